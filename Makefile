@@ -1,0 +1,40 @@
+# Highwater. `make help` prints the index.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check types lint format fast-test clean
+
+INSTALLED := node_modules/.package-lock.json
+
+$(INSTALLED): package.json package-lock.json
+	@echo "installing the dependencies, Node 24 among them, into node_modules/"
+	@npm ci --no-progress
+	@touch $(INSTALLED)
+
+help: ## this index
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: $(INSTALLED) ## install what is missing
+
+run: $(INSTALLED) ## build the sample book if nothing is published, and serve (Ctrl-C stops)
+	@node cli/highwater.ts run
+
+test: $(INSTALLED) ## the whole suite
+	@vitest run
+
+check: types lint fast-test ## types, lint and the fast tests, in under a minute
+
+types: $(INSTALLED)
+	@tsc --noEmit
+
+lint: $(INSTALLED)
+	@biome check .
+
+fast-test: $(INSTALLED)
+	@vitest run --project fast
+
+format: $(INSTALLED) ## rewrite the sources in the house style
+	@biome check --write .
+
+clean: ## remove what the project made: dependencies, data, test leftovers
+	@rm -rf node_modules .data .servers coverage

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// The `highwater` command as cron, systemd and npx meet it: any Node starts this file, the pinned one runs the rest.
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
+
+const entry = new URL('./highwater.ts', import.meta.url)
+const binary = pinnedNode()
+
+if (isRunningNodeEnough()) {
+  await import(entry.href)
+} else if (binary !== null) {
+  const child = spawn(binary, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })
+  // A terminal sends Ctrl-C to both processes; a supervisor signals only this one. The child decides when to end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
+} else {
+  console.error(NO_NODE)
+  process.exit(1)
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config'
+
+/** A wedged test ends by itself; no assertion depends on how long anything takes. */
+const WEDGED_MS = 120_000
+
+const project = (name: string, include: string[], exclude: string[] = []) => ({
+  extends: true as const,
+  test: { name, include, exclude },
+})
+
+export default defineConfig({
+  test: {
+    pool: 'threads',
+    testTimeout: WEDGED_MS,
+    hookTimeout: WEDGED_MS,
+    reporters: ['default', './test/tally-reporter.ts'],
+    projects: [
+      project('fast', ['test/**/*.test.ts'], ['test/system/**']),
+      // Whole programs, real processes and whole builds.
+      project('system', ['test/system/**/*.test.ts']),
+    ],
+  },
+})
