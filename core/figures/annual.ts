@@ -1,0 +1,125 @@
+import { toEpochDay } from '#core/calendar.ts'
+import { type CalendarPeriod, periodReturns } from '#core/numerics/calendar-periods.ts'
+import { drawdowns, maxDrawdown } from '#core/numerics/drawdown.ts'
+import { type Figure, isUndefined, mapFigure, undefinedBecause } from '#core/numerics/figure.ts'
+import { longestRun } from '#core/numerics/longest-run.ts'
+import { DAYS_PER_YEAR } from '#core/numerics/periods-per-year.ts'
+import { sharpe } from '#core/numerics/sharpe.ts'
+import { sampleDeviation } from '#core/numerics/variance.ts'
+import { trailingReturn } from '#core/numerics/windows.ts'
+import type { AccountPath } from './account-path.ts'
+import { completeOf, livingMonths, livingYears } from './living-periods.ts'
+import { percent, percentFigure } from './percent.ts'
+import { periodStatistics } from './period-statistics.ts'
+import { unlessRuined } from './ruin.ts'
+import type { TradeOutcome } from './trade-outcome.ts'
+
+/** A year of the table. Its cells are bare nulls where they do not exist: a table has no reasons. */
+export type YearRow = {
+  readonly year: number
+  readonly return_pct: number
+  /** The peak restarts at the equity of the year before. */
+  readonly max_drawdown_pct: number
+  /** Daily, annualised. */
+  readonly sharpe: number | null
+  readonly volatility_pct: number | null
+  /** Trades closed in the year. */
+  readonly trade_count: number
+  readonly days: number
+  /** True where the series does not cover the whole year. */
+  readonly partial: boolean
+}
+
+/** UTC calendar years; the statistics are those of complete years. */
+export type AnnualFigures = {
+  readonly table: readonly YearRow[]
+  readonly complete_count: number
+  readonly longest_up_streak_years: number
+  readonly longest_down_streak_years: number
+  readonly best_year_pct: Figure
+  readonly worst_year_pct: Figure
+  readonly average_year_pct: Figure
+  readonly median_year_pct: Figure
+  readonly std_pct: Figure
+  readonly positive_years_pct: Figure
+  readonly average_up_year_pct: Figure
+  readonly average_down_year_pct: Figure
+  /** Over the last so many calendar days of the series. */
+  readonly trailing_30d_return_pct: Figure
+  readonly trailing_90d_return_pct: Figure
+  readonly trailing_180d_return_pct: Figure
+  readonly trailing_365d_return_pct: Figure
+  /** Per year, over the last three. */
+  readonly trailing_1095d_cagr_pct: Figure
+  /** The month and the year of the last day, so far. */
+  readonly mtd_pct: Figure
+  readonly ytd_pct: Figure
+}
+
+/** The `annual` block. The table of a ruined account ends with the year of its ruin, and its statistics are `ruin`. */
+export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]): AnnualFigures {
+  const years = livingYears(path)
+  const complete = completeOf(years)
+  const returns = periodReturns(path.curve, complete)
+  return {
+    table: years.map(year => toRow(year, path, trades)),
+    complete_count: complete.length,
+    longest_up_streak_years: longestRun(returns, 1),
+    longest_down_streak_years: longestRun(returns, -1),
+    ...unlessRuined(path, { ...statistics(returns), ...trailing(path), ...toDate(path) }),
+  }
+}
+
+function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOutcome[]): YearRow {
+  const { from, days, partial } = year
+  const { daily, curve, k, ruinDay } = path
+  const returns = daily.values.subarray(from, from + days)
+  const isRatioDefined = ruinDay === null && days > 1
+  return {
+    year: year.year,
+    return_pct: percent(curve[from + days]! / curve[from]! - 1),
+    max_drawdown_pct: percent(maxDrawdown(drawdowns(curve.subarray(from, from + days + 1)))),
+    sharpe: isRatioDefined ? valueOrNull(sharpe(returns, DAYS_PER_YEAR)) : null,
+    volatility_pct: isRatioDefined ? percent(k * sampleDeviation(returns) * Math.sqrt(DAYS_PER_YEAR)) : null,
+    trade_count: trades.filter(({ exit_time }) => isWithin(exit_time, daily.first + from, days)).length,
+    days,
+    partial,
+  }
+}
+
+const valueOrNull = (figure: Figure): number | null => (isUndefined(figure) ? null : figure)
+
+function isWithin(instant: number, firstDay: number, days: number): boolean {
+  const day = toEpochDay(instant) - firstDay
+  return day >= 0 && day < days
+}
+
+function statistics(returns: readonly number[]) {
+  const { best, worst, average, median, std, positive, averageUp, averageDown } = periodStatistics(returns)
+  return {
+    best_year_pct: best,
+    worst_year_pct: worst,
+    average_year_pct: average,
+    median_year_pct: median,
+    std_pct: std,
+    positive_years_pct: positive,
+    average_up_year_pct: averageUp,
+    average_down_year_pct: averageDown,
+  }
+}
+
+const trailing = ({ curve }: AccountPath) => ({
+  trailing_30d_return_pct: percentFigure(trailingReturn(curve, 30)),
+  trailing_90d_return_pct: percentFigure(trailingReturn(curve, 90)),
+  trailing_180d_return_pct: percentFigure(trailingReturn(curve, 180)),
+  trailing_365d_return_pct: percentFigure(trailingReturn(curve, 365)),
+  trailing_1095d_cagr_pct: mapFigure(trailingReturn(curve, 1095), total => percent(Math.cbrt(1 + total) - 1)),
+})
+
+function toDate(path: AccountPath) {
+  const soFar = (periods: readonly CalendarPeriod[]): Figure => {
+    const [last] = periodReturns(path.curve, periods.slice(-1))
+    return last === undefined ? undefinedBecause('too_few_points') : percent(last)
+  }
+  return { mtd_pct: soFar(livingMonths(path)), ytd_pct: soFar(livingYears(path)) }
+}

@@ -1,0 +1,104 @@
+import { type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { daysUnderwater } from '#core/numerics/drawdown.ts'
+import { type DrawdownEpisode, deepestEpisodes, drawdownEpisodes } from '#core/numerics/drawdown-episodes.ts'
+import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
+import { longestRun } from '#core/numerics/longest-run.ts'
+import { tailMean } from '#core/numerics/tail.ts'
+import { worstReturn } from '#core/numerics/windows.ts'
+import type { AccountPath } from './account-path.ts'
+import { percent, percentFigure, share } from './percent.ts'
+import { orTooFew, unlessRuined } from './ruin.ts'
+
+/** A drawdown by its days, ISO dates; the peak may be the day before the first. Nulls while it is open. */
+export type WorstDrawdown = {
+  readonly peak_t: string
+  readonly trough_t: string
+  readonly recovery_t: string | null
+  readonly depth_pct: number
+  readonly days_to_trough: number
+  /** From the trough. */
+  readonly days_to_recovery: number | null
+  readonly underwater_days: number
+}
+
+export type DrawdownFigures = {
+  /** The five deepest, deepest first, equal ones by date. */
+  readonly worst: readonly WorstDrawdown[]
+  readonly count: number
+  readonly average_depth_pct: Figure
+  readonly average_underwater_days: Figure
+  readonly current_drawdown_pct: number
+  readonly current_underwater_days: number
+  readonly pct_time_underwater: Figure
+  readonly longest_days: number
+  readonly total_days: number
+  /** Mean of the deepest 5 % and 1 % of the daily drawdowns. */
+  readonly cdar_95_pct: Figure
+  readonly cdar_99_pct: Figure
+  /** Over any so many consecutive calendar days. */
+  readonly worst_7d_return_pct: Figure
+  readonly worst_30d_return_pct: Figure
+  readonly worst_90d_return_pct: Figure
+  readonly worst_365d_return_pct: Figure
+}
+
+const WORST_COUNT = 5
+
+/**
+ * The `drawdowns` block. A ruined account keeps its counts, its table and its time under water, which the curve shows;
+ * averages, tails and windows are undefined (`ruin`).
+ */
+export function drawdownFigures(path: AccountPath): DrawdownFigures {
+  const { daily, depths } = path
+  const episodes = drawdownEpisodes(depths)
+  const last = episodes.at(-1)
+  return {
+    worst: deepestEpisodes(episodes, WORST_COUNT).map(episode => toRow(episode, daily.first)),
+    count: episodes.length,
+    current_drawdown_pct: percent(depths.at(-1) ?? 0),
+    current_underwater_days: last?.recovery === null ? last.underwaterDays : 0,
+    pct_time_underwater: share(daysUnderwater(depths), depths.length),
+    longest_days: longestRun(depths, -1),
+    total_days: daysUnderwater(depths),
+    ...unlessRuined(path, { ...averages(path, episodes), ...tails(path), ...windows(path) }),
+  }
+}
+
+function toRow(episode: DrawdownEpisode, first: EpochDay): WorstDrawdown {
+  const { peak, trough, recovery, depth, underwaterDays } = episode
+  return {
+    peak_t: toIsoDate(first + peak),
+    trough_t: toIsoDate(first + trough),
+    recovery_t: recovery === null ? null : toIsoDate(first + recovery),
+    depth_pct: percent(depth),
+    days_to_trough: trough - peak,
+    days_to_recovery: recovery === null ? null : recovery - trough,
+    underwater_days: underwaterDays,
+  }
+}
+
+function averages(path: AccountPath, episodes: readonly DrawdownEpisode[]) {
+  const average = (of: (episode: DrawdownEpisode) => number): Figure => {
+    if (episodes.length === 0) return orTooFew(path, undefinedBecause('no_drawdown'))
+    return episodes.reduce((sum, episode) => sum + of(episode), 0) / episodes.length
+  }
+  return {
+    average_depth_pct: average(({ depth }) => percent(depth)),
+    average_underwater_days: average(({ underwaterDays }) => underwaterDays),
+  }
+}
+
+function tails({ depths }: AccountPath) {
+  const sorted = depths.toSorted()
+  return {
+    cdar_95_pct: percentFigure(tailMean(sorted, 20)),
+    cdar_99_pct: percentFigure(tailMean(sorted, 100)),
+  }
+}
+
+const windows = ({ curve }: AccountPath) => ({
+  worst_7d_return_pct: percentFigure(worstReturn(curve, 7)),
+  worst_30d_return_pct: percentFigure(worstReturn(curve, 30)),
+  worst_90d_return_pct: percentFigure(worstReturn(curve, 90)),
+  worst_365d_return_pct: percentFigure(worstReturn(curve, 365)),
+})

@@ -1,0 +1,44 @@
+import { DAY_MS } from '#core/calendar.ts'
+import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
+import { type PositionTime, positionTime } from '#core/numerics/position-time.ts'
+import { lastDay, type Series } from '#core/numerics/series.ts'
+import { percent, share } from './percent.ts'
+import type { TradeOutcome } from './trade-outcome.ts'
+
+export type ExposureFigures = {
+  /** Share of the days with a return other than 0. */
+  readonly active_days_pct: Figure
+  /** Share of the window with at least one position. */
+  readonly time_in_market_pct: Figure
+  /** The same of long, and of short, positions. */
+  readonly long_time_pct: Figure
+  readonly short_time_pct: Figure
+  /** Position time / window. */
+  readonly average_concurrent_positions: Figure
+  readonly max_concurrent_positions: Figure
+}
+
+/**
+ * The `exposure` block: how much of the window, the days of the series from midnight to midnight, positions take.
+ * Undefined without trades (`no_trades`), because a strategy that only reports its returns has positions all the same.
+ * It speaks of the ledger and not of the equity, so it is the same at every risk.
+ */
+export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]): ExposureFigures {
+  const begin = daily.first * DAY_MS
+  const end = (lastDay(daily) + 1) * DAY_MS
+  const timeOf = (positions: readonly TradeOutcome[]): PositionTime => positionTime(positions, begin, end)
+  const ofWindow = (value: number): Figure => {
+    if (trades.length === 0) return undefinedBecause('no_trades')
+    return end > begin ? value : undefinedBecause('too_few_points')
+  }
+  const marketPct = ({ unionMs }: PositionTime): Figure => ofWindow(percent(unionMs / (end - begin)))
+  const all = timeOf(trades)
+  return {
+    active_days_pct: share(daily.values.filter(value => value !== 0).length, daily.values.length),
+    time_in_market_pct: marketPct(all),
+    long_time_pct: marketPct(timeOf(trades.filter(({ side }) => side === 'long'))),
+    short_time_pct: marketPct(timeOf(trades.filter(({ side }) => side === 'short'))),
+    average_concurrent_positions: ofWindow(all.totalMs / (end - begin)),
+    max_concurrent_positions: ofWindow(all.maxConcurrent),
+  }
+}

@@ -1,0 +1,68 @@
+import { type Figure, isUndefined, type Undefined, type UndefinedReason } from '#core/numerics/figure.ts'
+
+/** A block of statistics: figures and plain values, nested by group, and tables, whose cells are plain. */
+export type FigureTree = { readonly [field: string]: FigureNode }
+type FigureNode = Figure | string | boolean | null | PlainTable | FigureTree
+type PlainTable = readonly PlainValue[]
+
+/** What is left when the undefined figures are nulls. */
+export type PlainValues = { readonly [field: string]: PlainValue }
+export type PlainValue = number | string | boolean | null | PlainTable | PlainValues
+
+/** The type of a block's `values`: every `Figure` a number or null. */
+export type Split<Block> = Block extends Undefined
+  ? null
+  : Block extends object
+    ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
+    : Block
+
+export type SplitFigures = {
+  readonly values: PlainValues
+  readonly undefined: Readonly<Record<string, UndefinedReason>>
+}
+
+/**
+ * Splits a block into what is published of it: `values`, where an undefined figure is null, and `undefined`, the reason
+ * for each of these by its path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a number that is not
+ * finite: that is a defect of the statistic, and JSON would silently make it a null without a reason.
+ */
+export function splitFigures(block: FigureTree): SplitFigures {
+  const reasons: Record<string, UndefinedReason> = {}
+  return { values: splitTree(block, '', reasons), undefined: reasons }
+}
+
+function splitTree(block: FigureTree, prefix: string, reasons: Record<string, UndefinedReason>): PlainValues {
+  const values: Record<string, PlainValue> = {}
+  for (const [field, node] of Object.entries(block)) {
+    const path = prefix + field
+    if (isUndefined(node)) {
+      values[field] = null
+      reasons[path] = node.undefinedBecause
+    } else values[field] = isTree(node) ? splitTree(node, `${path}/`, reasons) : toPlain(node, path)
+  }
+  return values
+}
+
+const isTree = (node: FigureNode): node is FigureTree =>
+  typeof node === 'object' && node !== null && !Array.isArray(node)
+
+function toPlain(value: PlainValue, path: string): PlainValue {
+  if (typeof value === 'number') return toPublishable(value, path)
+  if (typeof value !== 'object' || value === null) return value
+  if (isTable(value)) return value.map((row, i) => toPlain(row, `${path}/${i}`))
+  return Object.fromEntries(
+    Object.entries(value).map(([field, cell]) => [field, toPlain(cell, `${path}/${field}`)]),
+  )
+}
+
+const isTable = (value: PlainValues | PlainTable): value is PlainTable => Array.isArray(value)
+
+/** The number itself, without the sign that a zero can carry. */
+function toPublishable(value: number, path: string): number {
+  if (!Number.isFinite(value)) {
+    throw new RangeError(
+      `the figure ${path} must be a finite number or undefined for a reason, got ${value}; mend the statistic`,
+    )
+  }
+  return value === 0 ? 0 : value
+}

@@ -1,0 +1,54 @@
+/**
+ * Below this part of the peak the equity is under water. Compounding `+1 %, -1 %, ...` leaves errors of a few units in
+ * the last place; without a tolerance they would be drawdowns of 1e-16.
+ */
+const UNDERWATER_TOLERANCE = 1e-12
+
+/**
+ * Drawdown of every day: `E_i / peak_i - 1` where the equity is under water, `E_i < peak_{i-1} * (1 - 1e-12)`, and
+ * exactly 0 on every other day. Fractions, never positive; -1 after ruin.
+ *
+ * @param curve equity with its baseline first (`n + 1` points); the baseline is the first peak
+ * @returns `n` depths, one a day
+ */
+export function drawdowns(curve: Float64Array): Float64Array {
+  const depths = new Float64Array(curve.length - 1)
+  let peak = curve[0]!
+  for (let i = 1; i < curve.length; i++) {
+    const level = curve[i]!
+    if (level < peak * (1 - UNDERWATER_TOLERANCE)) depths[i - 1] = level / peak - 1
+    else if (level > peak) peak = level
+  }
+  return depths
+}
+
+/** The deepest of the daily drawdowns, a fraction; 0 where the equity was never under water. */
+export function maxDrawdown(depths: Float64Array): number {
+  let deepest = 0
+  for (let i = 0; i < depths.length; i++) if (depths[i]! < deepest) deepest = depths[i]!
+  return deepest
+}
+
+/** Days under water. */
+export function daysUnderwater(depths: Float64Array): number {
+  let days = 0
+  for (let i = 0; i < depths.length; i++) if (depths[i]! < 0) days++
+  return days
+}
+
+/**
+ * Ulcer index, a fraction: the root mean square of the drawdowns of all days, those at a peak (0) included. At least
+ * one day. Source: Peter G. Martin and Byron B. McCann, The Investor's Guide to Fidelity Funds, 1989.
+ */
+export function ulcerIndex(depths: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < depths.length; i++) sum += depths[i]! * depths[i]!
+  return Math.sqrt(sum / depths.length)
+}
+
+/** Pain index, a fraction: the mean absolute drawdown of all days. At least one day. */
+export function painIndex(depths: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < depths.length; i++) sum -= depths[i]!
+  return sum / depths.length
+}

@@ -1,0 +1,44 @@
+/**
+ * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the first
+ * return: point `i` of the answer is the equity at the end of the day of return `i`.
+ *
+ * Ruin: from the first day with `1 + k * r_i <= 0` the equity is 0 for ever; nothing can be earned on nothing. Throws
+ * on a return that is not finite and on an equity beyond the range of a double.
+ *
+ * @param returns simple returns, fractions, gapless
+ * @param k the factor on every return; 1 leaves them exactly as they are
+ */
+export const equityCurve = (returns: Float64Array, k = 1): Float64Array =>
+  equityFromBaseline(returns, k).slice(1)
+
+/**
+ * The same curve with its baseline: `n + 1` points, of which point 0 is `E_0 = 1` and point `i` the equity after `i`
+ * days. The baseline is a real point: a loss on the first day is a drawdown, and windows may begin at it.
+ */
+export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
+  const curve = new Float64Array(returns.length + 1)
+  let level = 1
+  curve[0] = level
+  for (let i = 0; i < returns.length; i++) {
+    const growth = 1 + k * returns[i]!
+    level = growth > 0 ? level * growth : 0
+    if (!Number.isFinite(growth) || level === Infinity) throw notCompoundable(returns[i]!, i, k)
+    curve[i + 1] = level
+  }
+  return curve
+}
+
+/**
+ * The index in `curve` of the first point without equity, or null where the account survives. An equity so small that
+ * a double cannot hold it is ruin too.
+ */
+export function ruinIndex(curve: Float64Array): number | null {
+  if (curve[curve.length - 1] !== 0) return null
+  return curve.indexOf(0)
+}
+
+const notCompoundable = (value: number, i: number, k: number): RangeError =>
+  new RangeError(
+    `return ${i} of the series times ${k} must be finite and leave the equity finite, got ${value}; ` +
+      'mend the source of the series, a return is never filled in or skipped',
+  )

@@ -1,0 +1,30 @@
+/** Why a statistic does not exist. One closed list; the API reference prints it. */
+export const UNDEFINED_REASONS = [
+  'too_few_points',
+  'less_than_one_year',
+  'zero_variance',
+  'no_losses',
+  'no_wins',
+  'no_drawdown',
+  'no_trades',
+  'zero_denominator',
+  'non_positive_sharpe',
+  'ruin',
+] as const
+
+export type UndefinedReason = (typeof UNDEFINED_REASONS)[number]
+
+/** A statistic that does not exist, and why. On the wire: `null`, and the reason in `undefined`. */
+export type Undefined = { readonly undefinedBecause: UndefinedReason }
+
+/** A statistic: a finite number, or the reason why there is none. NaN is never a figure. */
+export type Figure = number | Undefined
+
+export const undefinedBecause = (reason: UndefinedReason): Undefined => ({ undefinedBecause: reason })
+
+export const isUndefined = (value: unknown): value is Undefined =>
+  typeof value === 'object' && value !== null && 'undefinedBecause' in value
+
+/** `f(figure)` where the figure exists; otherwise the same reason, handed on. */
+export const mapFigure = (figure: Figure, f: (value: number) => Figure): Figure =>
+  isUndefined(figure) ? figure : f(figure)

@@ -1,0 +1,38 @@
+import { isFlat } from './variance.ts'
+
+/**
+ * Pearson correlation of `count` values of `x` from `xFrom` on with as many of `y` from `yFrom` on; NaN where either
+ * leg is flat over them (`max - min <= 1e-12`). Two passes, clamped to [-1, 1], and the same bits when `x` and `y`
+ * change places. Offsets instead of views, because a matrix asks for half a million pairs.
+ */
+export function pearson(
+  x: Float64Array,
+  xFrom: number,
+  y: Float64Array,
+  yFrom: number,
+  count: number,
+): number {
+  if (isFlat(x, xFrom, xFrom + count) || isFlat(y, yFrom, yFrom + count)) return Number.NaN
+  let xSum = 0
+  let ySum = 0
+  for (let i = 0; i < count; i++) {
+    xSum += x[xFrom + i]!
+    ySum += y[yFrom + i]!
+  }
+  const xMean = xSum / count
+  const yMean = ySum / count
+  let xx = 0
+  let yy = 0
+  let xy = 0
+  for (let i = 0; i < count; i++) {
+    const dx = x[xFrom + i]! - xMean
+    const dy = y[yFrom + i]! - yMean
+    xx += dx * dx
+    yy += dy * dy
+    xy += dx * dy
+  }
+  return clampCorrelation(xy / (Math.sqrt(xx) * Math.sqrt(yy)))
+}
+
+/** Rounding may carry a perfect correlation a few units past 1. */
+export const clampCorrelation = (rho: number): number => Math.min(Math.max(rho, -1), 1)

@@ -1,0 +1,38 @@
+import { type Figure, undefinedBecause } from './figure.ts'
+import { NEGLIGIBLE } from './negligible.ts'
+import { quantile } from './quantile.ts'
+
+/** Fewer values than this have no 5 % tail. */
+const FEWEST_FOR_TAIL_RATIO = 20
+
+/**
+ * The quantile that one in `oneIn` values is below: 20 for the 5 % quantile, 100 for the 1 % one. Negative where it is
+ * a loss. Undefined with fewer than `oneIn` values (`too_few_points`).
+ *
+ * @param sorted ascending
+ */
+export const tailQuantile = (sorted: Float64Array, oneIn: number): Figure =>
+  sorted.length < oneIn ? undefinedBecause('too_few_points') : quantile(sorted, 1 / oneIn)
+
+/**
+ * The mean of the tail below it (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest values, so that the
+ * tail is never empty and is made of the same observations as the quantile; both are empirical, no distribution is
+ * assumed. On the same terms. `oneIn` is a whole number, so that the count is exact.
+ */
+export function tailMean(sorted: Float64Array, oneIn: number): Figure {
+  if (sorted.length < oneIn) return undefinedBecause('too_few_points')
+  const count = Math.floor((sorted.length - 1) / oneIn) + 1
+  let sum = 0
+  for (let i = 0; i < count; i++) sum += sorted[i]!
+  return sum / count
+}
+
+/**
+ * Tail ratio, `|P95| / |P5|`: how far the good days reach against the bad ones. It ignores a positive factor on the
+ * values. Undefined with fewer than 20 (`too_few_points`) and where the 5 % quantile is 0 (`zero_denominator`).
+ */
+export function tailRatio(sorted: Float64Array): Figure {
+  if (sorted.length < FEWEST_FOR_TAIL_RATIO) return undefinedBecause('too_few_points')
+  const low = Math.abs(quantile(sorted, 0.05))
+  return low > NEGLIGIBLE ? Math.abs(quantile(sorted, 0.95)) / low : undefinedBecause('zero_denominator')
+}
