@@ -1,0 +1,153 @@
+import { type Bars, barHolding, describeInstant, endOfBars, lastAtOrBefore } from './bars.ts'
+import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
+import { type Costs, signOf, slippagePrice, type Trade } from './trade.ts'
+
+export type AuditInput = {
+  readonly trades: readonly Trade[]
+  readonly bars: Bars
+  readonly costs: Costs
+  readonly allowOverlap?: boolean
+}
+
+export type AuditProblem = {
+  /** The trade's index in the ledger. */
+  readonly index: number
+  readonly problem:
+    | 'not_a_trade'
+    | 'entry_fill'
+    | 'exit_fill'
+    | 'stop_side'
+    | 'stop_exit'
+    | 'stop_missed'
+    | 'overlap'
+  /** A whole sentence that names the trade. */
+  readonly message: string
+}
+
+/**
+ * A price may be this much, as a fraction, outside its bar: ledgers carry the dust of binary arithmetic
+ * (63001.80000000001), and no tick of any market is as small.
+ */
+const PRICE_TOLERANCE = 1e-9
+
+/**
+ * Holds a ledger against the bars that it claims to have traded. An empty list is a ledger that could have
+ * happened:
+ *
+ * - each row is a trade: prices above 0, the exit not before the entry;
+ * - each fill lies inside the bar that holds its time, once at most the declared slippage is taken off. A
+ *   fill in a gap or outside the bars is a problem; one after the last bar is not judged;
+ * - the stop is on the losing side of the entry, except where the bar opened beyond it and the trade ended at
+ *   once;
+ * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a
+ *   better one is a stop that was moved;
+ * - no bar between entry and exit touched the stop: such a trade should have ended there;
+ * - one position at a time, unless overlaps are allowed.
+ *
+ * O(trades log trades + bars that a position was open).
+ */
+export function auditLedger(input: AuditInput): AuditProblem[] {
+  const problems: AuditProblem[] = []
+  input.trades.forEach((trade, index) => {
+    const report = (problem: AuditProblem['problem'], what: string | null): void => {
+      if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
+    }
+    const fault = describeFault(trade)
+    report('not_a_trade', fault)
+    if (fault === null) auditTrade(trade, input, report)
+  })
+  return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
+}
+
+type Report = (problem: AuditProblem['problem'], what: string | null) => void
+
+function auditTrade(trade: Trade, { bars, costs }: AuditInput, report: Report): void {
+  const slippage = slippagePrice(costs)
+  const sign = signOf(trade.side)
+  report('entry_fill', describeFillFault('entry', trade.entry_time, trade.entry_price, sign, bars, slippage))
+  if (trade.exit_time !== null && trade.exit_price !== null) {
+    const direction = sign === 1 ? -1 : 1
+    report(
+      'exit_fill',
+      describeFillFault('exit', trade.exit_time, trade.exit_price, direction, bars, slippage),
+    )
+  }
+  if (trade.stop === null) return
+  report('stop_side', describeSideFault(trade, trade.stop))
+  report('stop_exit', describeStopExitFault(trade, trade.stop, bars, slippage))
+  report('stop_missed', describeMissedStop(trade, trade.stop, bars))
+}
+
+function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
+  if (allowOverlap === true) return []
+  return findOverlaps(trades).map(overlap => ({
+    index: overlap.index,
+    problem: 'overlap',
+    message: `trade ${overlap.index} ${describeOverlap(trades, overlap)}`,
+  }))
+}
+
+// `direction` is +1 for a buy and -1 for a sale: slippage puts a buy at most that much above its bar.
+function describeFillFault(
+  fill: 'entry' | 'exit',
+  ms: number,
+  price: number,
+  direction: 1 | -1,
+  bars: Bars,
+  slippage: number,
+): string | null {
+  if (bars.t.length > 0 && ms >= endOfBars(bars)) return null
+  const i = barHolding(bars, ms)
+  if (i < 0)
+    return `has its ${fill} at ${describeInstant(ms)}, where there is no bar: mend the time or bring the bar`
+  const lowest = bars.l[i]! - (direction === -1 ? slippage : 0)
+  const highest = bars.h[i]! + (direction === 1 ? slippage : 0)
+  const slack = price * PRICE_TOLERANCE
+  if (price >= lowest - slack && price <= highest + slack) return null
+  return (
+    `has its ${fill} at ${price}, outside the bar at ${describeInstant(bars.t[i]!)}, which with the ` +
+    `declared slippage reaches from ${lowest} to ${highest}: mend the price, the time or the bars`
+  )
+}
+
+function describeSideFault(trade: Trade, stop: number): string | null {
+  if (hasStopOnLosingSide(trade, stop)) return null
+  const endedAtOnce = trade.exit_time === trade.entry_time
+  if (endedAtOnce && (trade.exit_reason === 'stop' || trade.exit_reason === 'liquidation')) return null
+  const expected = trade.side === 'long' ? 'below' : 'above'
+  return (
+    `is ${trade.side} from ${trade.entry_price} with its stop at ${stop}, which must be ${expected} the ` +
+    'entry: mend the side or the stop'
+  )
+}
+
+function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage: number): string | null {
+  if (trade.exit_reason !== 'stop' || trade.exit_time === null || trade.exit_price === null) return null
+  const i = barHolding(bars, trade.exit_time)
+  if (i < 0) return null // told as a fill without a bar
+  const sign = signOf(trade.side)
+  const triggered = sign * (bars.o[i]! - stop) < 0 ? bars.o[i]! : stop
+  const worst = triggered - sign * slippage
+  if (sign * (trade.exit_price - worst) >= -worst * PRICE_TOLERANCE) return null
+  return (
+    `left by its stop at ${trade.exit_price}, worse than the ${worst} that the stop ${stop}, the open ` +
+    `${bars.o[i]} of that bar and the declared slippage allow: mend the exit, its reason or the stop`
+  )
+}
+
+// The entry bar counts only where the entry is at its open; inside a bar the low may have come before the
+// entry. The exit bar does not count: an exit at its open is over before the bar comes to the stop.
+function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | null {
+  const touched = trade.side === 'long' ? bars.l : bars.h
+  const sign = signOf(trade.side)
+  const entryBar = lastAtOrBefore(bars.t, trade.entry_time - 1) + 1
+  const exitBar = lastAtOrBefore(bars.t, endOf(trade) - bars.timeframeMs) + 1
+  for (let i = entryBar; i < exitBar; i++) {
+    if (sign * (touched[i]! - stop) > 0) continue
+    return (
+      `goes on after the bar at ${describeInstant(bars.t[i]!)}, which reached ${touched[i]} and so its ` +
+      `stop ${stop}: mend the stop or the exit`
+    )
+  }
+  return null
+}

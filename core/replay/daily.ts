@@ -1,0 +1,73 @@
+import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
+import type { Series } from '#core/numerics/series.ts'
+import { type Bars, describeInstant } from './bars.ts'
+
+/** Equity at the close of each UTC day, and the daily returns that it makes. */
+export type DailyMarks = {
+  readonly daily: Series
+  /** Equity at the close of each day of `daily`. */
+  readonly equity: Float64Array
+  /** Days of `daily` on which no bar opened: return 0, caught up on the next day that has one. */
+  readonly days_without_bars: EpochDay[]
+}
+
+/**
+ * The equity at the last close of each UTC day, from the day of the first bar on; NaN on a day without bars.
+ */
+export type DailyCloses = { readonly first: EpochDay; readonly equity: Float64Array }
+
+/** Room for the closes of every day that the bars touch. */
+export function createDailyCloses({ t }: Bars): DailyCloses {
+  const first = toEpochDay(t[0]!)
+  const days = toEpochDay(t.at(-1)!) - first + 1
+  return { first, equity: new Float64Array(days).fill(Number.NaN) }
+}
+
+/** The first UTC day that the bars cover from its midnight on. */
+export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1) + 1
+
+/**
+ * Daily returns from the day `from` on. The baseline is the last equity known before it, 1 where there is
+ * none; an equity of 0 stays 0 and returns 0.
+ */
+export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
+  const offset = from - closes.first
+  const equity = closes.equity.slice(offset)
+  const returns = new Float64Array(equity.length)
+  const daysWithoutBars: EpochDay[] = []
+  let before = lastKnown(closes.equity, offset)
+  for (let i = 0; i < equity.length; i++) {
+    if (Number.isNaN(equity[i])) {
+      daysWithoutBars.push(from + i)
+      equity[i] = before
+    }
+    returns[i] = before === 0 ? 0 : equity[i]! / before - 1
+    before = equity[i]!
+  }
+  return {
+    daily: { period: 'daily', first: from, values: returns },
+    equity,
+    days_without_bars: daysWithoutBars,
+  }
+}
+
+/** Throws unless a series over these bars can begin on `from`. `who` names the strategy. */
+export function assertInception(who: string, bars: Bars, from: EpochDay): void {
+  const first = firstCompleteDay(bars)
+  const last = toEpochDay(bars.t.at(-1)!)
+  if (Number.isInteger(from) && from >= first && from <= last) return
+  throw new Error(
+    `${who}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
+      `${describeDay(last)}; it is ${describeDay(from)}: move the inception or bring more bars`,
+  )
+}
+
+// An epoch day that is none (a fraction, NaN) must not hide the sentence behind an error of its own.
+const describeDay = (day: EpochDay): string => describeInstant(day * DAY_MS)
+
+function lastKnown(equity: Float64Array, before: number): number {
+  for (let i = before - 1; i >= 0; i--) {
+    if (!Number.isNaN(equity[i])) return equity[i]!
+  }
+  return 1
+}

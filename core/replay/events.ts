@@ -1,0 +1,38 @@
+import type { Side } from './strategy.ts'
+import type { Trade } from './trade.ts'
+
+/**
+ * What happened in a step, in order; `t` is the open of the bar. Fills are `opened` and `closed`. A decision
+ * that stands is `ordered`, one event per order and so one per signal (a reversal has two); one over the
+ * leverage cap is `refused`; one for what is already so is `ignored`.
+ */
+export type StepEvent =
+  | ({ readonly kind: 'opened' } & EntryTerms)
+  | { readonly kind: 'closed'; readonly t: number; readonly trade: Trade }
+  | ({ readonly kind: 'ordered' } & EntryTerms)
+  | ({ readonly kind: 'ordered' } & ExitTerms)
+  | ({ readonly kind: 'refused' } & EntryTerms)
+  | { readonly kind: 'ignored'; readonly t: number; readonly act: Side | 'flat' }
+
+/**
+ * An entry. As a fill: the price paid and the leverage that it made. As a decision: the deciding close and
+ * the leverage implied there, `baseRisk / (stop distance / close)`.
+ */
+export type EntryTerms = {
+  readonly t: number
+  readonly act: Side
+  readonly price: number
+  readonly stop: number
+  readonly leverage: number
+}
+
+/** A decision to leave: the deciding close, and the stop that was in force. */
+export type ExitTerms = {
+  readonly t: number
+  readonly act: 'flat'
+  readonly why: OrderedExit
+  readonly price: number
+  readonly stop: number
+}
+
+export type OrderedExit = 'signal' | 'time'

@@ -1,0 +1,84 @@
+import { describeInstant } from './bars.ts'
+import { signOf, type Trade } from './trade.ts'
+
+/** The trade's place in time after which another may begin; an open trade has no end. */
+export const endOf = ({ exit_time }: Trade): number => exit_time ?? Number.POSITIVE_INFINITY
+
+/**
+ * Indices of the trades in the order in which they happened: by entry, then exit, then row (the sort is
+ * stable). So a trade of duration 0 is over before the next one that enters at the same instant.
+ */
+export const byEntry = (trades: readonly Trade[]): number[] =>
+  Array.from(trades.keys()).sort((a, b) => compareTrades(trades[a]!, trades[b]!))
+
+function compareTrades(a: Trade, b: Trade): number {
+  if (a.entry_time !== b.entry_time) return a.entry_time - b.entry_time
+  return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
+}
+
+export type Overlap = { readonly index: number; readonly other: number }
+
+/**
+ * Trades that enter before an earlier one is over, each with the one that is. Entering at its very exit is
+ * legal.
+ */
+export function findOverlaps(trades: readonly Trade[]): Overlap[] {
+  const overlaps: Overlap[] = []
+  let longest = -1
+  for (const index of byEntry(trades)) {
+    const end = longest < 0 ? Number.NEGATIVE_INFINITY : endOf(trades[longest]!)
+    if (trades[index]!.entry_time < end) overlaps.push({ index, other: longest })
+    if (endOf(trades[index]!) > end) longest = index
+  }
+  return overlaps
+}
+
+/** `overlaps trade 3, which is open until 2024-05-01T00:00:00Z`: the sentence part for a report. */
+export function describeOverlap(trades: readonly Trade[], { other }: Overlap): string {
+  const { exit_time } = trades[other]!
+  const until = exit_time === null ? 'the end' : describeInstant(exit_time)
+  return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
+}
+
+/**
+ * What makes a row no trade at all, whatever the market did; null where it is one. Checked wherever trades
+ * enter a computation.
+ */
+export function describeFault(trade: Trade): string | null {
+  return (
+    describePriceFault('entry_price', trade.entry_price) ??
+    describeExitFault(trade) ??
+    describeOptionalFault('leverage', trade.leverage, trade.leverage === null || trade.leverage > 0) ??
+    describeOptionalFault('stop', trade.stop, true) ??
+    describeOptionalFault('account_return', trade.account_return, true)
+  )
+}
+
+const describePriceFault = (name: string, price: number): string | null =>
+  Number.isFinite(price) && price > 0 ? null : `${name} must be a price above 0, it is ${price}`
+
+function describeExitFault({ entry_time, exit_time, exit_price }: Trade): string | null {
+  if (!Number.isInteger(entry_time)) return `entry_time must be whole milliseconds, it is ${entry_time}`
+  if (exit_time === null && exit_price === null) return null
+  if (exit_time === null || exit_price === null) return 'must have both exit_time and exit_price, or neither'
+  if (!Number.isInteger(exit_time)) return `exit_time must be whole milliseconds, it is ${exit_time}`
+  if (exit_time >= entry_time) return describePriceFault('exit_price', exit_price)
+  return `exits at ${describeInstant(exit_time)}, before its entry at ${describeInstant(entry_time)}`
+}
+
+const describeOptionalFault = (name: string, value: number | null, isLegal: boolean): string | null =>
+  value === null || (Number.isFinite(value) && isLegal) ? null : `${name} has the impossible value ${value}`
+
+/** Whether the stop lies on the losing side of the entry: below it for a long, above it for a short. */
+export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number): boolean =>
+  signOf(side) * (entry_price - stop) > 0
+
+/**
+ * The trade as it stood at `end`: null where it had not entered, without an exit and an outcome where it was
+ * open. So a computation of the past knows nothing that came after.
+ */
+export function cutTrade(trade: Trade, end: number): Trade | null {
+  if (trade.entry_time >= end) return null
+  if (endOf(trade) < end) return trade
+  return { ...trade, exit_time: null, exit_price: null, exit_reason: null, account_return: null }
+}

@@ -1,0 +1,78 @@
+import type { Bar, Position, Strategy } from '../strategy.ts'
+import { enter } from './enter.ts'
+import {
+  type Atr,
+  createAtr,
+  createEma,
+  type Smoothed,
+  settledAfter,
+  updateAtr,
+  updateAverage,
+} from './indicators.ts'
+import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+
+export type AtrTrendParams = CommonParams & {
+  readonly trendBars?: number
+  readonly atrBars?: number
+  readonly trailAtrs?: number
+}
+
+export type AtrTrendState = {
+  readonly trend: Smoothed
+  readonly atr: Atr
+  /** Whether the last close was above the average; null before there was one. */
+  above: boolean | null
+  /**
+   * The best price since the entry, from which the trail hangs: the highest high of a long, the lowest low of
+   * a short.
+   */
+  best: number | null
+}
+
+/**
+ * A trend follower with a chandelier trail: enter when a close crosses the exponential average, and leave
+ * when a close is more than `trailAtrs` average true ranges away from the best price since the entry.
+ *
+ * The trail is judged on the close alone, so the path inside a bar never matters. The stop is the place where
+ * the trail begins, `trailAtrs` from the close; it stays there and ends the trade inside a bar only when the
+ * trail is too late.
+ */
+export function atrTrend({
+  id,
+  timeframeMs = FOUR_HOURS_MS,
+  baseRisk = 0.02,
+  trendBars = 100,
+  atrBars = 22,
+  trailAtrs = 3,
+}: AtrTrendParams): Strategy<AtrTrendState> {
+  return {
+    id,
+    version: '1',
+    timeframeMs,
+    baseRisk,
+    warmupBars: Math.max(settledAfter(trendBars), settledAfter(atrBars)),
+
+    init: () => ({ trend: createEma(trendBars), atr: createAtr(atrBars), above: null, best: null }),
+
+    onBar(state, bar, position) {
+      const trend = updateAverage(state.trend, bar.c)
+      const atr = updateAtr(state.atr, bar)
+      state.best = position === null ? null : bestSinceEntry(state.best, bar, position)
+      if (trend === null || atr === null) return null
+
+      const above = bar.c > trend
+      const crossed = state.above !== null && above !== state.above
+      state.above = above
+      if (crossed) return enter(above ? 'long' : 'short', bar.c, trailAtrs * atr)
+      if (position === null || state.best === null) return null
+      return Math.abs(state.best - bar.c) > trailAtrs * atr ? { act: 'flat', why: 'signal' } : null
+    },
+  }
+}
+
+// A reversal goes from one position to the next without a bar between them: the entry bar always begins anew.
+function bestSinceEntry(best: number | null, bar: Bar, { side, entry_time }: Position): number {
+  const reached = side === 'long' ? bar.h : bar.l
+  if (best === null || entry_time === bar.t) return reached
+  return side === 'long' ? Math.max(best, reached) : Math.min(best, reached)
+}

@@ -1,0 +1,63 @@
+import type { Strategy } from '../strategy.ts'
+import { enter } from './enter.ts'
+import {
+  type Atr,
+  type Channel,
+  createAtr,
+  createChannel,
+  settledAfter,
+  updateAtr,
+  updateChannel,
+} from './indicators.ts'
+import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+
+export type DonchianParams = CommonParams & {
+  readonly entryBars?: number
+  readonly exitBars?: number
+  readonly atrBars?: number
+  readonly stopAtrs?: number
+}
+
+export type DonchianState = { readonly entry: Channel; readonly exit: Channel; readonly atr: Atr }
+
+/**
+ * Donchian's channel breakout, as the Turtles traded it: enter when a close leaves the range of the last
+ * `entryBars` bars, and leave when a close falls back out of the shorter range of the last `exitBars` bars.
+ *
+ * The stop is two average true ranges from the close: the noise of an ordinary bar does not reach it, and a
+ * breakout that gives two whole ranges back has failed.
+ */
+export function donchianBreakout({
+  id,
+  timeframeMs = FOUR_HOURS_MS,
+  baseRisk = 0.02,
+  entryBars = 55,
+  exitBars = 20,
+  atrBars = 20,
+  stopAtrs = 2,
+}: DonchianParams): Strategy<DonchianState> {
+  return {
+    id,
+    version: '1',
+    timeframeMs,
+    baseRisk,
+    warmupBars: Math.max(entryBars, exitBars, settledAfter(atrBars)),
+
+    init: () => ({ entry: createChannel(entryBars), exit: createChannel(exitBars), atr: createAtr(atrBars) }),
+
+    onBar(state, bar, position) {
+      const entry = updateChannel(state.entry, bar)
+      const exit = updateChannel(state.exit, bar)
+      const atr = updateAtr(state.atr, bar)
+      if (entry === null || exit === null || atr === null) return null
+
+      if (position === null) {
+        if (bar.c > entry.high) return enter('long', bar.c, stopAtrs * atr)
+        if (bar.c < entry.low) return enter('short', bar.c, stopAtrs * atr)
+        return null
+      }
+      const isOver = position.side === 'long' ? bar.c < exit.low : bar.c > exit.high
+      return isOver ? { act: 'flat', why: 'signal' } : null
+    },
+  }
+}

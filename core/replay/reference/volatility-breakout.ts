@@ -1,0 +1,61 @@
+import type { Strategy } from '../strategy.ts'
+import { enter } from './enter.ts'
+import {
+  type Atr,
+  createAtr,
+  createEma,
+  type Smoothed,
+  settledAfter,
+  updateAtr,
+  updateAverage,
+} from './indicators.ts'
+import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+
+export type VolatilityBreakoutParams = CommonParams & {
+  readonly middleBars?: number
+  readonly atrBars?: number
+  readonly widthAtrs?: number
+}
+
+export type VolatilityBreakoutState = { readonly middle: Smoothed; readonly atr: Atr }
+
+/**
+ * A breakout from Keltner's channel: enter when a close is more than `widthAtrs` average true ranges away
+ * from the exponential average, and leave when a close is back on the other side of that average.
+ *
+ * The stop is the average itself, as it stands at the entry: a breakout that falls back to the middle that it
+ * broke away from was none.
+ */
+export function volatilityBreakout({
+  id,
+  timeframeMs = FOUR_HOURS_MS,
+  baseRisk = 0.02,
+  middleBars = 20,
+  atrBars = 20,
+  widthAtrs = 2,
+}: VolatilityBreakoutParams): Strategy<VolatilityBreakoutState> {
+  return {
+    id,
+    version: '1',
+    timeframeMs,
+    baseRisk,
+    warmupBars: Math.max(settledAfter(middleBars), settledAfter(atrBars)),
+
+    init: () => ({ middle: createEma(middleBars), atr: createAtr(atrBars) }),
+
+    onBar(state, bar, position) {
+      const middle = updateAverage(state.middle, bar.c)
+      const atr = updateAtr(state.atr, bar)
+      if (middle === null || atr === null) return null
+
+      const above = bar.c - middle
+      if (position === null) {
+        if (above > widthAtrs * atr) return enter('long', bar.c, above)
+        if (above < -widthAtrs * atr) return enter('short', bar.c, -above)
+        return null
+      }
+      const isOver = position.side === 'long' ? above < 0 : above > 0
+      return isOver ? { act: 'flat', why: 'signal' } : null
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { type FundingSums, paidUpTo } from './funding-sums.ts'
+import { signOf, type Trade } from './trade.ts'
+
+/** A trade with everything about it that is known or can be derived. */
+export type ResolvedTrade = Trade & {
+  /**
+   * Where `leverage` is from: the ledger itself, the distance of the stop, the account return; null: unknown.
+   */
+  readonly leverage_from: 'ledger' | 'stop' | 'account_return' | null
+  /**
+   * `daily`: marked at each close. `realised`: the leverage is unknown, and the result is booked whole at the
+   * exit.
+   */
+  readonly marking: 'daily' | 'realised'
+  /**
+   * Net return per unit of notional: account return / leverage; from the prices and the commission where the
+   * leverage is unknown. Null while the trade is open.
+   */
+  readonly return_per_notional: number | null
+}
+
+/** What a trade is resolved against. */
+export type TradeTerms = {
+  /** Commission of one side, a fraction of notional. */
+  readonly feeRate: number
+  readonly baseRisk: number
+  readonly maxLeverage: number
+  readonly funding: FundingSums
+}
+
+/**
+ * A leverage is inferred from the account return only where the return per notional is at least this far from
+ * 0. With one percent, a basis point of costs that we do not know (a rebate, a slip beside the printed price)
+ * moves the leverage by one percent; nearer to 0 the quotient tells the error and not the leverage.
+ */
+export const INFERENCE_MIN_RETURN = 0.01
+
+/**
+ * The leverage of a trade is, in this order: the ledger's; `baseRisk * entry / |entry - stop|`; the account
+ * return over the return per notional, where that is well conditioned (`INFERENCE_MIN_RETURN`) and the
+ * account was not ruined. A derived one that is not above 0, or is above the cap that the strategy declares,
+ * is none.
+ *
+ * The account return is the ledger's, or leverage x return per notional from prices, commission and funding.
+ * It is never below -1, because an account cannot lose more than it has; a trade that loses all is a
+ * liquidation, and a liquidation returns exactly -1.
+ *
+ * Returns a sentence part that says what is missing where a closed trade has neither an account return nor a
+ * leverage to compute one.
+ */
+export function resolveTrade(trade: Trade, terms: TradeTerms): ResolvedTrade | string {
+  const perNotional = returnPerNotional(trade, terms)
+  const given = givenReturn(trade)
+  const { leverage, from } = findLeverage(trade, terms, given, perNotional)
+  const computed = leverage === null || perNotional === null ? null : Math.max(-1, leverage * perNotional)
+  const accountReturn = given ?? computed
+  if (trade.exit_time !== null && accountReturn === null) return describeUnknown(trade, terms)
+  return {
+    ...trade,
+    exit_reason: accountReturn === -1 ? 'liquidation' : trade.exit_reason,
+    leverage,
+    account_return: accountReturn,
+    leverage_from: from,
+    marking: leverage === null ? 'realised' : 'daily',
+    return_per_notional:
+      leverage === null || accountReturn === null ? pricesAlone(trade, terms) : accountReturn / leverage,
+  }
+}
+
+function givenReturn({ exit_time, exit_reason, account_return }: Trade): number | null {
+  if (exit_time === null) return null
+  if (exit_reason === 'liquidation') return -1
+  return account_return === null ? null : Math.max(-1, account_return)
+}
+
+type Leverage = { readonly leverage: number | null; readonly from: ResolvedTrade['leverage_from'] }
+
+function findLeverage(
+  trade: Trade,
+  terms: TradeTerms,
+  accountReturn: number | null,
+  perNotional: number | null,
+): Leverage {
+  if (trade.leverage !== null) return { leverage: trade.leverage, from: 'ledger' }
+  const byStop = trade.stop === null ? 0 : leverageFromStop(trade, trade.stop, terms)
+  if (byStop > 0 && byStop <= terms.maxLeverage) return { leverage: byStop, from: 'stop' }
+  const byReturn = leverageFromReturn(accountReturn, perNotional)
+  if (byReturn > 0 && byReturn <= terms.maxLeverage) return { leverage: byReturn, from: 'account_return' }
+  return { leverage: null, from: null }
+}
+
+// 0 where the quotient would tell nothing. A return of -1 is a floor, not a measurement.
+function leverageFromReturn(accountReturn: number | null, perNotional: number | null): number {
+  if (accountReturn === null || perNotional === null || accountReturn === -1) return 0
+  return Math.abs(perNotional) < INFERENCE_MIN_RETURN ? 0 : accountReturn / perNotional
+}
+
+const leverageFromStop = ({ entry_price }: Trade, stop: number, { baseRisk }: TradeTerms): number =>
+  (baseRisk * entry_price) / Math.abs(entry_price - stop)
+
+/** Prices, both commissions and funding; null while open. */
+function returnPerNotional(trade: Trade, { feeRate, funding }: TradeTerms): number | null {
+  const beforeFunding = pricesAlone(trade, { feeRate })
+  if (beforeFunding === null || trade.exit_time === null) return null
+  const paid = paidUpTo(funding, trade.exit_time) - paidUpTo(funding, trade.entry_time)
+  return beforeFunding - (signOf(trade.side) * paid) / trade.entry_price
+}
+
+function pricesAlone(trade: Trade, { feeRate }: Pick<TradeTerms, 'feeRate'>): number | null {
+  if (trade.exit_price === null) return null
+  const ratio = trade.exit_price / trade.entry_price
+  return signOf(trade.side) * (ratio - 1) - feeRate * (1 + ratio)
+}
+
+function describeUnknown(trade: Trade, terms: TradeTerms): string {
+  if (trade.stop === null)
+    return 'has neither leverage, stop nor account_return; give at least one of the three'
+  const leverage = leverageFromStop(trade, trade.stop, terms)
+  return (
+    `has its stop ${trade.stop} so near to its entry ${trade.entry_price} that the leverage would be ` +
+    `${leverage}, above the cap of ${terms.maxLeverage}; give leverage or account_return`
+  )
+}

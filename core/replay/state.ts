@@ -1,0 +1,79 @@
+import type { OrderedExit } from './events.ts'
+import type { Position, Side } from './strategy.ts'
+import type { Trade } from './trade.ts'
+
+/**
+ * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's
+ * checkpoint. The account starts with an equity of 1, so a quantity is units of the base asset per unit of
+ * starting equity.
+ */
+export type EngineState<State> = {
+  /** Bars seen. Until there is one, the times and closes below are 0 and mean nothing. */
+  bars: number
+  /** The open of the last bar, its close, and the close of the bar before it. */
+  last_t: number
+  last_close: number
+  prior_close: number
+  /**
+   * Equity without the open position's unrealised result; its entry fee and funding are already paid from it.
+   */
+  cash: number
+  /** Equity marked at the last close. */
+  equity: number
+  open: OpenPosition | null
+  /** Orders for the next open. */
+  exit_order: OrderedExit | null
+  entry_order: EntryOrder | null
+  /** True from a liquidation on: equity stays 0 and the strategy is not asked again. */
+  dead: boolean
+  /** Counters over the whole life. */
+  trades_closed: number
+  entries_refused: number
+  decisions_ignored: number
+  /** The strategy's own state. */
+  strategy: State
+}
+
+export type OpenPosition = {
+  /** What the strategy may see. */
+  readonly position: Position
+  /** Base asset, always positive. */
+  readonly qty: number
+  /** Account equity at the fill: after the exit of a reversal, before the entry fee. */
+  readonly equity_at_entry: number
+  /** Notional at the fill / `equity_at_entry`. */
+  readonly leverage: number
+}
+
+export type EntryOrder = { readonly side: Side; readonly stop: number; readonly qty: number }
+
+/** The state before the first bar, around the strategy's own. */
+export const startState = <State>(strategy: State): EngineState<State> => ({
+  bars: 0,
+  last_t: 0,
+  last_close: 0,
+  prior_close: 0,
+  cash: 1,
+  equity: 1,
+  open: null,
+  exit_order: null,
+  entry_order: null,
+  dead: false,
+  trades_closed: 0,
+  entries_refused: 0,
+  decisions_ignored: 0,
+  strategy,
+})
+
+/** The trade of a position that is still open: null where the exit will be. */
+export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
+  side: position.side,
+  entry_time: position.entry_time,
+  entry_price: position.entry_price,
+  exit_time: null,
+  exit_price: null,
+  exit_reason: null,
+  leverage,
+  stop: position.stop,
+  account_return: null,
+})

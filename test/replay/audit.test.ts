@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { type AuditProblem, auditLedger } from '#core/replay/audit.ts'
+import type { Trade } from '#core/replay/trade.ts'
+import { FREE, HOUR_MS, handBars, type Ohlc, slot, still, trade } from './hand.ts'
+
+// Slots 0 to 4, then an outage of two slots, then one more bar.
+const ROWS: (Ohlc | null)[] = [
+  still(100),
+  [100, 104, 98, 102],
+  [102, 108, 101, 107],
+  [107, 112, 105, 110],
+  [110, 111, 95, 96],
+  null,
+  null,
+  [90, 92, 88, 91],
+]
+const SLIPPING = { ...FREE, slippage_ticks: 2, tick_size: 0.5 }
+
+const audit = (trades: readonly Trade[], costs = FREE): AuditProblem[] =>
+  auditLedger({ trades, bars: handBars(ROWS), costs })
+
+const problems = (change: Partial<Trade>, costs = FREE): string[] =>
+  audit([trade(change)], costs).map(({ problem }) => problem)
+
+describe('a ledger that could have happened', () => {
+  test('has no problems', () => {
+    expect(
+      audit([trade({ stop: 97 }), trade({ entry_time: slot(3), exit_time: null, exit_price: null })]),
+    ).toEqual([
+      // The second begins at 100, far below its bar: the audit can fail.
+      expect.objectContaining({ index: 1, problem: 'entry_fill' }),
+    ])
+    expect(audit([trade({ stop: 97 })])).toEqual([])
+    expect(audit([])).toEqual([])
+  })
+})
+
+describe('a fill', () => {
+  test.each([
+    ['at the high', 104, []],
+    ['at the low', 98, []],
+    ['above the high', 104.1, ['entry_fill']],
+    ['below the low', 97.9, ['entry_fill']],
+    ['with the dust of binary arithmetic', 104.00000000001, []],
+  ])('%s is judged by its bar', (_, entry_price, expected) => {
+    expect(problems({ entry_price })).toEqual(expected)
+  })
+
+  test('may be outside by the declared slippage, on the side that costs, and no further', () => {
+    expect(problems({ entry_price: 105 }, SLIPPING)).toEqual([])
+    expect(problems({ entry_price: 105.1 }, SLIPPING)).toEqual(['entry_fill'])
+    expect(problems({ entry_price: 97.9 }, SLIPPING)).toEqual(['entry_fill'])
+    expect(problems({ exit_price: 104 }, SLIPPING)).toEqual([])
+    expect(problems({ exit_price: 112.1 }, SLIPPING)).toEqual(['exit_fill'])
+    expect(problems({ side: 'short', entry_price: 97 }, SLIPPING)).toEqual([])
+    expect(problems({ side: 'short', exit_price: 113 }, SLIPPING)).toEqual([])
+  })
+
+  test('inside a bar belongs to the bar that holds its time', () => {
+    expect(problems({ entry_time: slot(1) + HOUR_MS })).toEqual([])
+    expect(problems({ exit_time: slot(4) - 1, exit_price: 106 })).toEqual([])
+  })
+
+  test('in a gap, or before the bars, has no bar', () => {
+    expect(problems({ exit_time: slot(5) })).toEqual(['exit_fill'])
+    expect(problems({ entry_time: slot(-1) })).toEqual(['entry_fill'])
+  })
+
+  test('after the last bar is not judged: there is nothing to judge it by', () => {
+    expect(problems({ exit_time: slot(8), exit_price: 5_000 })).toEqual([])
+    expect(problems({ exit_time: slot(8) - 1, exit_price: 5_000 })).toEqual(['exit_fill'])
+  })
+
+  test('is told with its price and its bar', () => {
+    expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
+      'trade 0 has its entry at 120, outside the bar at 2020-01-01T04:00:00Z, which with the declared ' +
+        'slippage reaches from 98 to 104: mend the price, the time or the bars',
+    )
+  })
+})
+
+describe('a stop', () => {
+  test('belongs on the losing side of the entry', () => {
+    expect(problems({ stop: 100 })).toContain('stop_side')
+    expect(problems({ stop: 101 })).toContain('stop_side')
+    expect(problems({ side: 'short', stop: 99 })).toContain('stop_side')
+    expect(problems({ side: 'short', stop: 150 })).toEqual([])
+  })
+
+  test('that the entry opened beyond ended the trade at once, and only then is legal', () => {
+    const jumped = { exit_time: slot(1), exit_price: 100, stop: 101 }
+    expect(problems({ ...jumped, exit_reason: 'stop' })).toEqual([])
+    expect(problems({ ...jumped, exit_reason: 'signal' })).toEqual(['stop_side'])
+  })
+
+  // The bar of slot 4 opens at 110 and falls to 95; the bar of slot 7 opens at 90.
+  test('is left at its price, less the declared slippage', () => {
+    const stopped = { stop: 97, exit_time: slot(4), exit_reason: 'stop' as const }
+    expect(problems({ ...stopped, exit_price: 97 })).toEqual([])
+    expect(problems({ ...stopped, exit_price: 96.5 })).toEqual(['stop_exit'])
+    expect(problems({ ...stopped, exit_price: 96 }, SLIPPING)).toEqual([])
+    expect(problems({ ...stopped, exit_price: 95.9 }, SLIPPING)).toEqual(['stop_exit'])
+  })
+
+  test('that the bar opened beyond is left at the open', () => {
+    const stopped = { stop: 94, exit_time: slot(7), exit_reason: 'stop' as const }
+    expect(problems({ ...stopped, exit_price: 90 })).toEqual([])
+    expect(problems({ ...stopped, exit_price: 89 })).toEqual(['stop_exit'])
+  })
+
+  test('that was moved for the better is no problem: only the first one is known', () => {
+    expect(problems({ stop: 90, exit_time: slot(4), exit_price: 105, exit_reason: 'stop' })).toEqual([])
+  })
+
+  test('that a bar reached before the exit was missed, the entry bar too', () => {
+    // The low of the entry bar is 98; that of slot 4 is 95.
+    expect(problems({ stop: 98 })).toEqual(['stop_missed'])
+    expect(problems({ stop: 97.9 })).toEqual([])
+    expect(problems({ stop: 95, exit_time: slot(7), exit_price: 90 })).toEqual(['stop_missed'])
+    expect(problems({ stop: 95, exit_time: null, exit_price: null })).toEqual(['stop_missed'])
+    expect(problems({ side: 'short', entry_price: 100, stop: 112, exit_time: slot(4) })).toEqual([
+      'stop_missed',
+    ])
+  })
+
+  test('that was reached before an entry inside the bar, or after an exit at the open, is fine', () => {
+    expect(problems({ entry_time: slot(1) + HOUR_MS, stop: 98 })).toEqual([])
+    expect(problems({ exit_time: slot(4), exit_price: 110, stop: 96 })).toEqual([])
+  })
+
+  test('that the bar before a gap reached was missed by an exit in the gap', () => {
+    expect(problems({ stop: 96, exit_time: slot(5), exit_price: 96 })).toEqual(['exit_fill', 'stop_missed'])
+  })
+})
+
+describe('the rows', () => {
+  test('that are no trades are told once, and judged no further', () => {
+    expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
+    expect(audit([trade({ exit_time: slot(0) })])[0]!.message).toBe(
+      'trade 0 exits at 2020-01-01T00:00:00Z, before its entry at 2020-01-01T04:00:00Z',
+    )
+  })
+
+  test('that overlap are told, unless that is allowed; entering at the very exit is no overlap', () => {
+    const second = trade({ entry_time: slot(2), entry_price: 105 })
+    const trades = [second, trade()]
+    expect(audit(trades)).toEqual([
+      {
+        index: 0,
+        problem: 'overlap',
+        message:
+          'trade 0 enters while trade 1 is open until 2020-01-01T12:00:00Z: one position at a time, or ' +
+          'allow overlaps',
+      },
+    ])
+    expect(auditLedger({ trades, bars: handBars(ROWS), costs: FREE, allowOverlap: true })).toEqual([])
+    const next = trade({ entry_time: slot(3), entry_price: 107, exit_time: slot(4) })
+    expect(audit([trade(), next])).toEqual([])
+  })
+
+  test('after an overlap are held against the trade that is open longest', () => {
+    const long = trade({ exit_time: slot(7), exit_price: 90 })
+    const inside = trade({ entry_time: slot(2), entry_price: 105, exit_time: slot(3) })
+    const also = trade({ entry_time: slot(4), entry_price: 110, exit_time: slot(4), exit_price: 110 })
+    expect(audit([long, inside, also]).map(({ index, problem }) => [index, problem])).toEqual([
+      [1, 'overlap'],
+      [2, 'overlap'],
+    ])
+  })
+
+  test('are told in their order, each problem with its row', () => {
+    const bad = trade({ entry_time: slot(3), entry_price: 500, exit_time: slot(4), exit_price: 500 })
+    expect(audit([trade(), bad]).map(({ index }) => index)).toEqual([1, 1])
+  })
+})

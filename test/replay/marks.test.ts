@@ -1,0 +1,203 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { markLedger } from '#core/replay/marks.ts'
+import type { Trade } from '#core/replay/trade.ts'
+import {
+  COSTLY,
+  DAY_0,
+  expectClose,
+  FREE,
+  flatDay,
+  HOUR_MS,
+  handBars,
+  handFunding,
+  mark,
+  NO_DAY,
+  slot,
+  still,
+  stillBars,
+  trade,
+} from './hand.ts'
+
+describe('an open trade', () => {
+  // Long from 100 at slot 1 with leverage 2; day 0 closes at 110, day 1 at 105; the exit at slot 13 is on day
+  // 2.
+  const bars = [...flatDay(100).with(5, still(110)), ...flatDay(105), ...flatDay(90)]
+  const held = trade({ leverage: 2, exit_time: slot(13), exit_price: 90, account_return: -0.25 })
+
+  test('is marked at the last close of each day, less its commission, and ends at exactly 1 + R', () => {
+    // 1 + 2 * (0.1 - 0.001), 1 + 2 * (0.05 - 0.001), 1 - 0.25.
+    const marks = mark([held], { bars, costs: COSTLY })
+    expectClose(marks.equity, [1.198, 1.098, 0.75])
+    expectClose(marks.daily.values, [0.198, 1.098 / 1.198 - 1, 0.75 / 1.098 - 1])
+    expect(marks.equity[2]).toBe(0.75)
+    expect(marks.daily).toMatchObject({ period: 'daily', first: DAY_0 })
+  })
+
+  test('of the short side gains as the price falls', () => {
+    const short = { ...held, side: 'short' as const, account_return: 0.2 }
+    expectClose(mark([short], { bars }).equity, [0.8, 0.9, 1.2])
+  })
+
+  test('is marked and stays open at the end of the bars, its outcome unknown', () => {
+    const marks = mark([{ ...held, exit_time: slot(99) }], { bars })
+    expectClose(marks.equity, [1.2, 1.1, 0.8])
+    expect(marks.trades).toEqual([
+      {
+        ...held,
+        exit_time: null,
+        exit_price: null,
+        exit_reason: null,
+        account_return: null,
+        leverage_from: 'ledger',
+        marking: 'daily',
+        return_per_notional: null,
+      },
+    ])
+  })
+
+  test('that exits at the very end of the bars is open there: that instant belongs to the next day', () => {
+    expect(mark([{ ...held, exit_time: slot(18) }], { bars }).trades[0]!.exit_time).toBeNull()
+    expect(mark([{ ...held, exit_time: slot(18) - 1 }], { bars }).trades[0]!.exit_time).toBe(slot(18) - 1)
+  })
+
+  test('that enters after the end does not exist yet', () => {
+    expect(
+      mark([trade({ leverage: 1, entry_time: slot(18), exit_time: slot(19) })], { bars }).trades,
+    ).toEqual([])
+  })
+
+  test('pays the funding that is due by the open of the marked bar, and R holds all of it', () => {
+    // Slot 2: 0.01 of 100 a unit; slot 6 (day 1): 0.01 of 110. One more inside the last bar of day 0 is not
+    // due yet.
+    const funding = handFunding([slot(2), 0.01], [slot(5) + HOUR_MS, 0.01], [slot(6), 0.01])
+    const marks = mark([held], { bars, funding })
+    expectClose(marks.equity, [1.2 - 2 * 0.01, 1.1 - 2 * (0.01 + 0.01 + 0.011), 0.75])
+  })
+
+  test('that entered inside a bar owes nothing for what was due in that bar before it', () => {
+    const funding = handFunding([slot(5) + HOUR_MS, 0.01], [slot(5) + 3 * HOUR_MS, 0.01])
+    const late = { ...held, entry_time: slot(5) + 2 * HOUR_MS }
+    // Day 0 is marked at the bar of slot 5: nothing is due. The second event is in the mark of day 1, at 100.
+    expectClose(mark([late], { bars, funding }).equity, [1.2, 1.1 - 2 * 0.01, 0.75])
+  })
+
+  test('of unknown leverage is worth nothing until its exit, where its result is booked whole', () => {
+    // The price moved 0.5 %, too little to tell a leverage.
+    const marks = mark([{ ...held, leverage: null, exit_price: 100.5, account_return: 0.03 }], { bars })
+    expectClose(marks.daily.values, [0, 0, 0.03])
+    expect(marks.trades[0]).toMatchObject({ marking: 'realised', leverage: null, leverage_from: null })
+  })
+})
+
+describe('trades in the order of time', () => {
+  const bars = [...flatDay(100), ...flatDay(100)]
+  const short = (from: number, to: number, account_return: number): Trade =>
+    trade({ entry_time: slot(from), exit_time: slot(to), leverage: 1, account_return })
+
+  test('that begin and end on the same day need no mark', () => {
+    expectClose(mark([short(1, 2, 0.1), short(3, 4, -0.2)], { bars }).daily.values, [1.1 * 0.8 - 1, 0])
+  })
+
+  test('compound: the exit comes before the entry at the same instant', () => {
+    // If the entry came first, the second would be sized on 1 and not on 1.1.
+    const marks = mark([short(1, 2, 0.1), short(2, 3, 0.1)], { bars })
+    expect(marks.equity[0]).toBeCloseTo(1.21, 14)
+  })
+
+  test('may last no time at all: a trade enters before it exits, and is over before the next', () => {
+    const marks = mark([short(2, 2, 0.1), short(2, 2, 0.1), short(2, 3, 0.1)], { bars })
+    expect(marks.equity[0]).toBeCloseTo(1.331, 14)
+  })
+
+  test('are taken by their times, in whatever order the ledger has them', () => {
+    const ledger = [short(1, 2, 0.1), short(2, 3, -0.2), short(4, 8, 0.3)]
+    const forwards = mark(ledger, { bars })
+    expect(mark(ledger.toReversed(), { bars })).toEqual(forwards)
+    expect(forwards.trades.map(({ entry_time }) => entry_time)).toEqual([slot(1), slot(2), slot(4)])
+  })
+
+  test('an exit at midnight belongs to the day that begins', () => {
+    expectClose(mark([short(1, 6, 0.1)], { bars }).daily.values, [0, 0.1])
+    expectClose(mark([{ ...short(1, 6, 0.1), exit_time: slot(6) - 1 }], { bars }).daily.values, [0.1, 0])
+  })
+
+  test('that overlap are refused, naming both', () => {
+    expect(() => mark([short(3, 5, 0.1), short(1, 4, 0.1)], { bars })).toThrow(
+      'strategy alder: trade 0 of the ledger enters while trade 1 is open until 2020-01-01T16:00:00Z',
+    )
+    expect(() =>
+      mark([short(3, 5, 0.1), { ...short(1, 4, 0), exit_time: null, exit_price: null }], { bars }),
+    ).toThrow('trade 1 is open until the end')
+  })
+})
+
+describe('a day without bars', () => {
+  test('returns 0, is listed, and what happened on it is caught up on the next day', () => {
+    const bars = [...flatDay(100), ...NO_DAY, ...flatDay(120)]
+    const marks = mark([trade({ leverage: 1, exit_time: slot(8), account_return: 0.15 })], { bars })
+    expectClose(marks.daily.values, [0, 0, 0.15])
+    expect(marks.days_without_bars).toEqual([DAY_0 + 1])
+  })
+
+  test('differs from one that lost its last bars: an exit in that gap is booked on its own day', () => {
+    const bars = [...stillBars(100, 100, 110), null, null, null, ...flatDay(110)]
+    expectClose(
+      mark([trade({ leverage: 1, exit_time: slot(4), account_return: 0.15 })], { bars }).daily.values,
+      [0.15, 0],
+    )
+  })
+})
+
+describe('the first day of the series', () => {
+  const bars = [...flatDay(110), ...flatDay(121), ...flatDay(121)]
+  const held = trade({ leverage: 1, exit_time: slot(13), exit_price: 121, account_return: 0.21 })
+
+  test('cuts it: the returns after it are the same as without the cut', () => {
+    const whole = mark([held], { bars })
+    const cut = mark([held], { bars, from: DAY_0 + 1 })
+    expect(cut.daily.first).toBe(DAY_0 + 1)
+    expect(Array.from(cut.daily.values)).toEqual(Array.from(whole.daily.values.slice(1)))
+  })
+
+  test('outside the bars is refused', () => {
+    expect(() => mark([held], { bars, from: DAY_0 + 3 })).toThrow(
+      'strategy alder: the inception must be a day',
+    )
+  })
+})
+
+test('a close that is no price stops the marking: it must not pass for a day without bars', () => {
+  const bars = handBars(flatDay(100))
+  bars.c[3] = Number.NaN
+  const input = { id: 'alder', trades: [], bars, funding: null, costs: FREE, baseRisk: 0.02 }
+  expect(() => markLedger(input)).toThrow('strategy alder: bar 3')
+})
+
+describe('laws', () => {
+  const price = fc.double({ min: 80, max: 120, noNaN: true })
+  const bars = fc.array(price, { minLength: 24, maxLength: 60 })
+
+  test('the product of 1 + ret over the life of a trade is 1 + R', () => {
+    const leverage = fc.double({ min: 0.1, max: 3, noNaN: true })
+    const result = fc.integer({ min: -90, max: 200 }).map(percent => percent / 100)
+    const side = fc.constantFrom('long' as const, 'short' as const)
+    fc.assert(
+      fc.property(bars, leverage, result, side, (closes, lever, account_return, direction) => {
+        const end = slot(closes.length - 1)
+        const held = trade({ side: direction, leverage: lever, exit_time: end, account_return })
+        const { daily, trades } = mark([held], { bars: closes.map(still), costs: COSTLY })
+        const product = daily.values.reduce((total, ret) => total * (1 + ret), 1)
+        expect(product).toBeCloseTo(1 + trades[0]!.account_return!, 9)
+      }),
+    )
+  })
+
+  test('a ledger without trades returns 0 on every day', () => {
+    fc.assert(
+      fc.property(bars, closes => {
+        expect(mark([], { bars: closes.map(still) }).daily.values.every(ret => Object.is(ret, 0))).toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { atrTrend } from '#core/replay/reference/atr-trend.ts'
+import { donchianBreakout } from '#core/replay/reference/donchian-breakout.ts'
+import { dualMovingAverage } from '#core/replay/reference/dual-moving-average.ts'
+import { enter } from '#core/replay/reference/enter.ts'
+import { rsiReversion } from '#core/replay/reference/rsi-reversion.ts'
+import { timeSeriesMomentum } from '#core/replay/reference/time-series-momentum.ts'
+import { volatilityBreakout } from '#core/replay/reference/volatility-breakout.ts'
+import type { Decision, Position, Strategy } from '#core/replay/strategy.ts'
+import { type Ohlc, slot } from './hand.ts'
+
+/** What the strategy decides on each bar, if it holds this position from the bar at `heldFrom` on. */
+function decisions<State>(
+  strategy: Strategy<State>,
+  rows: readonly Ohlc[],
+  held: Position | null = null,
+  heldFrom = 0,
+): Decision[] {
+  const state = strategy.init()
+  return rows.map(([o, h, l, c], i) => {
+    return strategy.onBar(state, { t: slot(i), o, h, l, c, v: 0 }, i >= heldFrom ? held : null)
+  })
+}
+
+const position = (side: 'long' | 'short', i: number): Position => ({
+  side,
+  entry_time: slot(i),
+  entry_price: 100,
+  stop: side === 'long' ? 1 : 1000,
+})
+
+/** Bars with a range of 2 around a close. */
+const around = (...closes: number[]): Ohlc[] => closes.map(c => [c, c + 1, c - 1, c])
+const FLAT = { act: 'flat', why: 'signal' }
+
+describe('the Donchian breakout', () => {
+  const strategy = donchianBreakout({ id: 'alder', entryBars: 3, exitBars: 2, atrBars: 1, stopAtrs: 2 })
+
+  test('enters on a close outside the range of the bars before, with the stop two ranges away', () => {
+    // The range of the first three is 99 to 101. 101 is not outside; 105 is: true range 106 - 101 = 5, stop
+    // 105 - 10.
+    expect(decisions(strategy, around(100, 100, 100, 101, 105)).slice(3)).toEqual([
+      null,
+      { act: 'long', stop: 95 },
+    ])
+    // 95: true range 100 - 94 = 6, stop 95 + 12.
+    expect(decisions(strategy, around(100, 100, 100, 95)).at(-1)).toEqual({ act: 'short', stop: 107 })
+  })
+
+  test('leaves on a close outside the shorter range, on the other side', () => {
+    expect(decisions(strategy, around(100, 100, 100, 99), position('long', 3), 3).at(-1)).toBeNull()
+    expect(decisions(strategy, around(100, 100, 100, 98.5), position('long', 3), 3).at(-1)).toEqual(FLAT)
+    expect(decisions(strategy, around(100, 100, 100, 101.5), position('short', 3), 3).at(-1)).toEqual(FLAT)
+  })
+})
+
+describe('the dual moving average', () => {
+  const strategy = dualMovingAverage({ id: 'birch', fastBars: 1, slowBars: 3, atrBars: 1, stopAtrs: 3 })
+
+  test('decides on a cross and only there', () => {
+    // Means of three: 98, 97, 98.33, 100.33; closes 96 (below), 97 (not above), 102 (above), 102 (still
+    // above).
+    const all = decisions(strategy, around(100, 98, 96, 97, 102, 102))
+    // The cross: true range 103 - 97 = 6, stop 102 - 18.
+    expect(all).toEqual([null, null, null, null, { act: 'long', stop: 84 }, null])
+  })
+
+  test('goes short on the opposite cross', () => {
+    // Mean (100 + 104 + 94) / 3 = 99.33, over 94. True range from the close before, 104 - 93 = 11: stop 94 +
+    // 33.
+    expect(decisions(strategy, around(96, 100, 104, 94)).at(-1)).toEqual({ act: 'short', stop: 127 })
+  })
+})
+
+describe('the RSI reversion', () => {
+  const strategy = rsiReversion({ id: 'cedar', trendBars: 5, exitBars: 2, atrBars: 1, longestBars: 2 })
+
+  // A gain of 60 halves with each still bar and at the last one weighs 0.47. A loss of 20 weighs 10 there:
+  // RSI 4.5; a loss of 1 weighs 0.5: RSI 48. The mean of the last eleven closes is 76.4 after the dip to 80,
+  // 78.1 after 99.
+  const before = [40, 40, 40, 40, 100, 100, 100, 100, 100, 100]
+  const last = (closes: readonly number[], trendBars = 11) =>
+    decisions(
+      rsiReversion({ id: 'cedar', trendBars, exitBars: 2, atrBars: 1, stopAtrs: 3 }),
+      around(...closes),
+    ).at(-1)
+
+  test('buys a sharp dip in an uptrend and sells a sharp rally in a downtrend', () => {
+    // True range 100 - 79 = 21: stop 80 - 63; mirrored 120 + 63.
+    const dip = [...before, 80]
+    expect(last(dip)).toEqual({ act: 'long', stop: 17 })
+    expect(last(dip.map(close => 200 - close))).toEqual({ act: 'short', stop: 183 })
+  })
+
+  test('leaves a dip alone that is not sharp, and one in a downtrend', () => {
+    expect(last([...before, 99])).toBeNull()
+    // The mean of the last five is 96.
+    expect(last([...before, 80], 5)).toBeNull()
+  })
+
+  test('leaves when a close is back beyond the short average, or else when it has waited too long', () => {
+    const falling = around(100, 99, 98, 97, 96, 95, 94, 93)
+    const waiting = decisions(strategy, falling, position('long', 5), 5)
+    expect(waiting.slice(5)).toEqual([null, null, { act: 'flat', why: 'time' }])
+    const back = around(100, 99, 98, 97, 96, 95, 99)
+    expect(decisions(strategy, back, position('long', 5), 5).at(-1)).toEqual(FLAT)
+  })
+})
+
+describe('the volatility breakout', () => {
+  const strategy = volatilityBreakout({ id: 'elm', middleBars: 3, atrBars: 1, widthAtrs: 0.4 })
+
+  test('enters far from the average, with the stop on it', () => {
+    // Average 100, then 100 + (110 - 100) / 2 = 105. True range 111 - 100 = 11: 5 away is more than 4.4.
+    expect(decisions(strategy, around(100, 100, 100, 110)).at(-1)).toEqual({ act: 'long', stop: 105 })
+    expect(decisions(strategy, around(100, 100, 100, 90)).at(-1)).toEqual({ act: 'short', stop: 95 })
+    // 1 away, with a true range of 103 - 100 = 3, is not more than 1.2.
+    expect(decisions(strategy, around(100, 100, 100, 102)).at(-1)).toBeNull()
+  })
+
+  test('leaves on the other side of the average', () => {
+    expect(decisions(strategy, around(100, 100, 100, 101), position('long', 3), 3).at(-1)).toBeNull()
+    expect(decisions(strategy, around(100, 100, 100, 99), position('long', 3), 3).at(-1)).toEqual(FLAT)
+    expect(decisions(strategy, around(100, 100, 100, 101), position('short', 3), 3).at(-1)).toEqual(FLAT)
+  })
+})
+
+describe('the ATR trend', () => {
+  const strategy = atrTrend({ id: 'fir', trendBars: 2, atrBars: 1, trailAtrs: 3 })
+
+  test('enters where a close crosses the average, with the stop where the trail begins', () => {
+    // Averages 99, then 99 + 2/3 * (98 - 99) = 98.33 (below), then 98.33 + 2/3 * (103 - 98.33) = 101.44:
+    // crossed. True range 104 - 98 = 6, stop 103 - 18.
+    expect(decisions(strategy, around(100, 98, 98, 103))).toEqual([
+      null,
+      null,
+      null,
+      { act: 'long', stop: 85 },
+    ])
+  })
+
+  test('leaves when a close is three ranges from the best price since the entry', () => {
+    // The highest high is 121. Each later step is 0.5 and each true range 2, so the trail is at 121 - 3 * 2 =
+    // 115, and the first close below it is 114.5.
+    const closes = [100, 100, 110, 120, 119.5, 119, 118.5, 118, 117.5, 117, 116.5, 116, 115.5, 115, 114.5]
+    const all = decisions(strategy, around(...closes), position('long', 2), 2)
+    expect(all.findIndex(decision => decision?.act === 'flat')).toBe(closes.indexOf(114.5))
+  })
+
+  test('begins its trail anew with each position, a reversal too', () => {
+    const state = strategy.init()
+    const see = (i: number, c: number, held: Position | null) =>
+      strategy.onBar(state, { t: slot(i), o: c, h: c + 1, l: c - 1, c, v: 0 }, held)
+    see(0, 100, null)
+    see(1, 200, position('long', 1))
+    expect(state.best).toBe(201)
+    see(2, 190, position('long', 1))
+    expect(state.best).toBe(201)
+    // The reversal opens above all that the long has seen; its own lowest low is what counts.
+    see(3, 250, position('short', 3))
+    expect(state.best).toBe(249)
+    see(4, 260, position('short', 3))
+    expect(state.best).toBe(249)
+    see(5, 140, null)
+    expect(state.best).toBeNull()
+  })
+})
+
+describe('the time-series momentum', () => {
+  // Slot 0 is 12 bars into a cycle of 20, and so a multiple of 4 timeframes: it rebalances at slots 0, 4, 8.
+  const strategy = timeSeriesMomentum({
+    id: 'hazel',
+    lookbackBars: 3,
+    rebalanceBars: 4,
+    atrBars: 1,
+    stopAtrs: 4,
+  })
+
+  test('decides on the bars of its calendar alone, by the close of the look-back', () => {
+    // At slot 4 the close 105 is held against 101 of slot 1; true range 106 - 104 = 2: stop 105 - 8.
+    expect(decisions(strategy, around(100, 101, 102, 104, 105, 110, 120, 100))).toEqual([
+      null,
+      null,
+      null,
+      null,
+      { act: 'long', stop: 97 },
+      null,
+      null,
+      null,
+    ])
+    expect(decisions(strategy, around(100, 101, 102, 104, 100)).at(-1)).toMatchObject({ act: 'short' })
+  })
+
+  test('keeps what it holds while the sign stays, and reverses when it changes', () => {
+    const rows = around(100, 101, 102, 104, 105)
+    expect(decisions(strategy, rows, position('long', 1), 1).at(-1)).toBeNull()
+    expect(decisions(strategy, rows, position('short', 1), 1).at(-1)).toMatchObject({ act: 'long' })
+  })
+})
+
+describe('an entry', () => {
+  test('has its stop on the losing side', () => {
+    expect(enter('long', 100, 5)).toEqual({ act: 'long', stop: 95 })
+    expect(enter('short', 100, 5)).toEqual({ act: 'short', stop: 105 })
+  })
+
+  test('is none where the distance is 0, too small to be a price, or more than a long can lose', () => {
+    expect(enter('long', 100, 0)).toBeNull()
+    expect(enter('short', 100, 1e-20)).toBeNull()
+    expect(enter('long', 100, 100)).toBeNull()
+    expect(enter('short', 100, 100)).toEqual({ act: 'short', stop: 200 })
+  })
+})
