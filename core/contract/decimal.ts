@@ -1,0 +1,11 @@
+/** The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`. */
+export function toText(value: number): string {
+  const [digits = '', exponent] = String(value).split('e')
+  if (exponent === undefined) return digits
+  const sign = digits.startsWith('-') ? '-' : ''
+  const [whole = '', fraction = ''] = digits.slice(sign.length).split('.')
+  const shift = Number(exponent)
+  return shift < 0
+    ? `${sign}0.${'0'.repeat(-shift - 1)}${whole}${fraction}`
+    : `${sign}${whole}${fraction}${'0'.repeat(shift - fraction.length)}`
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+
+/**
+ * Every error code of both services and the HTTP status that it is answered with: one closed table, printed in the
+ * API reference. A code never changes its meaning.
+ */
+export const STATUS_OF = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  account_not_active: 403,
+  not_entitled: 403,
+  not_found: 404,
+  profile_not_set: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  gone: 410,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  validation_error: 422,
+  rate_limited: 429,
+  headers_too_large: 431,
+  internal_error: 500,
+  not_ready: 503,
+  unavailable: 503,
+  overloaded: 503,
+} as const
+
+export type ErrorCode = keyof typeof STATUS_OF
+
+/** One refused parameter. `allowed` lists the legal values where there are few. */
+export type ParameterProblem = {
+  readonly param: string
+  readonly value: string
+  readonly reason: string
+  readonly allowed?: readonly string[]
+}
+
+/** What `details` may hold; each code has one shape or none. */
+export type ErrorDetails =
+  | readonly ParameterProblem[]
+  | { readonly checks: Readonly<Record<string, boolean>> }
+  | { readonly available: readonly string[] }
+  | null
+
+/** An error that the caller made or must know of: thrown anywhere below a request, answered in one place. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+  /** Headers that belong to the refusal itself, such as `Allow` and `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: { details?: ErrorDetails; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.details = extra.details ?? null
+    this.headers = extra.headers ?? {}
+  }
+}
+
+/** The sentence for every error that we did not foresee: nothing of its cause leaves the process. */
+export const INTERNAL_ERROR_MESSAGE = 'something went wrong on our side; the request was not at fault'
+
+export const errorPayload = z
+  .object({
+    code: z
+      .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
+      .describe('One of a closed list of codes; branch on this, never on the message.'),
+    message: z.string().describe('What was wrong, in one sentence, for people.'),
+    details: z
+      .unknown()
+      .describe(
+        'More about the error, or null. For `validation_error` a list of `{param, value, reason, allowed?}`.',
+      ),
+  })
+  .describe('What went wrong.')

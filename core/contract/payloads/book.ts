@@ -1,0 +1,118 @@
+// Payloads that speak of the whole book: `/v1/summary`, `/v1/dataset`, the infrastructure endpoints and the index.
+import { z } from 'zod'
+import { dateWindow, fraction, percent, ratio, strategyId, undefinedReasons } from './field.ts'
+import { VERIFICATION_STATES } from './strategy.ts'
+
+const pair = z
+  .looseObject({
+    pair: z.tuple([z.string(), z.string()]).describe('The two strategies.'),
+    correlation: z.number().describe('Their correlation, 8 decimals.'),
+  })
+  .nullable()
+
+export const summary = z
+  .looseObject({
+    strategy_count: z.int().describe('Strategies in the book.'),
+    coverage: dateWindow('Earliest and latest day of any series.'),
+    mean_pairwise_correlation: z
+      .number()
+      .describe('Mean correlation of daily returns over all pairs that have one, 8 decimals.'),
+    equal_weight_book: z
+      .looseObject({
+        n_days: z.int().describe('Days that all strategies have.'),
+        net_return_pct: percent('Net return.'),
+        cagr_pct: percent('Compound annual growth rate.').nullable(),
+        max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
+        sharpe_daily_annualized: ratio(
+          'Sharpe ratio of daily returns, annualised by the square root of 365.',
+        ).nullable(),
+        undefined: undefinedReasons,
+      })
+      .describe('Equal parts of every strategy at base risk, rebalanced daily, over the days that all have.'),
+    diversification: z
+      .looseObject({
+        mean_correlation: z.number().describe('The same as `mean_pairwise_correlation`.'),
+        most_correlated: pair.describe('The pair with the highest correlation, or null.'),
+        least_correlated: pair.describe('The pair with the lowest correlation, or null.'),
+        effective_bets: ratio('N / (1 + (N - 1) x max(mean correlation, 0)).'),
+        n_strategies_used: z
+          .int()
+          .describe('N of the formula: strategies that are neither flat nor too short.'),
+      })
+      .describe('How far the strategies are different bets.'),
+  })
+  .describe('The book in one page.')
+
+export const dataset = z
+  .looseObject({
+    version: z.string().describe('The dataset version, a UTC instant.'),
+    generated_utc: z.string().describe('When the version was made: the same instant.'),
+    window: dateWindow('Earliest and latest day of any series.'),
+    strategy_count: z.int().describe('Strategies in the dataset.'),
+    engine: z.string().describe('What computed the history.'),
+    data_source: z.string().describe('Where the prices come from.'),
+    methodology_url: z.string().describe('Where the method is described.'),
+    strategies: z
+      .array(
+        z.looseObject({
+          id: strategyId,
+          name: z.string().describe('Display name.'),
+          verification_state: z.enum(VERIFICATION_STATES).describe('Depth of the internal validation.'),
+        }),
+      )
+      .describe('The strategies, in catalogue order.'),
+  })
+  .describe('What the dataset is made of.')
+
+export const health = z
+  .looseObject({
+    status: z.string().describe('`ok` when the process answers.'),
+    strategy_count: z.int().describe('Strategies served; 0 without a dataset.'),
+  })
+  .describe('Liveness.')
+
+export const READINESS_CHECKS = [
+  'manifest_loaded',
+  'count_matches',
+  'per_strategy_loaded',
+  'correlation_dims',
+] as const
+export type ReadinessChecks = Readonly<Record<(typeof READINESS_CHECKS)[number], boolean>>
+
+export const readiness = z
+  .looseObject({
+    ready: z.boolean().describe('True when every check holds.'),
+    checks: z
+      .looseObject({
+        manifest_loaded: z.boolean().describe('The manifest is the one that was published.'),
+        count_matches: z.boolean().describe('The dataset has as many strategies as the manifest names.'),
+        per_strategy_loaded: z.boolean().describe('Every strategy has its series and all its answers.'),
+        correlation_dims: z.boolean().describe('The correlation matrices have a row for every strategy.'),
+      })
+      .describe('The four integrity checks.'),
+    dataset_age_seconds: z
+      .number()
+      .nullable()
+      .describe('Age of the dataset version; it never makes the answer a 503.'),
+  })
+  .describe('Readiness.')
+
+export const version = z
+  .looseObject({
+    api_version: z.string().describe('Version of this interface.'),
+    stability: z.string().describe('`stable`: removals and renames come under a new major path only.'),
+    dataset_version: z.string().nullable().describe('The dataset version served now.'),
+    generated_utc: z.string().nullable().describe('When that version was made.'),
+    window: dateWindow('Earliest and latest day of any series.'),
+    max_modelled_risk_pct: fraction('The cap of `risk_pct`.').nullable(),
+  })
+  .describe('Versions of the interface and of the data.')
+
+export const index = z
+  .looseObject({
+    service: z.string().describe('Name of the service.'),
+    endpoints: z
+      .array(z.looseObject({ path: z.string(), about: z.string() }))
+      .describe('The endpoints and what they answer.'),
+  })
+  .describe('What there is.')

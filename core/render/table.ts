@@ -1,0 +1,59 @@
+import type { EpochDay } from '#core/calendar.ts'
+import { toText } from '#core/contract/decimal.ts'
+import { dayOf, type Series } from '#core/numerics/series.ts'
+import { type ByteWriter, writeAscii } from './byte-writer.ts'
+import { writeDate } from './calendar-date.ts'
+import { writeSignificant } from './significant-digits.ts'
+
+/**
+ * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts quotes around
+ * it where `quoted`, CSV never does. So both formats carry the same digits.
+ */
+export type Column = {
+  readonly name: string
+  readonly quoted: boolean
+  readonly write: (out: ByteWriter, row: number) => void
+  /** False where a row has no cell: absent in JSON, empty in CSV. */
+  readonly has?: (row: number) => boolean
+}
+
+/** A published table: in JSON an array of objects, in CSV a header and a line a row. */
+export type Table = {
+  readonly kind: 'table'
+  readonly rows: number
+  readonly columns: readonly Column[]
+  /** In JSON the columns after the first may stand in an object of this name. */
+  readonly nest?: string
+  /** First and last date, where rows have one. */
+  readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
+}
+
+export const isTable = (value: object): value is Table => 'kind' in value && value.kind === 'table'
+
+/** The dates of a series. */
+export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'>): Column => ({
+  name,
+  quoted: true,
+  write: (out, row) => writeDate(out, dayOf(series, row)),
+})
+
+/** Returns and equity: 10 significant digits. */
+export const significantColumn = (name: string, values: Float64Array): Column => ({
+  name,
+  quoted: false,
+  write: (out, row) => writeSignificant(out, values[row]!),
+})
+
+/** Numbers that are rounded already. */
+export const numberColumn = (name: string, at: (row: number) => number): Column => ({
+  name,
+  quoted: false,
+  write: (out, row) => writeAscii(out, toText(at(row))),
+})
+
+/** Words of a closed list: they need no escaping in either format. */
+export const wordColumn = (name: string, at: (row: number) => string): Column => ({
+  name,
+  quoted: true,
+  write: (out, row) => writeAscii(out, at(row)),
+})

@@ -1,0 +1,27 @@
+import type { Resource } from './answer.ts'
+import { bookLinks } from './links.ts'
+
+/** `/v1/dataset`: what the dataset is made of. */
+export const dataset: Resource = (snapshot, params) => {
+  const { version, name, window, engine, data_source, methodology_url, embargo_days } = snapshot.dataset
+  return {
+    data: {
+      version,
+      generated_utc: version,
+      name,
+      window,
+      strategy_count: snapshot.strategies.length,
+      engine,
+      data_source,
+      methodology_url,
+      embargo_days,
+      strategies: snapshot.strategies.map(({ id, name, verification_state }) => ({
+        id,
+        name,
+        verification_state,
+      })),
+    },
+    meta: {},
+    links: bookLinks('dataset', params),
+  }
+}

@@ -1,0 +1,12 @@
+import { ApiError } from '#core/contract/errors.ts'
+import { type Snapshot, type StrategyData, strategyOf } from '#core/snapshot/snapshot.ts'
+
+/** The strategy of an id. Throws `not_found` with the message that the specification gives. */
+export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
+  const strategy = strategyOf(snapshot, id)
+  if (strategy === null) throw new ApiError('not_found', `unknown strategy '${id.slice(0, LONGEST_ECHO)}'`)
+  return strategy
+}
+
+/** An id is 64 characters at the most; whatever else came in its place is not repeated whole. */
+const LONGEST_ECHO = 64

@@ -1,0 +1,103 @@
+import type { ObjectStore } from './object-store.ts'
+import { tolerate } from './tolerate.ts'
+
+/** Who holds a lock: enough to tell a process that lives from one that is gone, and to name it to people. */
+export type LockHolder = {
+  readonly pid: number
+  readonly host: string
+  /** When the holder took the lock, ISO 8601. */
+  readonly started: string
+}
+
+type LockRecord = LockHolder & { readonly heartbeat_ms: number; readonly released: boolean }
+
+/** What a lock needs of the world. */
+export type LockWorld = {
+  readonly holder: LockHolder
+  readonly now: () => number
+  /** Whether a process of this host lives. */
+  readonly isAlive: (pid: number) => boolean
+}
+
+/** How often a holder says that it still lives. */
+const HEARTBEAT_MS = 15_000
+
+/** A holder that was silent this long is gone, or another process has its pid: far beyond any pause of a living one. */
+const STALE_MS = 5 * 60_000
+
+const HEADERS = { content_type: 'application/json' }
+
+/** Another process holds the lock. */
+export class LockedError extends Error {
+  constructor(name: string, url: string, holder: LockHolder) {
+    super(
+      `another ${name} of ${url} is running: process ${holder.pid} on ${holder.host} since ${holder.started}; ` +
+        'wait for it, or end it, and run the command again (the lock of a process that is gone is taken over)',
+    )
+    this.name = 'LockedError'
+  }
+}
+
+/**
+ * Takes the lock `name` of a store and returns the function that gives it back. Throws LockedError while another
+ * living process holds it.
+ *
+ * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and whoever
+ * creates the next number has taken it over. So two processes that find the same stale lock cannot both win, which
+ * deleting and re-creating one file would allow.
+ */
+export async function acquireLock(
+  store: ObjectStore,
+  name: string,
+  world: LockWorld,
+): Promise<() => Promise<void>> {
+  const keys = await store.list(`lock/${name}/`)
+  const highest = keys.at(-1)
+  const current = highest === undefined ? null : await readRecord(store, highest)
+  if (current !== null && isHeld(current, world)) throw new LockedError(name, store.url, current)
+  const key = `lock/${name}/${nextNumber(highest)}`
+  if (!(await store.create(key, toRecord(world, false), HEADERS))) {
+    throw new LockedError(name, store.url, (await readRecord(store, key)) ?? world.holder)
+  }
+  await assertHighest(store, name, key)
+  for (const old of keys) await store.remove(old)
+  const beat = setInterval(
+    () =>
+      tolerate(store.replace(key, toRecord(world, false), HEADERS), 'a missed heartbeat only ages the lock'),
+    HEARTBEAT_MS,
+  )
+  beat.unref()
+  return async () => {
+    clearInterval(beat)
+    await store.replace(key, toRecord(world, true), HEADERS)
+  }
+}
+
+/** Where old numbers are cleared away, one of them can be created again by who listed long ago; a higher one tells. */
+async function assertHighest(store: ObjectStore, name: string, key: string): Promise<void> {
+  const highest = (await store.list(`lock/${name}/`)).at(-1) ?? key
+  if (highest <= key) return
+  await store.remove(key)
+  const record = await readRecord(store, highest)
+  throw record === null
+    ? new Error(`the lock ${name} of ${store.url} changed hands at this moment; run the command again`)
+    : new LockedError(name, store.url, record)
+}
+
+const isHeld = (record: LockRecord, world: LockWorld): boolean => {
+  if (record.released || world.now() - record.heartbeat_ms > STALE_MS) return false
+  return record.host !== world.holder.host || world.isAlive(record.pid)
+}
+
+const nextNumber = (key: string | undefined): string =>
+  String(Number(key?.split('/').at(-1) ?? 0) + 1).padStart(10, '0')
+
+const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({ ...world.holder, heartbeat_ms: world.now(), released } satisfies LockRecord),
+  )
+
+async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
+  const bytes = await store.read(key)
+  return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as LockRecord) // only this file writes it
+}

@@ -1,0 +1,53 @@
+// The port to where bytes live. Small on purpose: every implementation passes the one conformance suite.
+
+/** What an HTTP origin would have to say about an object. A store that cannot keep it derives it from the key. */
+export type ObjectHeaders = {
+  readonly content_type: string
+  readonly content_encoding?: string
+  readonly cache_control?: string
+}
+
+/**
+ * Objects by key. A key is a relative path of safe segments (see `assertKey`). Every method throws a StoreError that
+ * names the store, the key and the cause; absence is an answer, not an error.
+ */
+export type ObjectStore = {
+  /** Where it is, for messages: `file:///var/highwater/public`. */
+  readonly url: string
+  /** The bytes of an object, or null where there is none. */
+  read(key: string): Promise<Uint8Array | null>
+  /**
+   * Writes an object once, whole and durable before the promise resolves. False where the key exists: then nothing
+   * was written. Of any number of racers exactly one gets true.
+   */
+  create(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<boolean>
+  /** Writes an object whether or not it exists. A reader sees the old bytes or the new ones, whole. */
+  replace(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<void>
+  /** The keys that begin with `prefix`, ascending by code point. A prefix is a path with a slash at its end, or ''. */
+  list(prefix: string): Promise<readonly string[]>
+  /** Removes an object; removing what is not there is fine. */
+  remove(key: string): Promise<void>
+}
+
+/** Something the store could not do, with the reason of the system below as `cause`. */
+export class StoreError extends Error {
+  constructor(action: string, url: string, key: string, cause: unknown) {
+    super(`cannot ${action} ${url}/${key}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+    this.name = 'StoreError'
+  }
+}
+
+const LONGEST_KEY = 512 // S3 allows 1024 bytes with the operator's own prefix in it
+
+const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/
+
+/** Throws unless the key is a relative path that no store can misread: no `..`, no hidden files, ASCII only. */
+export function assertKey(key: string): void {
+  if (key.length <= LONGEST_KEY && key.split('/').every(segment => SEGMENT.test(segment))) return
+  throw new Error(
+    `not a key of an object store: ${JSON.stringify(key.slice(0, LONGEST_KEY))}; expected segments of letters, ` +
+      `digits, '.', '_' and '-', joined by '/', at most ${LONGEST_KEY} characters`,
+  )
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { acquireLock, LockedError, type LockWorld } from '#storage/lock.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+
+const MINUTE_MS = 60_000
+
+const world = (pid: number, changes: Partial<LockWorld> & { host?: string } = {}): LockWorld => ({
+  holder: { pid, host: changes.host ?? 'here', started: '2026-11-21T00:00:00Z' },
+  now: changes.now ?? (() => 0),
+  isAlive: changes.isAlive ?? (() => true),
+})
+
+describe('a lock', () => {
+  test('is held by one and free again after it is released', async () => {
+    const store = createMemoryStore()
+    const release = await acquireLock(store, 'build', world(1))
+    await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(LockedError)
+    await release()
+    const again = await acquireLock(store, 'build', world(2))
+    await again()
+  })
+
+  test('names its holder to whoever must wait', async () => {
+    const store = createMemoryStore('m')
+    await acquireLock(store, 'build', world(4711))
+    await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(
+      'another build of memory:m is running: process 4711 on here since 2026-11-21T00:00:00Z',
+    )
+  })
+
+  test('of a process that is gone is taken over at once', async () => {
+    const store = createMemoryStore()
+    await acquireLock(store, 'build', world(1))
+    const release = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
+    await release()
+  })
+
+  test('of another host is taken over only after it was silent for long', async () => {
+    const store = createMemoryStore()
+    await acquireLock(store, 'build', world(1, { host: 'there' }))
+    const isAlive = () => false
+    const soon = world(2, { isAlive, now: () => 4 * MINUTE_MS })
+    await expect(acquireLock(store, 'build', soon)).rejects.toThrow(LockedError)
+    const later = world(2, { isAlive, now: () => 6 * MINUTE_MS })
+    await (await acquireLock(store, 'build', later))()
+  })
+
+  test('whose pid now belongs to another process is taken over after the silence', async () => {
+    const store = createMemoryStore()
+    await acquireLock(store, 'build', world(1))
+    await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS })))()
+  })
+
+  test('of many that find a stale lock exactly one takes it over', async () => {
+    const store = createMemoryStore()
+    await acquireLock(store, 'build', world(1))
+    const racers = Array.from({ length: 10 }, (_, i) =>
+      acquireLock(store, 'build', world(i + 2, { isAlive: pid => pid !== 1 })),
+    )
+    const outcomes = await Promise.allSettled(racers)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('a latecomer who listed long ago does not win against the holder of today', async () => {
+    const store = createMemoryStore()
+    const slow = { ...store, list: async () => ['lock/build/0000000001'] }
+    await acquireLock(store, 'build', world(1))
+    const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
+    await holder()
+    await acquireLock(store, 'build', world(3))
+    let calls = 0
+    const latecomer = {
+      ...slow,
+      list: (prefix: string) => (calls++ === 0 ? slow.list() : store.list(prefix)),
+    }
+    await expect(acquireLock(latecomer, 'build', world(4))).rejects.toThrow(LockedError)
+    expect(await store.list('lock/build/')).toEqual(['lock/build/0000000003'])
+  })
+
+  test('two names are two locks', async () => {
+    const store = createMemoryStore()
+    await acquireLock(store, 'build', world(1))
+    await acquireLock(store, 'prune', world(1))
+  })
+})
