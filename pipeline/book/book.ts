@@ -1,0 +1,70 @@
+import type { Series } from '#core/numerics/series.ts'
+import type { Bars, Funding } from '#core/replay/bars.ts'
+import type { Trade } from '#core/replay/trade.ts'
+import type { CatalogueStrategy, Service } from './catalogue.ts'
+import type { Problem } from './problem.ts'
+import type { Timeframe } from './timeframe.ts'
+
+/** An operator's book, read and sound: what a build computes from. */
+export type Book = {
+  readonly dir: string
+  readonly service: Service
+  /** In the order of the catalogue. */
+  readonly strategies: readonly StrategyEntry[]
+  /** The bars that some strategy needs; each set read once. */
+  readonly bars: ReadonlyMap<BarsKey, BarsFile>
+  /** By instrument; an instrument without a funding file has no entry and pays none. */
+  readonly funding: ReadonlyMap<string, Funding>
+  /** Every file that was read, in reading order, for the record of the build. */
+  readonly inputs: readonly Input[]
+  /** What is strange but harmless: files that nothing names, instruments without funding. */
+  readonly warnings: readonly Problem[]
+}
+
+/** `BTCUSDT-PERP/4h`: names a set of bars. */
+export type BarsKey = `${string}/${Timeframe}`
+
+export type BarsFile = {
+  readonly path: string
+  readonly timeframe: Timeframe
+  /** Each column on a SharedArrayBuffer. */
+  readonly bars: Bars
+  readonly gaps: readonly Gap[]
+}
+
+/** An outage: the opens of the first and the last missing bar, epoch milliseconds, and how many are missing. */
+export type Gap = { readonly from: number; readonly to: number; readonly bars_missing: number }
+
+/** A strategy of the catalogue with the defaults merged under it, and what its history is made of. */
+export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
+  readonly source: Source
+  /**
+   * The one set of bars that replays and marks the strategy: a module's own timeframe, a ledger's `mark`. Null for
+   * reported returns, which need none.
+   */
+  readonly bars: BarsKey | null
+}
+
+export type Source =
+  | { readonly kind: 'module' /** Absolute; exports `strategy`. */; readonly path: string }
+  | ({ readonly kind: 'ledger' } & Ledger)
+  | {
+      readonly kind: 'returns'
+      readonly daily: Series /** For the trade statistics alone. */
+      readonly ledger: Ledger | null
+    }
+
+/** Trades by entry, then exit time; `rows[i]` is the row of the file that trade `i` stands on. */
+export type Ledger = {
+  readonly path: string
+  readonly trades: readonly Trade[]
+  readonly rows: readonly number[]
+}
+
+/** A file that was read. `rows` counts the data rows of a table and is null for other files. */
+export type Input = {
+  readonly path: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly rows: number | null
+}

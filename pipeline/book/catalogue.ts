@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { parseIsoDate } from '#core/calendar.ts'
+import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
+import { TIMEFRAMES } from './timeframe.ts'
+
+// The fields of `catalogue.yaml`. `expected` is the text of the message when a value is refused.
+
+/** As many strategies as the correlation matrix and the caches were measured with. */
+export const MAX_STRATEGIES = 1000
+
+/** Fits in a card and in a response header. */
+const MAX_TEXT_CHARS = 200
+const MAX_LONG_TEXT_CHARS = 2000
+
+export const DEFAULT_MAX_MODELLED_RISK_PCT = 0.1
+
+/** One line, because it also travels in headers and in CSV. */
+const text = (description: string, maxChars: number = MAX_TEXT_CHARS) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxChars)
+    .regex(/^\P{Cc}*$/u)
+    .meta({ description, expected: `a line of text of 1 to ${maxChars} characters` })
+
+const timeframe = (description: string) =>
+  z.enum(TIMEFRAMES).meta({ description, expected: `one of ${TIMEFRAMES.join(', ')}` })
+
+const map = z.record(z.string(), z.unknown())
+
+/** The file's three parts. Each field of them has a shape of its own below. */
+export const catalogueShape = {
+  service: map.meta({ description: 'What is the same for the whole publication.', expected: 'a map' }),
+  defaults: map
+    .nullable()
+    .default({})
+    .meta({ description: 'Fields that most strategies share.', expected: 'a map' }),
+  strategies: z
+    .array(z.unknown())
+    .min(1)
+    .max(MAX_STRATEGIES)
+    .meta({
+      description: 'In the order of publication.',
+      expected: `a list of 1 to ${MAX_STRATEGIES} strategies`,
+    }),
+}
+
+/** `service`: what is the same for the whole publication. */
+export const serviceShape = {
+  name: text('Name of the service, for people.'),
+  max_modelled_risk_pct: z.number().gt(0).max(1).default(DEFAULT_MAX_MODELLED_RISK_PCT).meta({
+    description:
+      'Cap of the risk_pct parameter and of every base risk: a fraction of equity, 0.1 = 10 % per trade.',
+    expected: 'a fraction above 0 and at most 1 (0.1 = 10 %)',
+  }),
+  disclaimer: text('Printed with every answer.', MAX_LONG_TEXT_CHARS).default(DEFAULT_DISCLAIMER),
+  methodology_url: z
+    .url({ protocol: /^https?$/ })
+    .max(MAX_LONG_TEXT_CHARS)
+    .meta({ description: 'Page that explains the method.', expected: 'an http or https URL' }),
+  embargo_days: z.int().min(0).max(3650).default(0).meta({
+    description:
+      'Whole days by which the public window ends before the data, so that marks leak no live position.',
+    expected: 'a whole number of days from 0 to 3650',
+  }),
+  data_source: text('Where the bars come from.'),
+  engine: text('What made the histories.'),
+}
+
+/** `defaults`: fields of a strategy that most strategies share. Each may be overridden in a strategy. */
+export const settingsShape = {
+  instrument: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+    .default('BTCUSDT-PERP')
+    .meta({
+      description:
+        'Perpetual contract; also the name of its folder under bars/ and of its file under funding/.',
+      expected:
+        'a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit',
+    }),
+  ccy: text('Currency of the account and of every amount.', 16).default('USDT'),
+  denomination: text('The settlement currency, described.').default('USDT, linear perpetual'),
+  commission_bps_per_side: z.number().min(0).max(1000).default(5).meta({
+    description: 'Fee of each fill in basis points of its notional: 5 = 0.05 %.',
+    expected: 'a number of basis points from 0 to 1000 (5 = 0.05 %)',
+  }),
+  slippage_ticks: z.number().min(0).max(100_000).default(2).meta({
+    description: 'Slippage of each fill in ticks, always against the account.',
+    expected: 'a number of ticks from 0 to 100000',
+  }),
+  tick_size: z
+    .number()
+    .gt(0)
+    .default(0.1)
+    .meta({ description: 'Smallest price step, in the quote currency.', expected: 'a price step above 0' }),
+  max_leverage: z.number().gt(0).max(1000).default(15).meta({
+    description: 'Entries above this leverage (notional / account equity) are refused.',
+    expected: 'a number above 0 and at most 1000 (notional / account equity)',
+  }),
+  mark: timeframe(
+    'Timeframe of the bars whose closes mark a ledger. A module is marked on the bars it is replayed on.',
+  ).default('1d'),
+}
+
+/** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
+export const strategyShape = (maxRisk: number) => ({
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
+    .meta({
+      description: 'Public alias: a tree or a river, never the mechanism. Names the source file.',
+      expected:
+        'an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
+    }),
+  name: text('Name, for people.'),
+  blurb: text('A sentence for people that gives no mechanism away.', MAX_LONG_TEXT_CHARS)
+    .nullable()
+    .default(null),
+  base_risk_pct: z
+    .number()
+    .gt(0)
+    .max(maxRisk)
+    .meta({
+      description: 'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
+      expected: `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
+    }),
+  source: z.enum(['module', 'ledger', 'returns']).meta({
+    description:
+      'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
+    expected: 'one of module, ledger, returns',
+  }),
+  timeframe: timeframe('Timeframe of the bars that a module is replayed on.').nullable().default(null),
+  inception: z
+    .string()
+    .transform(parseIsoDate)
+    .refine(day => day !== null)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'First published day. Without it: the first complete day of the data.',
+      expected: 'a date as YYYY-MM-DD',
+    }),
+  mode: z
+    .enum(['LIVE', 'DRY_RUN'])
+    .default('DRY_RUN')
+    .meta({ description: 'Whether its live signals are to be traded.', expected: 'LIVE or DRY_RUN' }),
+  tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']).default('provisional').meta({
+    description: 'Outcome of the cross-check against an external charting tool.',
+    expected: 'one of provisional, confirmed, diverged, not_applicable',
+  }),
+  allow_overlap: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether trades of a ledger may overlap in time.', expected: 'true or false' }),
+})
+
+const strategySchema = (maxRisk: number) => z.strictObject({ ...strategyShape(maxRisk), ...settingsShape })
+
+export type Service = z.infer<z.ZodObject<typeof serviceShape>>
+export type CatalogueStrategy = z.infer<ReturnType<typeof strategySchema>>

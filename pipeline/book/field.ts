@@ -1,0 +1,70 @@
+import leven from 'leven'
+import { z } from 'zod'
+
+/** What is wrong with one field of a record: with its value, or with the key itself. */
+export type FieldProblem = { readonly key: string; readonly part: 'key' | 'value'; readonly message: string }
+
+/**
+ * Everything wrong with a record, in the order of its shape, unknown keys last. The text of what is expected stands
+ * with the schema, as `expected` in its metadata; a schema that can say more raises a custom issue whose parameter
+ * `sentence` takes its place. The typed values come from parsing the same shape with `z.object`.
+ */
+export function fieldProblems(
+  shape: z.ZodRawShape,
+  record: Readonly<Record<string, unknown>>,
+): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  for (const [key, schema] of Object.entries(shape)) {
+    const issue = z.safeParse(schema, record[key]).error?.issues[0]
+    if (issue !== undefined)
+      problems.push({ key, part: 'value', message: explain(schema, issue, record[key]) })
+  }
+  const known = Object.keys(shape)
+  for (const key of Object.keys(record)) {
+    if (!known.includes(key)) problems.push({ key, part: 'key', message: unknownKey(key, known) })
+  }
+  return problems
+}
+
+/** The metadata of a schema: its own or, where a default or `nullable` is wrapped around it, what is inside has. */
+export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
+  const own = z.globalRegistry.get(schema)
+  const isWrapper = schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
+  return own ?? (isWrapper ? metaOf(schema.unwrap()) : undefined)
+}
+
+/** What came, for a message: a text in quotes, cut where it is long; a blank as `nothing`. */
+export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
+  if (value === undefined || value === null || value === '') return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}...`
+}
+
+/** `the nearest key is "name"`: the known word with the fewest letters to change; all of them where none is near. */
+export function hint(word: string, known: readonly string[], noun: string): string {
+  const nearest = known.reduce((best, next) => (leven(word, next) < leven(word, best) ? next : best))
+  return leven(word, nearest) <= word.length / 2
+    ? `the nearest ${noun} is ${JSON.stringify(nearest)}`
+    : `the known ${noun}s are ${listed(known)}`
+}
+
+/** `alder, birch and 3 more`: a list for a message, at most `MAX_LISTED` of it spelled out. */
+export function listed(words: readonly string[]): string {
+  if (words.length > MAX_LISTED)
+    return `${words.slice(0, MAX_LISTED).join(', ')} and ${words.length - MAX_LISTED} more`
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(part => part !== '').join(' and ')
+}
+
+/** A message is one line of a terminal. */
+const MAX_SHOWN_CHARS = 60
+const MAX_LISTED = 8
+
+const explain = (schema: z.core.$ZodType, issue: z.core.$ZodIssue, value: unknown): string =>
+  issue.code === 'custom' && issue.params?.sentence !== undefined
+    ? String(issue.params.sentence)
+    : `expected ${metaOf(schema)?.expected ?? 'another value'}, got ${got(value)}`
+
+const unknownKey = (key: string, known: readonly string[]): string =>
+  `unknown key ${JSON.stringify(key)}; ${hint(key, known, 'key')}`

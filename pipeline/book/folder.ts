@@ -1,0 +1,79 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CATALOGUE_FILE } from './read-catalogue.ts'
+import type { Reading } from './reading.ts'
+
+/** The files of a book as far as the reader looks, with forward slashes; a folder it does not know as `name/`. */
+export type Folder = ReadonlySet<string>
+
+/** The folders of a book, and how many levels of each hold files of the book. */
+const LEVELS: ReadonlyMap<string, number> = new Map([
+  ['bars', 2],
+  ['funding', 1],
+  ['ledgers', 1],
+  ['returns', 1],
+  ['strategies', 1],
+])
+
+export const BOOK_FOLDERS = [...LEVELS.keys()]
+
+/** Lists the folder; without a catalogue in it, that is a problem. Links are followed. */
+export async function listFolder(reading: Reading): Promise<Folder> {
+  const files = new Set<string>()
+  for (const name of await namesIn(reading.dir)) {
+    const levels = LEVELS.get(name) ?? 0
+    for (const path of await listPath(reading.dir, name, levels)) files.add(path)
+  }
+  if (!files.has(CATALOGUE_FILE)) {
+    reading.problems.add({
+      file: CATALOGUE_FILE,
+      message: `expected a catalogue in ${reading.dir}, got no such file`,
+    })
+  }
+  return files
+}
+
+/** The file names directly under `folder`, for messages that say what is there instead. */
+export const filesUnder = (folder: Folder, parent: string): string[] =>
+  [...folder].filter(path => path.startsWith(`${parent}/`)).map(path => path.slice(parent.length + 1))
+
+/**
+ * The table `stem.csv` or `stem.csv.gz`, or null where there is none. Both at once is a problem, because nobody could
+ * tell which of them was published.
+ */
+export function tableAt(reading: Reading, folder: Folder, stem: string): string | null {
+  const found = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))
+  if (found.length > 1) {
+    reading.problems.add({
+      file: found[0]!,
+      message: `expected one file, got ${found.join(' and ')}: remove one`,
+    })
+  }
+  return found[0] ?? null
+}
+
+async function listPath(dir: string, path: string, levels: number): Promise<string[]> {
+  if (!(await isFolder(join(dir, path)))) return [path]
+  if (levels === 0) return [`${path}/`]
+  const names = await namesIn(join(dir, path))
+  const lists = await Promise.all(names.map(name => listPath(dir, `${path}/${name}`, levels - 1)))
+  return lists.flat()
+}
+
+/** In one order on every machine; empty where there is no such folder. */
+const namesIn = async (dir: string): Promise<string[]> => (await orIfAbsent(readdir(dir), [])).sort()
+
+/** A link to nowhere is no folder: reading it will say what is wrong with it. */
+const isFolder = async (path: string): Promise<boolean> =>
+  (await orIfAbsent(stat(path), null))?.isDirectory() ?? false
+
+async function orIfAbsent<T, Nothing>(found: Promise<T>, nothing: Nothing): Promise<T | Nothing> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ABSENT.includes(String(error.code))) return nothing
+    throw error
+  }
+}
+
+const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP']

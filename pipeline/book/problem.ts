@@ -1,0 +1,68 @@
+/** Something wrong in the book: where, and a sentence that says what was expected and what came. */
+export type Problem = {
+  /** Path inside the book, with forward slashes. */
+  readonly file: string
+  /** Of a text file, from 1, as editors count. */
+  readonly line?: number
+  readonly column?: number
+  /** Of a table, from 1; the header is row 1, so a row is also the line that an editor or a spreadsheet shows. */
+  readonly row?: number
+  readonly message: string
+}
+
+/** `catalogue.yaml:14:7: strategies[2].base_risk_pct: expected a number above 0, got "two"`. */
+export function formatProblem({ file, line, column, row, message }: Problem): string {
+  return [file, line, column, row].filter(part => part !== undefined).join(':') + `: ${message}`
+}
+
+/** Every problem of a book at once, sorted by file and line. */
+export class BookError extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(dir: string, problems: readonly Problem[]) {
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+    super([`the book in ${dir} has ${count}:`, ...problems.map(formatProblem)].join('\n  '))
+    this.name = 'BookError'
+    this.problems = problems
+  }
+}
+
+export type ProblemList = {
+  add(problem: Problem): void
+  isEmpty(): boolean
+  /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
+  sorted(): readonly Problem[]
+}
+
+/** One wrong unit spoils every row of a file; twenty lines show the pattern, a million would hide the next file. */
+export const MAX_PROBLEMS_PER_FILE = 20
+
+/** Gathers problems; of one file it keeps the first `MAX_PROBLEMS_PER_FILE` and counts the rest. */
+export function createProblemList(): ProblemList {
+  const byFile = new Map<string, { readonly kept: Problem[]; dropped: number }>()
+
+  return {
+    add(problem) {
+      const ofFile = byFile.get(problem.file) ?? { kept: [], dropped: 0 }
+      byFile.set(problem.file, ofFile)
+      if (ofFile.kept.length < MAX_PROBLEMS_PER_FILE) ofFile.kept.push(problem)
+      else ofFile.dropped += 1
+    },
+    isEmpty: () => byFile.size === 0,
+    sorted: () =>
+      [...byFile]
+        .sort(([a], [b]) => compare(a, b))
+        .flatMap(([file, { kept, dropped }]) => [...kept.sort(byPosition), ...more(file, dropped)]),
+  }
+}
+
+/** By code unit, so that the order is the same on every machine. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const byPosition = (a: Problem, b: Problem): number =>
+  (a.line ?? a.row ?? 0) - (b.line ?? b.row ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+
+function more(file: string, dropped: number): Problem[] {
+  if (dropped === 0) return []
+  return [{ file, message: `and ${dropped} more problem${dropped === 1 ? '' : 's'} in this file` }]
+}

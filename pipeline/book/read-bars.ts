@@ -1,0 +1,132 @@
+import type { Bar } from '#core/replay/strategy.ts'
+import type { BarsFile, Gap } from './book.ts'
+import { createColumn } from './column.ts'
+import { parseDecimal } from './decimal.ts'
+import { got } from './field.ts'
+import type { Columns } from './header.ts'
+import { explainMoment, explainOrder, parseMoment, spellMoment } from './moment.ts'
+import type { Reading } from './reading.ts'
+import { readTable } from './table.ts'
+import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
+
+const COLUMNS: Columns = {
+  required: ['t', 'o', 'h', 'l', 'c', 'v'],
+  optional: [],
+  needsOptional: false,
+  mayBeEmpty: false,
+}
+
+/**
+ * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`, `l > 0`,
+ * `v >= 0` or blank. A gap is legal: it is listed, and nothing is filled in. Everything else that is wrong is a
+ * problem of its row.
+ */
+export async function readBars(reading: Reading, path: string, timeframe: Timeframe): Promise<BarsFile> {
+  const timeframeMs = TIMEFRAME_MS[timeframe]
+  const columns = createBarColumns()
+  const gaps: Gap[] = []
+  let before = Number.NaN // no order and no gap before the first row: every comparison with NaN is false
+
+  await readTable(reading, path, COLUMNS, (fields, row) => {
+    const bar = toBar(fields)
+    if (isSound(bar, before, timeframeMs)) {
+      if (bar.t - before > timeframeMs) gaps.push(gapBetween(before, bar.t, timeframeMs))
+      columns.push(bar, fields[VOLUME] !== '')
+    } else {
+      for (const message of explainBar(fields, bar, before, timeframe)) {
+        reading.problems.add({ file: path, row, message })
+      }
+    }
+    if (!Number.isNaN(bar.t)) before = bar.t
+  })
+  return { path, timeframe, bars: { timeframeMs, ...columns.toShared() }, gaps }
+}
+
+const VOLUME = 5
+
+/** What is no number is NaN; a blank volume counts as 0 until it is stored. */
+function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
+  return {
+    t: parseMoment(t),
+    o: parseDecimal(o),
+    h: parseDecimal(h),
+    l: parseDecimal(l),
+    c: parseDecimal(c),
+    v: v === '' ? 0 : parseDecimal(v),
+  }
+}
+
+function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
+  const isInTime = t % timeframeMs === 0 && !(t <= before)
+  return isInTime && l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
+}
+
+/** Why `isSound` says no: at least one sentence. */
+function explainBar(fields: readonly string[], bar: Bar, before: number, timeframe: Timeframe): string[] {
+  const prices = PRICES.filter(([name]) => !(bar[name] > 0))
+  return [
+    ...explainTime(fields[0] ?? '', bar.t, before, timeframe),
+    ...prices.map(([name, place]) => `${name}: expected a price above 0, got ${got(fields[place])}`),
+    ...(prices.length === 0 ? explainRange(bar) : []),
+    ...(bar.v >= 0 ? [] : [`v: expected a volume of at least 0, or a blank, got ${got(fields[VOLUME])}`]),
+  ]
+}
+
+const PRICES = [
+  ['o', 1],
+  ['h', 2],
+  ['l', 3],
+  ['c', 4],
+] as const
+
+function explainTime(text: string, t: number, before: number, timeframe: Timeframe): string[] {
+  if (Number.isNaN(t)) return [`t: ${explainMoment(text)}`]
+  if (t % TIMEFRAME_MS[timeframe] !== 0) {
+    return [`t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}`]
+  }
+  return t <= before ? [`t: ${explainOrder(t, before)}`] : []
+}
+
+function explainRange({ o, h, l, c }: Bar): string[] {
+  const floor = Math.min(o, c)
+  const ceiling = Math.max(o, c)
+  return [
+    ...(l <= floor ? [] : [`l: expected a low of at most ${floor}, the lower of o and c, got ${l}`]),
+    ...(h >= ceiling ? [] : [`h: expected a high of at least ${ceiling}, the higher of o and c, got ${h}`]),
+  ]
+}
+
+const gapBetween = (before: number, after: number, timeframeMs: number): Gap => ({
+  from: before + timeframeMs,
+  to: after - timeframeMs,
+  bars_missing: (after - before) / timeframeMs - 1,
+})
+
+function createBarColumns() {
+  const columns = {
+    t: createColumn(),
+    o: createColumn(),
+    h: createColumn(),
+    l: createColumn(),
+    c: createColumn(),
+    v: createColumn(),
+  }
+  return {
+    push({ t, o, h, l, c, v }: Bar, hasVolume: boolean) {
+      columns.t.push(t)
+      columns.o.push(o)
+      columns.h.push(h)
+      columns.l.push(l)
+      columns.c.push(c)
+      columns.v.push(hasVolume ? v : Number.NaN)
+    },
+    toShared: () => ({
+      t: columns.t.toShared(),
+      o: columns.o.toShared(),
+      h: columns.h.toShared(),
+      l: columns.l.toShared(),
+      c: columns.c.toShared(),
+      v: columns.v.toShared(),
+    }),
+  }
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import {
+  type CatalogueStrategy,
+  catalogueShape,
+  type Service,
+  serviceShape,
+  settingsShape,
+  strategyShape,
+} from './catalogue.ts'
+import { fieldProblems, got } from './field.ts'
+import type { Path } from './locate.ts'
+import type { Reading } from './reading.ts'
+import { readYaml, type YamlFile } from './yaml-file.ts'
+
+export const CATALOGUE_FILE = 'catalogue.yaml'
+
+export type Catalogue = {
+  /** Null where it has a problem. */
+  readonly service: Service | null
+  /** Those without a problem, in the order of the file, the defaults merged under them. */
+  readonly strategies: readonly CatalogueStrategy[]
+  /** Every strategy whose source can be told, sound or not: its files are checked all the same. */
+  readonly claims: readonly Claim[]
+}
+
+/** A strategy as far as its files need it; null for a field that cannot be told. */
+export type Claim = z.infer<typeof claimSchema> & {
+  /** Reports a problem at its `source` in the catalogue. */
+  readonly report: (message: string) => void
+}
+
+/** Reads `catalogue.yaml`. Null where there is nothing in it to go on with; all problems are reported. */
+export async function readCatalogue(reading: Reading): Promise<Catalogue | null> {
+  const file = await readYaml(reading, CATALOGUE_FILE)
+  if (file === null) return null
+  const root = toMap(file, [], file.value)
+  if (root === null) return null
+  reportFields(file, [], root, catalogueShape)
+  const parts = partsSchema.parse(root)
+  const service = parts.service && sound(file, ['service'], parts.service, serviceShape)
+  const defaults = parts.defaults && sound(file, ['defaults'], parts.defaults, settingsShape)
+
+  const shape = {
+    ...strategyShape(capSchema.parse(parts.service ?? {}).max_modelled_risk_pct),
+    ...settingsShape,
+  }
+  const strategies: CatalogueStrategy[] = []
+  const claims = new Map<string, Claim>()
+  for (const [i, value] of parts.strategies.entries()) {
+    const path: Path = ['strategies', i]
+    const record = toMap(file, path, value)
+    if (record === null) continue
+    const hasTimeframe = reportTimeframe(file, path, record)
+    const isSound = reportFields(file, path, record, shape) && hasTimeframe
+    claim(file, path, { ...parts.defaults, ...record }, claims)
+    // Where the defaults are not sound, what they would merge into the strategy is not known.
+    if (isSound && defaults !== null) strategies.push(z.object(shape).parse({ ...defaults, ...record }))
+  }
+  return { service, strategies, claims: [...claims.values()] }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const mapSchema = z.record(z.string(), z.unknown())
+
+/** The parts as far as they have the right form; `reportFields` has said where they have not. */
+const partsSchema = z.object({
+  service: mapSchema.nullable().catch(null),
+  defaults: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
+  strategies: z.array(z.unknown()).catch([]),
+})
+
+/** The cap, whatever else is wrong with the service. */
+const capSchema = z.object({ max_modelled_risk_pct: serviceShape.max_modelled_risk_pct.catch(1) })
+
+const claimSchema = z.object({
+  id: strategyShape(1).id,
+  source: strategyShape(1).source,
+  allow_overlap: z.boolean().catch(false),
+  instrument: settingsShape.instrument.nullable().catch(null),
+  timeframe: strategyShape(1).timeframe.catch(null),
+  mark: settingsShape.mark.nullable().catch(null),
+})
+
+function toMap(file: YamlFile, path: Path, value: unknown): Fields | null {
+  const map = mapSchema.safeParse(value).data
+  if (map === undefined) file.report(path, `expected a map, got ${got(value)}`)
+  return map ?? null
+}
+
+/** Reports all problems of a record's fields; true where there are none. */
+function reportFields(file: YamlFile, path: Path, record: Fields, shape: z.ZodRawShape): boolean {
+  const problems = fieldProblems(shape, record)
+  for (const { key, part, message } of problems) file.report([...path, key], message, part)
+  return problems.length === 0
+}
+
+function sound<Shape extends z.ZodRawShape>(file: YamlFile, path: Path, record: Fields, shape: Shape) {
+  return reportFields(file, path, record, shape) ? z.object(shape).parse(record) : null
+}
+
+function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fields): boolean {
+  if (source !== 'module' || (timeframe !== undefined && timeframe !== null)) return true
+  file.report(
+    [...path, 'timeframe'],
+    'expected the timeframe of the bars that the module is replayed on, got nothing',
+  )
+  return false
+}
+
+/** Two strategies of one id would share one source file; the first keeps it. */
+function claim(file: YamlFile, path: Path, record: Fields, claims: Map<string, Claim>): void {
+  const wanted = claimSchema.safeParse(record).data
+  if (wanted === undefined) return
+  if (claims.has(wanted.id))
+    file.report([...path, 'id'], `expected an id of its own, got ${got(wanted.id)} again`)
+  else claims.set(wanted.id, { ...wanted, report: message => file.report([...path, 'source'], message) })
+}

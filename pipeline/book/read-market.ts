@@ -1,0 +1,86 @@
+import type { Funding } from '#core/replay/bars.ts'
+import type { BarsFile, BarsKey } from './book.ts'
+import { listed } from './field.ts'
+import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { readBars } from './read-bars.ts'
+import type { Claim } from './read-catalogue.ts'
+import { readFunding } from './read-funding.ts'
+import type { Reading } from './reading.ts'
+import type { Timeframe } from './timeframe.ts'
+
+/** What tells the market data of a strategy; null for what cannot be told. */
+type Wants = {
+  readonly source: 'module' | 'ledger' | 'returns'
+  readonly instrument: string | null
+  readonly timeframe: Timeframe | null
+  readonly mark: Timeframe | null
+}
+
+/**
+ * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for reported
+ * returns, which need none. One set a strategy, because two sets may disagree on a close.
+ */
+export function barsKeyOf(wants: Wants): BarsKey | null {
+  const timeframe = timeframeOf(wants)
+  return timeframe === null || wants.instrument === null ? null : `${wants.instrument}/${timeframe}`
+}
+
+function timeframeOf({ source, timeframe, mark }: Wants): Timeframe | null {
+  switch (source) {
+    case 'module':
+      return timeframe
+    case 'ledger':
+      return mark
+    case 'returns':
+      return null
+  }
+}
+
+/** Reads the bars that the strategies need, each set once; a set that is missing is a problem. */
+export async function readAllBars(
+  reading: Reading,
+  folder: Folder,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<BarsKey, BarsFile>> {
+  const bars = new Map<BarsKey, BarsFile>()
+  for (const [key, users] of Map.groupBy(claims, barsKeyOf)) {
+    const timeframe = users[0] === undefined ? null : timeframeOf(users[0])
+    if (key === null || timeframe === null) continue
+    const path = tableAt(reading, folder, `bars/${key}`)
+    if (path === null) reportMissing(reading, folder, key, users)
+    else bars.set(key, await readBars(reading, path, timeframe))
+  }
+  return bars
+}
+
+/** Reads the funding of every instrument that a strategy trades and that has some. */
+export async function readAllFunding(
+  reading: Reading,
+  folder: Folder,
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, Funding>> {
+  const funding = new Map<string, Funding>()
+  for (const instrument of tradedInstruments(claims)) {
+    const path = tableAt(reading, folder, `funding/${instrument}`)
+    if (path !== null) funding.set(instrument, await readFunding(reading, path))
+  }
+  return funding
+}
+
+/** The instruments of the strategies that are replayed or marked here. */
+export const tradedInstruments = (claims: readonly Claim[]): ReadonlySet<string> =>
+  new Set(
+    claims.flatMap(({ source, instrument }) =>
+      source === 'returns' || instrument === null ? [] : [instrument],
+    ),
+  )
+
+function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: readonly Claim[]): void {
+  const [instrument = ''] = key.split('/')
+  const beside = filesUnder(folder, `bars/${instrument}`)
+  const there = beside.length === 0 ? 'is not there or empty' : `has ${listed(beside)}`
+  reading.problems.add({
+    file: `bars/${key}.csv`,
+    message: `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; bars/${instrument}/ ${there}`,
+  })
+}

@@ -1,0 +1,37 @@
+import { toIsoDate } from '#core/calendar.ts'
+import { diversificationFigures } from '#core/figures/diversification-figures.ts'
+import { performanceFigures } from '#core/figures/performance.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
+import { completeWeeks } from '#core/numerics/complete-weeks.ts'
+import { equalWeightBook } from '#core/numerics/equal-weight-book.ts'
+import { lastDay } from '#core/numerics/series.ts'
+import type { DateWindow, Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import type { Book } from '../book/book.ts'
+
+/** Puts the computed strategies and matrices together, and computes what is true of all together. */
+export function assembleSnapshot(
+  { service }: Book,
+  version: string,
+  strategies: readonly StrategyData[],
+  correlation: Snapshot['correlation'],
+): Snapshot {
+  const book = equalWeightBook(strategies.map(({ daily }) => daily))
+  return {
+    dataset: { version, ...service, window: coverage(strategies) },
+    strategies,
+    correlation,
+    book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
+    diversification: splitFigures(
+      diversificationFigures(
+        correlation.daily,
+        strategies.map(({ id }) => id),
+      ),
+    ),
+  }
+}
+
+/** From the earliest to the latest day of any series. */
+const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
+  from: toIsoDate(Math.min(...strategies.map(({ daily }) => daily.first))),
+  to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
+})

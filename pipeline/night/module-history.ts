@@ -1,0 +1,97 @@
+import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { toIsoDate } from '#core/calendar.ts'
+import { auditLedger } from '#core/replay/audit.ts'
+import type { Bars } from '#core/replay/bars.ts'
+import { compareMarks, DUAL_MARKS_BOUND } from '#core/replay/compare-marks.ts'
+import { type LedgerMarks, markLedger } from '#core/replay/marks.ts'
+import { type Replay, replay } from '#core/replay/replay.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+import type { StrategyEntry } from '../book/book.ts'
+import { TIMEFRAME_MS } from '../book/timeframe.ts'
+import { costsOf, type HistoryOutcome, markingOf } from './history.ts'
+import type { StrategyTask } from './task.ts'
+
+type ModuleTask = StrategyTask & { readonly bars: Bars }
+
+/** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
+export async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
+  const { entry, bars, funding, pulse } = task
+  const strategy = await importStrategy(path)
+  const file = `strategies/${basename(path)}`
+  const faults = describeMismatch(strategy, entry)
+  if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
+  const costs = costsOf(entry)
+  const inception = entry.inception === null ? {} : { from: entry.inception }
+  const onProgress = () => void Atomics.add(pulse, 0, 1)
+  const replayed = replay({ strategy, bars, funding, costs, onProgress, ...inception })
+  const marked = markLedger({
+    id: entry.id,
+    trades: replayed.trades,
+    bars,
+    funding,
+    costs,
+    baseRisk: entry.base_risk_pct,
+    from: replayed.daily.first,
+  })
+  const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
+  if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  return {
+    history: {
+      daily: replayed.daily,
+      daysWithoutBars: replayed.days_without_bars,
+      trades: marked.trades,
+      marking: markingOf(marked.trades),
+      verification: 'dual_verified',
+      notices: noticesOf(entry.id, replayed),
+    },
+  }
+}
+
+/** Imports the module. Its own errors pass through; a module without the export is told what to export. */
+async function importStrategy(path: string): Promise<Strategy> {
+  const module: { strategy?: Strategy } = await import(pathToFileURL(path).href)
+  if (typeof module.strategy?.onBar === 'function' && typeof module.strategy.init === 'function')
+    return module.strategy
+  throw new Error(
+    'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
+  )
+}
+
+/** The catalogue and the module both name the strategy; where they differ, one of them is wrong. */
+function describeMismatch(strategy: Strategy, entry: StrategyEntry): string[] {
+  const timeframeMs = entry.timeframe === null ? null : TIMEFRAME_MS[entry.timeframe]
+  const pairs = [
+    ['id', strategy.id, entry.id],
+    ['timeframeMs', strategy.timeframeMs, timeframeMs],
+    ['baseRisk', strategy.baseRisk, entry.base_risk_pct],
+  ] as const
+  return pairs
+    .filter(([, inModule, inCatalogue]) => inModule !== inCatalogue)
+    .map(
+      ([name, inModule, inCatalogue]) =>
+        `${name}: the catalogue says ${inCatalogue}, the module says ${inModule}`,
+    )
+}
+
+const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: ModuleTask): string[] =>
+  auditLedger({ trades, bars, costs: costsOf(entry) }).map(
+    ({ message }) => `the engine's own ledger: ${message}`,
+  )
+
+function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
+  const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
+  if (agree) return []
+  const day = worst_day === null ? 'no day' : toIsoDate(worst_day)
+  return [
+    `verification failed: the engine's daily marks and those made from its ledger differ by ${worst_difference} on ` +
+      `${day}, more than ${DUAL_MARKS_BOUND}: report this as a fault of the engine`,
+  ]
+}
+
+const noticesOf = (id: string, { state }: Replay<unknown>): string[] => [
+  ...(state.dead ? [`${id}: the account was ruined; its returns are 0 from then on`] : []),
+  ...(state.entries_refused > 0
+    ? [`${id}: ${state.entries_refused} entries over the leverage cap were refused`]
+    : []),
+]

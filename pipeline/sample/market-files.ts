@@ -1,0 +1,37 @@
+import type { Bars, Funding } from '#core/replay/bars.ts'
+import { spellMoment } from '../book/moment.ts'
+import type { TextFiles } from '../starter/new-folder.ts'
+import { BAR_MS, type Market } from './market.ts'
+
+/** A CSV text: numbers as the shortest decimal that reads back to them. */
+export const toCsv = (columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [columns, ...rows].map(row => `${row.join(',')}\n`).join('')
+
+/** The market as files of a book. Plain text: what gzip makes differs from machine to machine. */
+export const marketFiles = (instrument: string, { bars, funding }: Market): TextFiles => ({
+  [`bars/${instrument}/4h.csv`]: toCsv(
+    ['t', 'o', 'h', 'l', 'c', 'v'],
+    bars.map(({ t, o, h, l, c, v }) => [spellMoment(t), o, h, l, c, v]),
+  ),
+  [`funding/${instrument}.csv`]: toCsv(
+    ['t', 'rate'],
+    funding.map(({ t, rate }) => [spellMoment(t), rate.toFixed(8)]),
+  ),
+})
+
+/** The market as the engine takes it. */
+export const marketColumns = ({ bars, funding }: Market): { bars: Bars; funding: Funding } => ({
+  bars: {
+    timeframeMs: BAR_MS,
+    t: Float64Array.from(bars, ({ t }) => t),
+    o: Float64Array.from(bars, ({ o }) => o),
+    h: Float64Array.from(bars, ({ h }) => h),
+    l: Float64Array.from(bars, ({ l }) => l),
+    c: Float64Array.from(bars, ({ c }) => c),
+    v: Float64Array.from(bars, ({ v }) => v),
+  },
+  funding: {
+    t: Float64Array.from(funding, ({ t }) => t),
+    rate: Float64Array.from(funding, ({ rate }) => rate),
+  },
+})

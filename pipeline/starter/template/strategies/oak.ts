@@ -1,0 +1,54 @@
+// A strategy module: the file is named after the id in catalogue.yaml, and exports `strategy`.
+//
+// The engine calls `onBar` once for every closed bar, oldest first. What you return is done at the next bar's open:
+//   { act: 'long', stop }       enter, or turn a short around; the stop lies below the close
+//   { act: 'short', stop }      the same downwards; the stop lies above the close
+//   { act: 'flat', why }        leave; `why` is 'signal' or 'time' and is published with the trade
+//   null                        do nothing
+// The size follows from the stop: if it is hit, the trade loses `baseRisk` of the account. There is no other order:
+// a trailing stop is judged on the close and becomes a 'flat'.
+//
+// All memory is in `state`, which has to survive JSON: no NaN, no Map, no typed array. There is no history to look
+// up, no clock and no account, so the same code can decide live.
+import { enter } from '#core/replay/reference/enter.ts'
+import {
+  type Atr,
+  createAtr,
+  createWindow,
+  mean,
+  push,
+  settledAfter,
+  updateAtr,
+  type Window,
+} from '#core/replay/reference/indicators.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+
+const TREND_BARS = 120 // 20 days of 4-hour bars
+const ATR_BARS = 20
+const STOP_ATRS = 3
+
+type State = { readonly trend: Window; readonly atr: Atr; side: 'above' | 'below' | null }
+
+/** Goes with the price when it crosses its own average, and leaves when it crosses back. */
+export const strategy: Strategy<State> = {
+  id: 'oak',
+  version: '1', // raise it whenever the rules change: a new version is a new history
+  timeframeMs: 4 * 3_600_000, // `timeframe: 4h` in the catalogue
+  baseRisk: 0.02, // `base_risk_pct: 0.02` in the catalogue
+  warmupBars: Math.max(TREND_BARS, settledAfter(ATR_BARS)),
+
+  init: () => ({ trend: createWindow(TREND_BARS), atr: createAtr(ATR_BARS), side: null }),
+
+  onBar(state, bar, position) {
+    push(state.trend, bar.c)
+    const trend = mean(state.trend)
+    const atr = updateAtr(state.atr, bar)
+    if (trend === null || atr === null) return null
+
+    const before = state.side
+    state.side = bar.c > trend ? 'above' : 'below'
+    if (before === null || state.side === before) return null
+    if (position !== null) return { act: 'flat', why: 'signal' }
+    return enter(state.side === 'above' ? 'long' : 'short', bar.c, STOP_ATRS * atr)
+  },
+}

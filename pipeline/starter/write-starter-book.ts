@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import { createMarket } from '../sample/market.ts'
+import { marketFiles } from '../sample/market-files.ts'
+import { inBook, moduleKit } from './module-kit.ts'
+import { writeNewFolder } from './new-folder.ts'
+
+const TEMPLATE = join(import.meta.dirname, 'template')
+
+/** Two years: enough for every annual figure to exist, little enough to be read. */
+const DAYS = 730
+
+const SEED = 1
+
+/**
+ * Writes the book that `highwater init` begins with: a commented catalogue, a README that shows every file format, a
+ * strategy module with its types, and small synthetic bars and funding up to `lastDay`, so that the book builds as it
+ * is. Refuses a folder that has something in it.
+ */
+export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<void> {
+  const endMs = (lastDay + 1) * DAY_MS
+  const template = (path: string) => readFile(join(TEMPLATE, path), 'utf8')
+  await writeNewFolder(dir, {
+    'README.md': await template('README.md'),
+    'catalogue.yaml': await template('catalogue.yaml'),
+    'strategies/oak.ts': inBook(await template('strategies/oak.ts')),
+    ...(await moduleKit()),
+    ...marketFiles('BTCUSDT-PERP', createMarket(SEED, endMs - DAYS * DAY_MS, endMs)),
+    'ledgers/README.md': 'Ledgers, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',
+    'returns/README.md':
+      'Reported daily returns, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',
+  })
+}

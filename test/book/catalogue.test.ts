@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import {
+  catalogueShape,
+  MAX_STRATEGIES,
+  serviceShape,
+  settingsShape,
+  strategyShape,
+} from '#pipeline/book/catalogue.ts'
+import { metaOf } from '#pipeline/book/field.ts'
+import { catalogueWith, GOOD, problemsOf, readChanged } from './book-folder.ts'
+
+const text = (expected: string) => `expected a line of text of 1 to ${expected} characters`
+const ID =
+  'expected an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit'
+const RISK = 'expected a number above 0 and at most 0.1 (a fraction: 0.02 = 2 % of equity)'
+const LEVERAGE = 'expected a number above 0 and at most 1000 (notional / account equity)'
+
+describe('a bad field of the catalogue is named with its line and column, what was expected and what came', () => {
+  test.each([
+    ['name: Test histories', 'name: 1984', `2:9: service.name: ${text('200')}, got 1984`],
+    ['name: Test histories', 'name: ', `2:9: service.name: ${text('200')}, got nothing`],
+    ['name: Test histories', 'name: "two\\nlines"', `2:9: service.name: ${text('200')}, got "two\\nlines"`],
+    [
+      'name: Test histories',
+      `name: ${'x'.repeat(201)}`,
+      `2:9: service.name: ${text('200')}, got "${'x'.repeat(59)}...`,
+    ],
+    [
+      'https://example.com/method',
+      'example.com/method',
+      '3:20: service.methodology_url: expected an http or https URL, got "example.com/method"',
+    ],
+    [
+      'https://example.com/method',
+      'javascript:alert(1)',
+      '3:20: service.methodology_url: expected an http or https URL, got "javascript:alert(1)"',
+    ],
+    ['  engine: a test\n', '', `2:3: service.engine: ${text('200')}, got nothing`],
+    [
+      'engine: a test',
+      'engine: a test\n  max_modelled_risk_pct: 2',
+      '6:26: service.max_modelled_risk_pct: expected a fraction above 0 and at most 1 (0.1 = 10 %), got 2',
+    ],
+    [
+      'engine: a test',
+      'engine: a test\n  embargo_days: 1.5',
+      '6:17: service.embargo_days: expected a whole number of days from 0 to 3650, got 1.5',
+    ],
+    [
+      'engine: a test',
+      'engine: a test\n  disclaimer: ""',
+      `6:15: service.disclaimer: ${text('2000')}, got nothing`,
+    ],
+    [
+      'engine: a test',
+      'engine: a test\n  disclamer: x',
+      '6:3: service: unknown key "disclamer"; the nearest key is "disclaimer"',
+    ],
+    ['mark: 4h', 'mark: 4H', '7:9: defaults.mark: expected one of 1m, 5m, 15m, 1h, 4h, 1d, got "4H"'],
+    [
+      'mark: 4h',
+      'mark: 4h\n  tick_size: 0',
+      '8:14: defaults.tick_size: expected a price step above 0, got 0',
+    ],
+    ['mark: 4h', 'mark: 4h\n  max_leverage: .inf', `8:17: defaults.max_leverage: ${LEVERAGE}, got Infinity`],
+    ['mark: 4h', 'mark: 4h\n  max_leverage: .nan', `8:17: defaults.max_leverage: ${LEVERAGE}, got NaN`],
+    [
+      'mark: 4h',
+      'mark: 4h\n  commission_bps_per_side: -1',
+      '8:28: defaults.commission_bps_per_side: expected a number of basis points from 0 to 1000 (5 = 0.05 %), got -1',
+    ],
+    [
+      'mark: 4h',
+      'mark: 4h\n  slippage_ticks: [2]',
+      '8:19: defaults.slippage_ticks: expected a number of ticks from 0 to 100000, got a list',
+    ],
+    ['mark: 4h', 'mark: 4h\n  ccy: {USDT: 1}', `8:8: defaults.ccy: ${text('16')}, got a map`],
+    [
+      'mark: 4h',
+      'mark: 4h\n  instrument: ../secrets',
+      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, got "../secrets"',
+    ],
+    [
+      'mark: 4h',
+      'mark: 4h\n  base_risk_pct: 0.02',
+      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage and mark',
+    ],
+    ['id: alder', 'id: Alder', `9:9: strategies[0].id: ${ID}, got "Alder"`],
+    ['id: alder', 'id: -alder', `9:9: strategies[0].id: ${ID}, got "-alder"`],
+    ['id: alder', `id: ${'a'.repeat(65)}`, `9:9: strategies[0].id: ${ID}, got "${'a'.repeat(59)}...`],
+    ['id: alder', 'id: 7', `9:9: strategies[0].id: ${ID}, got 7`],
+    ['id: birch', 'id: alder', '15:9: strategies[1].id: expected an id of its own, got "alder" again'],
+    ['base_risk_pct: 0.02', 'base_risk_pct: two', `11:20: strategies[0].base_risk_pct: ${RISK}, got "two"`],
+    ['base_risk_pct: 0.02', 'base_risk_pct: 0', `11:20: strategies[0].base_risk_pct: ${RISK}, got 0`],
+    ['base_risk_pct: 0.02', 'base_risk_pct: 2', `11:20: strategies[0].base_risk_pct: ${RISK}, got 2`],
+    ['    base_risk_pct: 0.02\n', '', `9:5: strategies[0].base_risk_pct: ${RISK}, got nothing`],
+    [
+      'timeframe: 4h',
+      'timeframe: 2h',
+      '12:16: strategies[0].timeframe: expected one of 1m, 5m, 15m, 1h, 4h, 1d, got "2h"',
+    ],
+    [
+      '    timeframe: 4h\n',
+      '',
+      '9:5: strategies[0].timeframe: expected the timeframe of the bars that the module is replayed on, got nothing',
+    ],
+    [
+      'source: module',
+      'source: modul',
+      '13:13: strategies[0].source: expected one of module, ledger, returns, got "modul"',
+    ],
+    [
+      'inception: 2020-01-02',
+      'inception: 2020-02-30',
+      '14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got "2020-02-30"',
+    ],
+    [
+      'inception: 2020-01-02',
+      'inception: 20200102',
+      '14:16: strategies[0].inception: expected a date as YYYY-MM-DD, got 20200102',
+    ],
+    ['mode: LIVE', 'mode: live', '25:11: strategies[2].mode: expected LIVE or DRY_RUN, got "live"'],
+    [
+      'mode: LIVE',
+      'tv_status: done',
+      '25:16: strategies[2].tv_status: expected one of provisional, confirmed, diverged, not_applicable, got "done"',
+    ],
+    [
+      'mode: LIVE',
+      'allow_overlap: yes',
+      '25:20: strategies[2].allow_overlap: expected true or false, got "yes"',
+    ],
+    [
+      'mode: LIVE',
+      'tickSize: 1',
+      '25:5: strategies[2]: unknown key "tickSize"; the nearest key is "tick_size"',
+    ],
+  ])('%j as %j', async (before, after, problem) => {
+    expect(await problemsOf(catalogueWith(before, after))).toEqual([`catalogue.yaml:${problem}`])
+  })
+})
+
+describe('a catalogue of another form', () => {
+  test.each([
+    ['nothing', '', 'catalogue.yaml:1:1: expected a map, got nothing'],
+    ['a list', '- service\n', 'catalogue.yaml:1:1: expected a map, got a list'],
+    [
+      'a tab',
+      'service:\n\tname: x\n',
+      'catalogue.yaml:2:1: expected YAML: Tabs are not allowed as indentation',
+    ],
+    [
+      'an open bracket',
+      'service: {name: x\n',
+      expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Flow map .* must .* end with a }$/),
+    ],
+    [
+      'two documents',
+      'service: 1\n---\nservice: 2\n',
+      expect.stringMatching(/^catalogue.yaml:2:1: expected YAML: Source contains multiple documents/),
+    ],
+    [
+      'an alias without an anchor',
+      'service: *base\n',
+      expect.stringMatching(/^catalogue.yaml: expected .* alias.*base/),
+    ],
+  ])('with %s is refused', async (_, content, problem) => {
+    expect(await problemsOf({ 'catalogue.yaml': content })).toEqual([problem])
+  })
+
+  test('without its parts names each', async () => {
+    expect(
+      await problemsOf({ 'catalogue.yaml': 'service: Test\ndefaults: []\nstrategies: {}\nstrategy: 1\n' }),
+    ).toEqual([
+      'catalogue.yaml:1:10: service: expected a map, got "Test"',
+      'catalogue.yaml:2:11: defaults: expected a map, got a list',
+      `catalogue.yaml:3:13: strategies: expected a list of 1 to ${MAX_STRATEGIES} strategies, got a map`,
+      'catalogue.yaml:4:1: unknown key "strategy"; the nearest key is "strategies"',
+    ])
+  })
+
+  test('with a strategy that is no map names it, and reads the others', async () => {
+    const problems = await problemsOf(catalogueWith('strategies:\n', 'strategies:\n  - alder\n'))
+    expect(problems).toEqual(['catalogue.yaml:9:5: strategies[0]: expected a map, got "alder"'])
+  })
+
+  test('with a key twice names the second', async () => {
+    const problems = await problemsOf(catalogueWith('mode: LIVE', 'mode: LIVE\n    mode: DRY_RUN'))
+    expect(problems).toEqual(['catalogue.yaml:26:5: expected YAML: Map keys must be unique'])
+  })
+
+  test('with more aliases than a catalogue needs is refused before they are expanded', async () => {
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x,x]',
+      ...'bcdefg'.split('').map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`)}]`),
+    ]
+    expect(await problemsOf({ 'catalogue.yaml': bomb.join('\n') })).toEqual([
+      expect.stringMatching(/^catalogue.yaml: expected at most 1000 aliased nodes: /),
+    ])
+  })
+})
+
+test('anchors, aliases and merge keys spare repetition', async () => {
+  const { strategies } = await readChanged({
+    'catalogue.yaml': GOOD['catalogue.yaml']
+      .replace('base_risk_pct: 0.02', 'base_risk_pct: &risk 0.025')
+      .replace('base_risk_pct: 0.01', 'base_risk_pct: *risk')
+      .replace('mark: 4h', 'mark: &mark 4h')
+      .replace('mode: LIVE', '<<: {mode: LIVE, mark: *mark}'),
+  })
+  expect(strategies.map(({ base_risk_pct, mode }) => [base_risk_pct, mode])).toEqual([
+    [0.025, 'DRY_RUN'],
+    [0.025, 'DRY_RUN'],
+    [0.03, 'LIVE'],
+  ])
+})
+
+test('a base risk may reach the cap of its own service, and not exceed it', async () => {
+  const cap = (risk: string) => ({
+    'catalogue.yaml': GOOD['catalogue.yaml']
+      .replace('engine: a test', 'engine: a test\n  max_modelled_risk_pct: 0.025')
+      .replace('base_risk_pct: 0.03', `base_risk_pct: ${risk}`),
+  })
+  expect(await problemsOf(cap('0.025'))).toEqual([])
+  expect(await problemsOf(cap('0.026'))).toEqual([
+    'catalogue.yaml:24:20: strategies[2].base_risk_pct: expected a number above 0 and at most 0.025 (a fraction: 0.02 = 2 % of equity), got 0.026',
+  ])
+})
+
+test('blank defaults are the built-in ones', async () => {
+  const { strategies } = await readChanged({
+    ...catalogueWith('defaults:\n  mark: 4h\n', 'defaults:\n'),
+    'bars/BTCUSDT-PERP/1d.csv': 't,o,h,l,c,v\n2020-01-01T00:00:00Z,1,1,1,1,1\n',
+  })
+  expect(strategies[1]).toMatchObject({
+    mark: '1d',
+    bars: 'BTCUSDT-PERP/1d',
+    tick_size: 0.1,
+    max_leverage: 15,
+  })
+})
+
+test('the files of a strategy with a bad field are checked all the same', async () => {
+  const problems = await problemsOf({
+    ...catalogueWith('base_risk_pct: 0.01', 'base_risk_pct: 1%'),
+    'ledgers/birch.csv': 'side\n',
+  })
+  expect(problems).toEqual([
+    expect.stringMatching('^catalogue.yaml:17:20: strategies.1..base_risk_pct'),
+    expect.stringMatching('^ledgers/birch.csv:1: expected the columns'),
+  ])
+})
+
+test('every field says what it is and what is expected of it', () => {
+  for (const shape of [catalogueShape, serviceShape, settingsShape, strategyShape(0.1)]) {
+    for (const [key, schema] of Object.entries(shape)) {
+      expect([key, metaOf(schema)]).toEqual([
+        key,
+        { description: expect.stringMatching(/\.$/), expected: expect.stringMatching(/./) },
+      ])
+    }
+  }
+})

@@ -1,0 +1,142 @@
+import { symlink } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+import { BookError, formatProblem } from '#pipeline/book/problem.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { catalogueWith, GOOD, problemsOf, readChanged, writeFolder } from './book-folder.ts'
+
+const LEDGER = GOOD['ledgers/cedar.csv']
+
+test.each([
+  [
+    'a module that is not there',
+    { 'strategies/alder.ts': null, 'strategies/aldre.ts': 'x', 'strategies/README.md': 'x' },
+    'catalogue.yaml:13:13: strategies[0].source: expected strategies/alder.ts, got no such file; strategies/ has README.md and aldre.ts',
+  ],
+  [
+    'a ledger that is not there',
+    { 'ledgers/birch.csv': null },
+    'catalogue.yaml:18:13: strategies[1].source: expected ledgers/birch.csv or .csv.gz, got no such file; ledgers/ has cedar.csv',
+  ],
+  [
+    'returns that are not there',
+    { 'returns/cedar.csv': null },
+    'catalogue.yaml:24:13: strategies[2].source: expected returns/cedar.csv or .csv.gz, got no such file; returns/ has no files',
+  ],
+  [
+    'a ledger beside a module',
+    { 'ledgers/alder.csv': LEDGER },
+    'catalogue.yaml:13:13: strategies[0].source: expected alder to have no other source than its module, got ledgers/alder.csv too: remove one',
+  ],
+  [
+    'a module and returns beside a ledger',
+    { 'strategies/birch.ts': 'x', 'returns/birch.csv': GOOD['returns/cedar.csv'] },
+    'catalogue.yaml:18:13: strategies[1].source: expected birch to have no other source than its ledger, got strategies/birch.ts and returns/birch.csv too: remove one',
+  ],
+  [
+    'a module beside returns',
+    { 'strategies/cedar.ts': 'x' },
+    'catalogue.yaml:24:13: strategies[2].source: expected cedar to have no other source than its returns, got strategies/cedar.ts too: remove one',
+  ],
+])('%s is a problem', async (_, files, problem) => {
+  expect(await problemsOf(files)).toEqual([problem])
+})
+
+test('a folder without a catalogue is refused', async () => {
+  expect(await problemsOf({ 'catalogue.yaml': null })).toEqual([
+    expect.stringMatching(/^catalogue.yaml: expected a catalogue in .*, got no such file$/),
+  ])
+})
+
+test('files that the book does not speak of are warnings, each with the nearest name', async () => {
+  const { warnings } = await readChanged({
+    'catalog.yaml': 'x',
+    'ledger/birch.csv': 'x',
+    'ledgers/brich.csv': 'x',
+    'returns/cedar.txt': 'x',
+    'funding/BTCUSDT.csv': 'x',
+    'bars/BTCUSDT-PREP/4h.csv': 'x',
+    'bars/BTCUSDT-PERP/4hours.csv': 'x',
+    'bars/4h.csv': 'x',
+  })
+  const tables = 'a file named after'
+  expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
+    'bars/4h.csv: expected a folder named after an instrument of the catalogue, got 4h.csv, which is ignored; the known names are BTCUSDT-PERP',
+    `bars/BTCUSDT-PERP/4hours.csv: expected ${tables} a timeframe, got 4hours.csv, which is ignored; the nearest name is "4h.csv"`,
+    'bars/BTCUSDT-PREP/4h.csv: expected a folder named after an instrument of the catalogue, got BTCUSDT-PREP, which is ignored; the nearest name is "BTCUSDT-PERP"',
+    'catalog.yaml: expected a file or folder of a book, got catalog.yaml, which is ignored; the nearest name is "catalogue.yaml"',
+    `funding/BTCUSDT.csv: expected ${tables} an instrument of the catalogue, got BTCUSDT.csv, which is ignored; the nearest name is "BTCUSDT-PERP.csv"`,
+    'ledger/: expected a file or folder of a book, got ledger/, which is ignored; the nearest name is "ledgers/"',
+    `ledgers/brich.csv: expected ${tables} the id of a strategy, got brich.csv, which is ignored; the nearest name is "birch.csv"`,
+    `returns/cedar.txt: expected ${tables} the id of a strategy, got cedar.txt, which is ignored; the nearest name is "cedar.csv"`,
+  ])
+})
+
+test('files that belong beside a book are no warnings', async () => {
+  const { warnings } = await readChanged({
+    'README.md': 'x',
+    'ledgers/README.md': 'x',
+    '.gitignore': 'x',
+    '.git/config': 'x',
+    'package.json': 'x',
+    'node_modules/x/index.js': 'x',
+    'tsconfig.json': 'x',
+    'strategies/highwater/strategy.ts': 'x',
+    'strategies/shared.ts': 'x',
+    'bars/BTCUSDT-PERP/1d.csv': 'x',
+  })
+  expect(warnings).toEqual([])
+})
+
+test('program.yaml is recorded as an input', async () => {
+  const { inputs } = await readChanged({ 'program.yaml': 'alias: oak\n' })
+  expect(inputs.at(-1)).toEqual({
+    path: 'program.yaml',
+    bytes: 11,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    rows: null,
+  })
+})
+
+test('two strategies on one set of bars read it once', async () => {
+  const { inputs, strategies } = await readChanged(
+    catalogueWith('source: ledger', 'source: ledger\n    mark: 4h'),
+  )
+  expect(strategies.map(({ bars }) => bars)).toEqual(['BTCUSDT-PERP/4h', 'BTCUSDT-PERP/4h', null])
+  expect(inputs.filter(({ path }) => path.startsWith('bars/'))).toHaveLength(1)
+})
+
+test('a book may be named by a relative path, and be made of links', async () => {
+  const [dir, elsewhere] = [
+    await writeFolder({ ...GOOD, 'bars/BTCUSDT-PERP/4h.csv': null }),
+    await writeFolder(GOOD),
+  ]
+  await symlink(join(elsewhere, 'bars'), join(dir, 'bars'))
+  const { strategies, bars } = await readBook(relative(process.cwd(), dir))
+  expect(bars.get('BTCUSDT-PERP/4h')?.bars.t).toHaveLength(3)
+  expect(strategies[0]?.source).toMatchObject({ path: join(dir, 'strategies/alder.ts') })
+})
+
+test('a link to nowhere is a file that cannot be read', async () => {
+  const dir = await writeFolder({ ...GOOD, 'ledgers/birch.csv': null })
+  await symlink(join(dir, 'nowhere.csv'), join(dir, 'ledgers/birch.csv'))
+  const error = await readBook(dir).catch(error => error)
+  expect(error).toBeInstanceOf(BookError)
+  expect(error.problems.map(formatProblem)).toEqual([
+    expect.stringMatching(
+      /^ledgers.birch.csv: expected a file that can be read, got another thing \(ENOENT: /,
+    ),
+  ])
+})
+
+test('a catalogue that no one could have written is refused unread', async () => {
+  expect(await problemsOf({ 'catalogue.yaml': '#'.repeat(16_000_001) })).toEqual([
+    'catalogue.yaml: expected at most 16000000 bytes, got 16000001',
+  ])
+})
+
+test('each file is told before it is read', async () => {
+  const told: string[] = []
+  const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => told.push(path) })
+  expect(told).toEqual(inputs.map(({ path }) => path))
+})

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { lastDay } from '#core/numerics/series.ts'
+import { replay } from '#core/replay/replay.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
+import { writeFolder } from './book-folder.ts'
+
+const LAST_DAY = 20_634
+
+const dir = await writeFolder({})
+await writeStarterBook(dir, LAST_DAY)
+
+describe('the starter book', async () => {
+  const book = await readBook(dir)
+
+  test('is sound as it is', () => {
+    expect(book.warnings).toEqual([])
+    expect(book.strategies.map(({ id, source }) => [id, source.kind])).toEqual([['oak', 'module']])
+  })
+
+  test('shows in its catalogue the defaults that hold without it', async () => {
+    const text = await readFile(join(dir, 'catalogue.yaml'), 'utf8')
+    const bare = await writeFolder({})
+    await writeStarterBook(bare, LAST_DAY)
+    await writeFile(join(bare, 'catalogue.yaml'), text.replace(/^defaults:\n(?: {2}.*\n)*/m, ''))
+    const [shown, builtIn] = [book.strategies[0], (await readBook(bare)).strategies[0]]
+    expect({ ...shown, mark: null, source: null }).toEqual({ ...builtIn, mark: null, source: null })
+  })
+
+  test('has a module that the engine runs, and that agrees with the catalogue', async () => {
+    const [entry] = book.strategies
+    const bars = book.bars.get('BTCUSDT-PERP/4h')?.bars
+    if (entry?.source.kind !== 'module' || bars === undefined)
+      throw new Error('the starter book has no module')
+    const { strategy } = await import(pathToFileURL(entry.source.path).href)
+    expect(strategy).toMatchObject({
+      id: entry.id,
+      timeframeMs: bars.timeframeMs,
+      baseRisk: entry.base_risk_pct,
+    })
+    const costs = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
+    const { trades, daily } = replay({ strategy, bars, funding: null, costs })
+    expect(trades.length).toBeGreaterThan(20)
+    expect(daily.values).toHaveLength(730)
+  })
+
+  test('has types that the compiler resolves, under the settings that it brings', async () => {
+    const tsc = resolve(import.meta.dirname, '../../node_modules/.bin/tsc')
+    await expect(promisify(execFile)(tsc, ['-p', dir])).resolves.toMatchObject({ stdout: '' })
+  })
+
+  test('imports nothing from outside itself', async () => {
+    const module = await readFile(join(dir, 'strategies/oak.ts'), 'utf8')
+    expect(module.match(/from '.*'/g)?.every(from => from.startsWith("from './highwater/"))).toBe(true)
+  })
+
+  test('can end on another day', async () => {
+    const other = await writeFolder({})
+    await writeStarterBook(other, 21_000)
+    const bars = (await readBook(other)).bars.get('BTCUSDT-PERP/4h')?.bars
+    expect(bars?.t.at(-1)).toBe(21_001 * 86_400_000 - 14_400_000)
+  })
+
+  test('is not written into a folder that has something in it', async () => {
+    await expect(writeStarterBook(dir, LAST_DAY)).rejects.toThrow('expected an empty or new folder, got')
+  })
+})
+
+describe('the README of the starter book', async () => {
+  const readme = await readFile(join(dir, 'README.md'), 'utf8')
+  const examples = Object.fromEntries(
+    [...readme.matchAll(/`((?:bars|funding|ledgers|returns)\/[^`<]+\.csv)`[^`]*```csv\n(.*?)```/gs)].map(
+      ([, path = '', text = '']) => [path, text],
+    ),
+  )
+
+  test('shows every kind of table, and each example is one that the reader takes', async () => {
+    expect(Object.keys(examples)).toEqual([
+      'bars/BTCUSDT-PERP/4h.csv',
+      'funding/BTCUSDT-PERP.csv',
+      'ledgers/elm.csv',
+      'returns/yew.csv',
+    ])
+    const catalogue = await readFile(join(dir, 'catalogue.yaml'), 'utf8')
+    const book = await readBook(
+      await writeFolder({
+        ...examples,
+        'catalogue.yaml': uncommented(catalogue).replace('mark: 1d ', 'mark: 4h '),
+        'strategies/oak.ts': 'export const strategy = null\n',
+      }),
+    )
+    expect(book.warnings).toEqual([])
+    expect(book.strategies.map(({ id }) => id)).toEqual(['oak', 'elm', 'yew'])
+    expect(book.strategies[1]?.source).toMatchObject({ trades: { length: 3 } })
+    const { source } = book.strategies[2] ?? {}
+    expect(source?.kind === 'returns' && lastDay(source.daily)).toBe(Date.UTC(2026, 5, 30) / 86_400_000)
+  })
+})
+
+/** The catalogue with its two commented strategies in force. */
+const uncommented = (catalogue: string) => catalogue.replaceAll(/^ {2}# ( *- id| {2})/gm, '  $1')
