@@ -1,0 +1,33 @@
+import { ApiError, type ErrorCode, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
+import type { Register } from '#core/contract/register.ts'
+import { CACHING } from './shared-headers.ts'
+
+/** The parts of an HTTP answer to an error. */
+export type ErrorAnswer = {
+  readonly status: (typeof STATUS_OF)[ErrorCode]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** How long a client should wait before it asks again, where an error passes by itself. */
+const RETRY_AFTER_SECONDS = 5
+
+/** The caller's error as it is, any other as the one fixed sentence: nothing of its cause leaves the process. */
+export const toApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError('internal_error', INTERNAL_ERROR_MESSAGE)
+
+/** `{error, meta}` with its status and headers. */
+export function errorAnswer(error: ApiError, meta: Register): ErrorAnswer {
+  const status = STATUS_OF[error.code]
+  const { code, message, details } = error
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': status === 404 || status === 422 ? CACHING.refusal : CACHING.never,
+      ...(status === 503 || status === 429 ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {}),
+      ...error.headers,
+    },
+    body: JSON.stringify({ error: { code, message, details }, meta }),
+  }
+}

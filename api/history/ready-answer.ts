@@ -1,0 +1,25 @@
+import type { Coding } from '../negotiate-coding.ts'
+
+/** A body ready to be sent, and the headers that belong to it and not to the request. */
+export type ReadyAnswer = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly etag: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Puts together a body in a coding, its validator and the headers of the answer itself. */
+export const toReadyAnswer = (
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+  etag: string,
+  headers: Readonly<Record<string, string>>,
+): ReadyAnswer => ({
+  bytes,
+  etag,
+  headers: {
+    ...headers,
+    etag,
+    'content-length': String(bytes.length),
+    ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+  },
+})

@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { ApiError } from '#core/contract/errors.ts'
+import type { ErrorAnswer } from './error-answer.ts'
+import { COMMON_HEADERS } from './shared-headers.ts'
+
+/** Request line and headers together; Node answers 431 beyond it. */
+const MAX_HEADER_BYTES = 16 << 10
+
+/** Headers must be complete after this: a slow sender must not hold a connection for nothing. */
+const HEADERS_TIMEOUT_MS = 10_000
+
+/** The whole request must be complete after this. No request of ours has a body worth more. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** An idle connection is kept this long: longer than the minute for which balancers keep theirs. */
+const KEEP_ALIVE_MS = 65_000
+
+/** What still runs this long after the process was asked to end is cut off. */
+const DRAIN_MS = 10_000
+
+export type HttpApp = {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  /** The answer to what never becomes a request: it cannot be parsed. */
+  readonly answerError: (error: ApiError) => ErrorAnswer
+}
+
+export type RunningServer = {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Stops listening, lets running requests end, cuts off what does not. */
+  readonly close: () => Promise<void>
+}
+
+/** Starts an HTTP server for an app. Rejects with a sentence where the address cannot be had. */
+export async function startServer(app: HttpApp, host: string, port: number): Promise<RunningServer> {
+  const listener = getRequestListener(app.fetch, {
+    hostname: 'localhost', // for requests of HTTP/1.0 without a Host header
+    errorHandler: () =>
+      toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
+  })
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    listener,
+  )
+  server.on('clientError', (error, socket) => refuseRaw(app, error, socket as Socket))
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    endWith(socket, app.answerError(new ApiError('method_not_allowed', 'this server is no proxy'))),
+  )
+  await listen(server, host, port)
+  return { url: addressOf(server), close: () => close(server) }
+}
+
+const listen = (server: Server, host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const hint =
+        error.code === 'EADDRINUSE' ? 'another process has the port: stop it, or choose another port' : ''
+      reject(new Error(`cannot listen on ${host}:${port}: ${hint || error.message}`, { cause: error }))
+    })
+    server.listen(port, host, resolve)
+  })
+
+function addressOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo // a string only for pipes, which we never use
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Idle connections end at once, running requests get their time. */
+function close(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+    server.close(() => {
+      clearTimeout(cutOff)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** What Node's parser refuses by itself is answered in the same envelope as everything else. */
+function refuseRaw(app: HttpApp, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+  else endWith(socket, app.answerError(toRefusal(error.code)))
+}
+
+function toRefusal(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ApiError('headers_too_large', `request line and headers exceed ${MAX_HEADER_BYTES} bytes`)
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ApiError('bad_request', 'the request took too long to arrive')
+  return new ApiError('bad_request', 'the request is not well-formed HTTP')
+}
+
+const toResponse = ({ status, headers, body }: ErrorAnswer): Response =>
+  new Response(body, { status, headers: { ...COMMON_HEADERS, ...headers } })
+
+/** Writes an answer by hand, where there is no response object, and closes. */
+function endWith(socket: Socket, { status, headers, body }: ErrorAnswer): void {
+  const all = {
+    ...COMMON_HEADERS,
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n'))
+}

@@ -1,0 +1,24 @@
+import { corsHeaders } from './cors.ts'
+
+/** Headers of every answer, whatever becomes of the request. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  vary: 'Accept-Encoding, Origin',
+  'x-content-type-options': 'nosniff',
+}
+
+/** What caches may do with an answer. */
+export const CACHING = {
+  /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */
+  dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
+  /** The poll targets. */
+  pointer: 'max-age=10, stale-if-error=3600',
+  /** 404 and 422: short, because what is unknown now may be known tomorrow. */
+  refusal: 'max-age=10',
+  never: 'no-store',
+} as const
+
+/** The common headers and those of the request's origin. */
+export const sharedHeaders = (
+  allowedOrigins: ReadonlySet<string>,
+  origin: string | undefined,
+): Record<string, string> => ({ ...COMMON_HEADERS, ...corsHeaders(allowedOrigins, origin) })

@@ -1,0 +1,93 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
+import { privateTwin } from '#storage/open-store.ts'
+import { printSummary, toSummary } from '../build-summary.ts'
+import { buildVersion } from '../build-version.ts'
+import { dataFolder } from '../data-folder.ts'
+import { parseEnvironment } from '../environment.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { UsageError } from '../usage-error.ts'
+
+type Options = {
+  readonly book: string
+  readonly store?: string
+  readonly privateStore?: string
+  readonly version?: string
+  readonly asOf?: string
+  readonly threads?: string
+  readonly allowStale?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  highwater build --book ./book --store file:///var/lib/highwater
+  highwater build --book ./book --store file:///tmp/past --as-of 2026-06-30 --version 2026-07-01T00:15:00Z`
+
+/** `highwater build`: computes and publishes. */
+export function addBuild(program: Command, surroundings: Surroundings): void {
+  program
+    .command('build')
+    .description('compute the dataset of a book and publish it as a version')
+    .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
+    .option('--store <url>', 'where to publish: file:///absolute/folder (default: STORE_URL)')
+    .option(
+      '--private-store <url>',
+      'where the snapshot lies (default: PRIVATE_STORE_URL, or a sibling of the store)',
+    )
+    .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
+    .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
+    .option('--threads <n>', 'worker threads (default: one a core)')
+    .option('--allow-stale', 'accept bars that end more than 36 hours ago')
+    .option('--json', 'print the summary as one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => runBuild(options, surroundings))
+}
+
+async function runBuild(options: Options, surroundings: Surroundings): Promise<void> {
+  const json = options.json ?? false
+  const terminal = surroundings.terminal(json)
+  const environment = parseEnvironment(surroundings.env, dataFolder(surroundings.root))
+  const storeUrl = options.store ?? environment.storeUrl
+  const privateDefault = options.store === undefined ? environment.privateStoreUrl : privateTwin(storeUrl)
+  const result = await buildVersion(
+    {
+      book: resolve(surroundings.cwd, options.book),
+      storeUrl,
+      privateStoreUrl: options.privateStore ?? surroundings.env.PRIVATE_STORE_URL ?? privateDefault,
+      version: parseVersion(options.version),
+      asOf: parseDay(options.asOf),
+      allowStale: options.allowStale ?? false,
+      threads: parseThreads(options.threads, surroundings.cores),
+    },
+    surroundings,
+    terminal,
+  )
+  const summary = toSummary(result)
+  if (json) terminal.json(summary)
+  else printSummary(summary, terminal)
+}
+
+function parseVersion(text: string | undefined): string | null {
+  if (text === undefined) return null
+  if (parseIsoInstant(text) === null)
+    throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${text}'`)
+  return text
+}
+
+function parseDay(text: string | undefined): EpochDay | null {
+  if (text === undefined) return null
+  const day = parseIsoDate(text)
+  if (day === null) throw new UsageError(`--as-of: expected a date such as 2026-06-30, got '${text}'`)
+  return day
+}
+
+/** More threads than this only wait for each other. */
+const MOST_THREADS = 64
+
+function parseThreads(text: string | undefined, cores: number): number {
+  const threads = text === undefined ? cores : Number(text)
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
+  throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)
+}

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { toEpochDay } from '#core/calendar.ts'
+import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+const EXAMPLES = `
+Examples:
+  highwater init ./book
+  highwater build --book ./book --store file:///tmp/highwater`
+
+/** `highwater init DIR`: writes a commented starter book. */
+export function addInit(program: Command, surroundings: Surroundings): void {
+  program
+    .command('init')
+    .description('write a commented starter book that builds as it is')
+    .argument('<dir>', 'an empty or new folder')
+    .addHelpText('after', EXAMPLES)
+    .action(async (dir: string) => {
+      const folder = resolve(surroundings.cwd, dir)
+      await writeStarterBook(folder, toEpochDay(surroundings.now()) - 1)
+      surroundings
+        .terminal(false)
+        .print(`a book to begin with is in ${folder}: read its README.md, then build it`)
+    })
+}

@@ -1,0 +1,69 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import { buildVersion } from '../build-version.ts'
+import { dataFolder } from '../data-folder.ts'
+import { type Environment, parseEnvironment } from '../environment.ts'
+import { serveHistory } from '../serve-history.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
+export function addRun(program: Command, surroundings: Surroundings): void {
+  program
+    .command('run')
+    .description('build the sample book if nothing is published, and serve')
+    .addHelpText('after', '\nExample:\n  highwater run')
+    .action(() => run(surroundings))
+}
+
+async function run(surroundings: Surroundings): Promise<void> {
+  const terminal = surroundings.terminal(false)
+  const environment = parseEnvironment(surroundings.env, dataFolder(surroundings.root))
+  const stopped = surroundings.untilStopped()
+  await publishSampleOnce(environment, surroundings, terminal)
+  const service = await serveHistory(environment, surroundings, terminal.note)
+  tellWhatToTry(service.url, terminal)
+  await stopped
+  terminal.note('stopping: running requests end first')
+  await service.stop()
+}
+
+async function publishSampleOnce(
+  environment: Environment,
+  surroundings: Surroundings,
+  terminal: Terminal,
+): Promise<void> {
+  const store = await openStore(environment.storeUrl)
+  if ((await currentVersionOf(store)) !== null) return
+  const book = join(dataFolder(surroundings.root), 'sample-book')
+  terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
+  await rm(book, { recursive: true, force: true })
+  await writeSampleBook(book)
+  await buildVersion(
+    {
+      book,
+      storeUrl: environment.storeUrl,
+      privateStoreUrl: environment.privateStoreUrl,
+      version: SAMPLE_VERSION,
+      asOf: SAMPLE_AS_OF,
+      allowStale: false,
+      threads: surroundings.cores,
+    },
+    surroundings,
+    terminal,
+  )
+}
+
+function tellWhatToTry(url: string, { print }: Terminal): void {
+  print(`history service on ${url}`)
+  print('')
+  print('try:')
+  print(`  curl ${url}/v1/strategies`)
+  print(`  curl '${url}/v1/strategies/alder/stats?risk_pct=0.01'`)
+  print(`  curl '${url}/v1/export?format=csv'`)
+  print(`  ${url}/openapi.json describes every endpoint; Ctrl-C stops everything`)
+}

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+/** `highwater sample DIR`: writes the embedded sample book, for a look at how a whole book is laid out. */
+export function addSample(program: Command, surroundings: Surroundings): void {
+  program
+    .command('sample')
+    .description('write the embedded sample book: synthetic prices, eight strategies')
+    .argument('<dir>', 'an empty or new folder')
+    .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')
+    .action(async (dir: string) => {
+      const folder = resolve(surroundings.cwd, dir)
+      await writeSampleBook(folder)
+      surroundings.terminal(false).print(`the sample book is in ${folder}`)
+    })
+}

@@ -1,0 +1,26 @@
+// The entry file: here, and nowhere else, the program meets its clock, its environment and its terminal.
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { runCommand } from './program.ts'
+import { createTerminal, type ProgressStyle } from './terminal.ts'
+
+const elapsed = (): number => performance.now()
+
+const progressStyle = (json: boolean): ProgressStyle =>
+  process.stderr.isTTY ? 'bar' : json ? 'none' : 'lines'
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  env: process.env,
+  root: resolve(import.meta.dirname, '..'),
+  cwd: process.cwd(),
+  now: () => Date.now(),
+  elapsed,
+  cores: availableParallelism(),
+  terminal: json =>
+    createTerminal(progressStyle(json), { out: process.stdout, err: process.stderr, elapsedMs: elapsed }),
+  // Every further signal is heard and changes nothing: a launcher and a terminal may both send one.
+  untilStopped: () =>
+    new Promise(resolveStop => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolveStop())
+    }),
+})

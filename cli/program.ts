@@ -1,0 +1,44 @@
+import { Command, CommanderError } from 'commander'
+import { BookError } from '#pipeline/book/problem.ts'
+import { addBuild } from './commands/build.ts'
+import { addInit } from './commands/init.ts'
+import { addRun } from './commands/run.ts'
+import { addSample } from './commands/sample.ts'
+import { addServe } from './commands/serve.ts'
+import { ENVIRONMENT_HELP } from './environment.ts'
+import type { Surroundings } from './surroundings.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Exit codes: what cron and systemd see. */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const
+
+/** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
+export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const program = createProgram(surroundings)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    surroundings.terminal(false).note(describe(error))
+    return error instanceof UsageError ? EXIT.usage : EXIT.failed
+  }
+}
+
+function createProgram(surroundings: Surroundings): Command {
+  const program = new Command('highwater')
+    .description('Publishes the audited history of trading strategies and serves it.')
+    .exitOverride()
+    .showHelpAfterError('(--help lists the options)')
+    .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)
+  for (const add of [addRun, addInit, addBuild, addServe, addSample]) add(program, surroundings)
+  return program
+}
+
+/** What people can act on is told as a sentence; anything else is a fault of ours and keeps its stack. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return `highwater: ${String(error)}`
+  const isOurs = error.name === 'TypeError' || error.name === 'RangeError' || error.name === 'ReferenceError'
+  if (error instanceof BookError) return error.message
+  return isOurs ? `highwater failed: ${error.stack}` : `highwater: ${error.message}`
+}

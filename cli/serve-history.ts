@@ -1,0 +1,81 @@
+import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
+import { errorAnswer } from '#api/error-answer.ts'
+import { createHistoryApp } from '#api/history/app.ts'
+import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import type { Clock } from '#api/history/exchange.ts'
+import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/version-source.ts'
+import { type RunningServer, startServer } from '#api/http-server.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { openStore } from '#storage/open-store.ts'
+import { tolerate } from '#storage/tolerate.ts'
+import type { Environment } from './environment.ts'
+
+/** How long `/readyz` says 503 before the server stops listening, so that a balancer sends nobody any more. */
+const DRAIN_NOTICE_MS = 500
+
+export type HistoryService = {
+  readonly url: string
+  /** Drains: `/readyz` says 503, running requests end, the port is given back. */
+  readonly stop: () => Promise<void>
+}
+
+/** Starts the history service on its stores. `log` is told of swaps and of everything that went wrong. */
+export async function serveHistory(
+  environment: Environment,
+  clock: Clock,
+  log: (line: string) => void,
+): Promise<HistoryService> {
+  const store = await openStore(environment.storeUrl)
+  const source = createVersionSource(store, await openStore(environment.privateStoreUrl))
+  const tell = createTeller(log)
+  tell(await source.refresh())
+  let isDraining = false
+  const app = createHistoryApp({
+    source,
+    published: createPublishedAnswers(store, log),
+    computed: createComputedAnswers(),
+    settings: {
+      allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
+      publicBaseUrl: environment.publicBaseUrl,
+      deprecatedAtMs: environment.deprecatedAtMs,
+      sunsetAtMs: environment.sunsetAtMs,
+    },
+    clock,
+    isDraining: () => isDraining,
+    onError: error =>
+      log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`),
+  })
+  const polling = setInterval(() => tolerate(source.refresh().then(tell), 'the next look comes'), POLL_MS)
+  const server = await startServer(
+    { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) },
+    environment.host,
+    environment.historyPort,
+  )
+  return { url: server.url, stop: () => stop(server) }
+
+  async function stop(running: RunningServer): Promise<void> {
+    isDraining = true
+    clearInterval(polling)
+    await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
+    await running.close()
+  }
+}
+
+/** What the register says where a request could not even be parsed. */
+const rawRegister = (clock: Clock) =>
+  register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(clock.now()), null)
+
+/** Tells of every swap, and of a failure once and not at every look. */
+function createTeller(log: (line: string) => void): (outcome: RefreshOutcome) => void {
+  let lastFailure = ''
+  return outcome => {
+    if (outcome.kind === 'swapped') {
+      log(outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`)
+    }
+    const failure = outcome.kind === 'failed' ? String(outcome.error) : ''
+    if (failure !== '' && failure !== lastFailure) log(`still serving the version before: ${failure}`)
+    lastFailure = failure
+  }
+}

@@ -1,0 +1,18 @@
+import type { Terminal } from './terminal.ts'
+
+/** What a command gets of the world. Made once, in the entry file. */
+export type Surroundings = {
+  readonly env: NodeJS.ProcessEnv
+  /** The folder of the project itself. */
+  readonly root: string
+  readonly cwd: string
+  /** The time of day, epoch milliseconds. */
+  readonly now: () => number
+  /** Milliseconds since some fixed point, for measuring. */
+  readonly elapsed: () => number
+  readonly cores: number
+  /** A terminal for people, or one for a program where `--json` was given. */
+  readonly terminal: (json: boolean) => Terminal
+  /** Resolves when the process is asked to end. */
+  readonly untilStopped: () => Promise<void>
+}
