@@ -5,7 +5,7 @@ const WEDGED_MS = 120_000
 
 const project = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
-  test: { name, include, exclude },
+  test: { name, include, exclude, globalSetup: ['./test/setup/publish-tiny.ts'] },
 })
 
 export default defineConfig({

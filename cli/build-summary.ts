@@ -1,5 +1,6 @@
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { StrategyData } from '#core/snapshot/snapshot.ts'
+import { type YearlyReturns, yearlyReturns } from '#pipeline/night/yearly-returns.ts'
 import type { BuildResult } from './build-version.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -9,6 +10,9 @@ export type BuildSummary = {
   readonly manifest_sha256: string
   readonly window: { readonly from: string | null; readonly to: string | null }
   readonly strategies: readonly StrategySummary[]
+  /** Calendar years in percent, a row a strategy. */
+  readonly yearly_returns_pct: YearlyReturns
+  /** Outages in each set of bars. */
   readonly gaps: Readonly<Record<string, number>>
   readonly artifacts: {
     readonly count: number
@@ -38,6 +42,7 @@ export function toSummary({ snapshot, manifest, manifestSha256, timings, book }:
     manifest_sha256: manifestSha256,
     window: manifest.window,
     strategies: snapshot.strategies.map(toStrategySummary),
+    yearly_returns_pct: yearlyReturns(snapshot.strategies),
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     artifacts: {
       count: artifacts.length,
@@ -65,32 +70,54 @@ const toStrategySummary = ({
   sharpe_daily_annualized: figures.values.sharpe_daily_annualized,
 })
 
-/** A table of the strategies and a line each on what was published and how long it took. */
+/** The strategies, their years, what was published, and how long it took. */
 export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print(`published ${summary.version}   ${summary.window.from} to ${summary.window.to}`)
   print('')
-  print(row(['strategy', 'verified', 'days', 'trades', 'net %', 'drawdown %', 'Sharpe']))
-  for (const each of summary.strategies) {
-    const { id, verification_state, days, trades } = each
-    const figures = [each.net_return_pct, each.max_drawdown_pct, each.sharpe_daily_annualized].map(
-      twoDecimals,
-    )
-    print(row([id, verification_state.replace('_verified', ''), String(days), String(trades), ...figures]))
-  }
+  for (const line of strategyTable(summary)) print(line)
+  print('')
+  for (const line of yearTable(summary)) print(line)
   print('')
   const { count, bytes, br_bytes, gzip_bytes } = summary.artifacts
   print(`${count} artifacts: ${size(bytes)} plain, ${size(br_bytes)} brotli, ${size(gzip_bytes)} gzip`)
-  print(
-    Object.entries(summary.timings_ms)
-      .map(([step, ms]) => `${step} ${(ms / 1000).toFixed(1)} s`)
-      .join(', '),
-  )
+  const steps = Object.entries(summary.timings_ms)
+  print(steps.map(([step, ms]) => `${step} ${(ms / 1000).toFixed(1)} s`).join(', '))
 }
 
-const WIDTHS = [18, 12, 7, 8, 12, 12, 8]
+const NAME_WIDTH = 18
+const CELL_WIDTH = 12
+const YEAR_WIDTH = 9
 
-const row = (cells: readonly string[]): string =>
-  cells.map((cell, i) => (i < 2 ? cell.padEnd(WIDTHS[i] ?? 0) : cell.padStart(WIDTHS[i] ?? 0))).join('')
+function strategyTable({ strategies }: BuildSummary): string[] {
+  const row = (name: string, cells: readonly string[]): string =>
+    name.padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
+  return [
+    row('strategy', ['verified', 'days', 'trades', 'net %', 'drawdown %', 'Sharpe']),
+    ...strategies.map(each =>
+      row(each.id, [
+        each.verification_state.replace('_verified', ''),
+        String(each.days),
+        String(each.trades),
+        ...[each.net_return_pct, each.max_drawdown_pct, each.sharpe_daily_annualized].map(twoDecimals),
+      ]),
+    ),
+  ]
+}
+
+function yearTable({ yearly_returns_pct: rows }: BuildSummary): string[] {
+  const years = Object.keys(rows[0] ?? {}).filter(column => column !== 'strategy')
+  const row = (name: unknown, cells: readonly string[]): string =>
+    String(name).padEnd(NAME_WIDTH) + cells.map(cell => cell.padStart(YEAR_WIDTH)).join('')
+  return [
+    row('year %', years),
+    ...rows.map(each =>
+      row(
+        each.strategy,
+        years.map(year => twoDecimals(each[year])),
+      ),
+    ),
+  ]
+}
 
 const twoDecimals = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : '-')
 

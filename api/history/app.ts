@@ -2,18 +2,11 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
-import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
+import { COMMON_HEADERS } from '../shared-headers.ts'
 import { createDocumentHandler } from './document.ts'
-import {
-  type Exchange,
-  type Handler,
-  type HistoryEnv,
-  type HistoryParts,
-  sendError,
-  sendLive,
-} from './exchange.ts'
+import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendError } from './exchange.ts'
 import { handlerOf } from './handlers.ts'
-import { index } from './infrastructure.ts'
+import { createIndexHandler } from './index-handler.ts'
 
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
 const LONGEST_URL = 8192
@@ -28,7 +21,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     await next()
   })
   for (const route of ROUTES) mount(app, parts, toPattern(route), handlerOf(route))
-  mount(app, parts, '/', (c, p) => sendLive(c, p, index(p.source.current()), CACHING.pointer))
+  mount(app, parts, '/', createIndexHandler())
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; / lists what there is')))
   app.onError((error, c) => sendError(c, parts, error))

@@ -60,11 +60,13 @@ export function sendLive(
   { data, links }: InfrastructureAnswer,
   caching: string,
   etag: string | null = null,
+  more: Readonly<Record<string, string>> = {},
 ): Response {
   const headers: Record<string, string> = {
     ...answerHeaders(c, parts),
     'cache-control': caching,
     ...(etag === null ? {} : { etag }),
+    ...more,
   }
   if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers })

@@ -59,7 +59,7 @@ export const ROUTES: readonly Route[] = [
     kind: 'infrastructure',
     title: 'Readiness',
     about:
-      'Answers 200 when a dataset is loaded and its integrity checks hold, else 503 with the checks in `details`.',
+      'Answers 200 when a dataset is loaded and its integrity checks hold, else 503 with the checks in details.',
     query: [],
     formats: JSON_ONLY,
     data: readiness,

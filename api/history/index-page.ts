@@ -1,0 +1,82 @@
+import { html } from 'hono/html'
+import { ROUTES } from '#core/contract/routes.ts'
+import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import { sparkline } from './sparkline.ts'
+
+/** The page has no script and loads nothing; its one style sheet is in it. */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+/** The index as a page for people: the strategies at a glance, and the endpoints. */
+export const indexPage = (snapshot: Snapshot | null): string =>
+  String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${snapshot?.dataset.name ?? 'Highwater'}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${snapshot?.dataset.name ?? 'Highwater'}</h1>
+${snapshot === null ? html`<p>No dataset is loaded yet.</p>` : glance(snapshot)}
+<h2>Endpoints</h2>
+<table class="endpoints"><tbody>${ROUTES.map(({ path, about }) => endpointRow(path, about))}</tbody></table>
+<p>The whole interface is described in <a href="/openapi.json">/openapi.json</a>.</p>
+${snapshot === null ? '' : html`<footer>${snapshot.dataset.disclaimer}</footer>`}
+</main>
+</body>
+</html>`)
+
+const glance = ({ dataset, strategies }: Snapshot) => html`
+<p>${strategies.length} strategies, ${dataset.window.from} to ${dataset.window.to}, dataset
+<code>${dataset.version}</code>. Every figure at base risk; <code>?risk_pct=0.01</code> rescales it.</p>
+<table>
+<thead><tr><th>Strategy</th><th>Equity</th><th class="n">CAGR</th><th class="n">Max drawdown</th><th class="n">Sharpe</th><th class="n">Trades</th><th>Verified</th></tr></thead>
+<tbody>${strategies.map(strategyRow)}</tbody>
+</table>`
+
+function strategyRow({ id, name, daily, figures, verification_state }: StrategyData) {
+  const { cagr_pct, max_drawdown_pct, sharpe_daily_annualized, trade_count } = figures.values
+  return html`<tr>
+<td><a href="/v1/strategies/${id}">${name}</a></td>
+<td><a href="/v1/strategies/${id}/curve" aria-label="equity curve of ${name}">${sparkline(daily.values)}</a></td>
+<td class="n">${percent(cagr_pct)}</td>
+<td class="n">${percent(max_drawdown_pct)}</td>
+<td class="n">${typeof sharpe_daily_annualized === 'number' ? sharpe_daily_annualized.toFixed(2) : '–'}</td>
+<td class="n"><a href="/v1/strategies/${id}/trades">${trade_count}</a></td>
+<td>${verification_state.replaceAll('_', ' ')}</td>
+</tr>`
+}
+
+/** Only paths that can be followed as they stand are links. */
+const endpointRow = (path: string, about: string) => html`<tr>
+<td>${path.includes('{') ? html`<code>${path}</code>` : html`<a href="${path}"><code>${path}</code></a>`}</td>
+<td>${about}</td>
+</tr>`
+
+const percent = (value: unknown): string => (typeof value === 'number' ? `${value.toFixed(1)} %` : '–')
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #d9dee7; --line: #1d6fa5; --paper: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6ebf5; --dim: #94a0b8; --rule: #2c364a; --line: #6cb6e8; --paper: #10151f }
+}
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
+main { max-width: 62rem; overflow-x: auto; margin: 0 auto; padding: 2rem 1.25rem 4rem }
+h1 { margin: 0 0 .25rem; font-size: 1.7rem }
+h2 { margin: 2.5rem 0 .5rem; font-size: 1.15rem }
+p, footer { color: var(--dim) }
+footer { margin-top: 2.5rem; font-size: .85rem }
+table { width: 100%; border-collapse: collapse }
+th { text-align: left; font-size: .8rem; font-weight: 600; color: var(--dim) }
+td, th { padding: .45rem .75rem .45rem 0; border-bottom: 1px solid var(--rule); vertical-align: middle }
+.n { text-align: right; font-variant-numeric: tabular-nums }
+.endpoints td:first-child { white-space: nowrap }
+a { color: var(--line); text-decoration: none }
+a:hover { text-decoration: underline }
+svg { display: block }
+svg path { fill: none; stroke: var(--line); stroke-width: 1.5 }
+svg line { stroke: var(--rule) }
+`

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { parseIsoDate } from '#core/calendar.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
+import { type Published, publishVersion } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+
+/** Four strategies over 420 days, one of each kind of source and a flat one; committed, because it is small. */
+export const TINY_BOOK = join(import.meta.dirname, '../fixtures/tiny-book')
+
+export const TINY_VERSION = '2025-02-24T00:15:00Z'
+export const TINY_LAST_DAY = '2025-02-22'
+
+export type Stores = { readonly url: string; readonly privateUrl: string }
+
+export type PublishOptions = {
+  readonly version?: string
+  /** The last day of the window. */
+  readonly asOf?: string
+  readonly threads?: number
+}
+
+/** Computes the dataset of a book, as a night does, without publishing it. */
+export async function computeBook(book: string, options: PublishOptions = {}): Promise<Night> {
+  return computeSnapshot(await readBook(book), {
+    version: options.version ?? TINY_VERSION,
+    nowMs: 0,
+    asOf: parseIsoDate(options.asOf ?? TINY_LAST_DAY),
+    allowStale: false,
+    threads: options.threads ?? 2,
+    progress: () => {},
+    elapsedMs: () => performance.now(),
+  })
+}
+
+/** Builds and publishes a version of a book. */
+export async function publishBook(
+  book: string,
+  { url, privateUrl }: Stores,
+  options: PublishOptions = {},
+): Promise<Night & Published> {
+  const night = await computeBook(book, options)
+  const published = await publishVersion({
+    snapshot: night.snapshot,
+    store: await openStore(url),
+    privateStore: await openStore(privateUrl),
+    builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    threads: options.threads ?? 2,
+    progress: () => {},
+  })
+  return { ...night, ...published }
+}
