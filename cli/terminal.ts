@@ -97,7 +97,7 @@ function createMeter(elapsedMs: () => number): (event: ProgressEvent) => Reading
 }
 
 const BAR_WIDTH = 28
-const LABEL_WIDTH = 10
+const LABEL_WIDTH = 16
 
 /** `render     ████████░░░░  120/240 artifacts  63/s  2 s left`. */
 function drawBar(event: ProgressEvent, { perSecond, secondsLeft, seconds }: Reading): string {

@@ -29,10 +29,12 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   })
   const total = tasks.reduce((sum, { points }) => sum + points.length, 0)
   let done = 0
+  const tell = () => order.progress({ step: 'render', done, total, unit: 'artifacts' })
+  tell()
   const run = async (task: RenderTask & { version: string }): Promise<Artifact[]> => {
     const artifacts: Artifact[] = await pool.run(task)
     done += artifacts.length
-    order.progress({ step: 'render', done, total, unit: 'artifacts' })
+    tell()
     return artifacts
   }
   try {

@@ -69,10 +69,13 @@ async function computeStrategies(
   const pulses = new Map(book.strategies.map(({ id }) => [id, new Int32Array(new SharedArrayBuffer(4))]))
   const watch = watchPulses(pulses, stallMs, elapsedMs)
   let done = 0
+  const tell = () => progress({ step: 'compute', done, total: book.strategies.length, unit: 'strategies' })
+  tell()
   const run = async (entry: StrategyEntry): Promise<StrategyOutcome> => {
     const outcome = await runStrategy(pool, toTask(book, entry, lastDay, pulses.get(entry.id)!))
     pulses.delete(entry.id)
-    progress({ step: 'compute', done: ++done, total: book.strategies.length, unit: 'strategies' })
+    done++
+    tell()
     return outcome
   }
   try {
@@ -144,10 +147,13 @@ async function correlate(
   const series = strategies.map(strategy => toShared(strategy[period]))
   const blocks = rowBlocks(series.length, BLOCKS)
   let done = 0
+  const tell = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
+  tell()
   const rows = await Promise.all(
     blocks.map(async ([fromRow, toRow]) => {
       const block = await pool.run({ series, fromRow, toRow }, { name: 'correlation' })
-      progress({ step: `correlate ${period}`, done: ++done, total: blocks.length, unit: 'blocks' })
+      done++
+      tell()
       return block
     }),
   )
