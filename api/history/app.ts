@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { ROUTES, type Route } from '#core/contract/routes.ts'
+import type { Route } from '#core/contract/route.ts'
+import { ROUTES } from '#core/contract/routes.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
 import { COMMON_HEADERS } from '../shared-headers.ts'
 import { createDocumentHandler } from './document.ts'

@@ -1,5 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
-import { canonicalPath, type Route, type RouteId } from '#core/contract/routes.ts'
+import type { Route, RouteId } from '#core/contract/route.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
 import { isResource, type ResourceId } from '#core/resources/resources.ts'
 import { CACHING } from '../shared-headers.ts'
 import { type Exchange, type Handler, type HistoryParts, sendLive, sendReady } from './exchange.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { type Params, parseParams } from '#core/contract/parameters.ts'
-import type { Route } from '#core/contract/routes.ts'
+import type { Route } from '#core/contract/route.ts'
 import { findStrategy } from '#core/resources/find-strategy.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 

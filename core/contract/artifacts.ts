@@ -1,7 +1,7 @@
 // Names of published keys: where each canonical answer lies in the public store.
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Format, Params } from './parameters.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 /** The codings that every artifact is published in beside its plain bytes, and the ending of each twin. */
 export const TWIN_ENDINGS = { br: '.br', gzip: '.gz' } as const

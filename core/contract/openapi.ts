@@ -4,7 +4,8 @@ import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
 import { FORMATS, PERIODS, type QueryName } from './parameters.ts'
 import { links, meta } from './register.ts'
-import { ROUTES, type Route } from './routes.ts'
+import type { Route } from './route.ts'
+import { ROUTES } from './routes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -26,6 +26,12 @@ export const meta = z
     risk_pct: z.number().optional().describe(`Risk level of the figures, ${MODELLED_UNIT}.`),
     modelled: z.boolean().optional().describe('True when the figures were rescaled by `risk_pct`.'),
     base_risk_pct: z.number().optional().describe(`Risk level of the strategy itself, ${MODELLED_UNIT}.`),
+    base_risk_pcts: z
+      .record(z.string(), z.number())
+      .optional()
+      .describe(
+        `Export at a risk level: the base risk of each strategy, because they may differ, ${MODELLED_UNIT}.`,
+      ),
     requested_risk_pct: z.number().optional().describe(`Risk level that was asked for, ${MODELLED_UNIT}.`),
     effective_risk_pct: z
       .number()
@@ -51,16 +57,14 @@ export type MetaExtra = Partial<
     | 'risk_pct'
     | 'modelled'
     | 'base_risk_pct'
+    | 'base_risk_pcts'
     | 'requested_risk_pct'
     | 'effective_risk_pct'
     | 'risk_pct_clamped'
     | 'time_underwater_footnote'
     | 'note'
   >
-> & {
-  /** Export at a risk level: the base risk of each strategy, because they may differ. */
-  readonly base_risk_pcts?: Readonly<Record<string, number>>
-}
+>
 
 /** What the register says of a dataset, or of none (`version` null). */
 export type Provenance = { readonly version: string | null; readonly disclaimer: string }

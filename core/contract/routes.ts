@@ -1,42 +1,11 @@
 // The route table of the history service: what there is, what it accepts and what it answers. The app, the static
 // build, the OpenAPI document and the tests all loop over it.
-import type { z } from 'zod'
-import type { ErrorCode } from './errors.ts'
-import { canonicalQuery, DEFAULT_PARAMS, type Format, type Params, type QueryName } from './parameters.ts'
+import { canonicalQuery, DEFAULT_PARAMS, type Params } from './parameters.ts'
 import { dataset, health, readiness, summary, version } from './payloads/book.ts'
 import { correlationMatrix, curvePoints, exportTable, returnPoints, trades } from './payloads/series.ts'
 import { stats } from './payloads/stats.ts'
 import { strategyList, strategyMetadata } from './payloads/strategy.ts'
-
-export type RouteId =
-  | 'healthz'
-  | 'readyz'
-  | 'version'
-  | 'strategies'
-  | 'summary'
-  | 'dataset'
-  | 'correlation'
-  | 'export'
-  | 'strategy'
-  | 'stats'
-  | 'returns'
-  | 'curve'
-  | 'trades'
-
-export type Route = {
-  readonly id: RouteId
-  /** Path template; `{sid}` is the only variable. */
-  readonly path: string
-  /** `infrastructure` answers speak of the process, `book` and `strategy` ones are functions of the dataset. */
-  readonly kind: 'infrastructure' | 'book' | 'strategy'
-  readonly title: string
-  readonly about: string
-  readonly query: readonly QueryName[]
-  readonly formats: readonly Format[]
-  readonly data: z.ZodType
-  /** What the route may refuse, beside what every route may. */
-  readonly refusals: readonly ErrorCode[]
-}
+import type { Route, RouteId } from './route.ts'
 
 const JSON_ONLY = ['json'] as const
 const JSON_OR_CSV = ['json', 'csv'] as const

@@ -1,6 +1,7 @@
 import { DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
 import type { Links } from '#core/contract/register.ts'
-import { canonicalPath, type RouteId } from '#core/contract/routes.ts'
+import type { RouteId } from '#core/contract/route.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
 
 const BOOK_ROUTES = ['strategies', 'summary', 'dataset', 'correlation', 'export'] as const
 const STRATEGY_ROUTES = ['strategy', 'stats', 'returns', 'curve', 'trades'] as const

@@ -1,4 +1,4 @@
-import type { RouteId } from '#core/contract/routes.ts'
+import type { RouteId } from '#core/contract/route.ts'
 import type { Resource } from './answer.ts'
 import { correlation } from './correlation.ts'
 import { curve } from './curve.ts'

@@ -1,17 +1,27 @@
-// A thread of the night. It gets an empty environment; what a strategy module prints goes to stderr, because stdout
-// belongs to the command's result.
-import { Console } from 'node:console'
+// A thread of the night. It gets an empty environment, and strategy modules run in it behind a fence.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CorrelationRows, correlateRows } from '#core/numerics/correlation-rows.ts'
 import type { Series } from '#core/numerics/series.ts'
 import { computeStrategy } from './compute-strategy.ts'
+import { problemOfThrown } from './describe-thrown.ts'
+import { fenceThread } from './fence-thread.ts'
 import type { StrategyOutcome, StrategyTask } from './task.ts'
 
-globalThis.console = new Console(process.stderr)
+fenceThread()
 
-/** One strategy. The first beat says that it has begun: from here on the watchdog waits for progress. */
-export function strategy(task: StrategyTask): Promise<StrategyOutcome> {
+/**
+ * One strategy. The first beat says that it has begun: from here on the watchdog waits for progress. What is thrown
+ * is described here, because not everything that can be thrown can be sent.
+ */
+export async function strategy(task: StrategyTask): Promise<StrategyOutcome> {
   Atomics.add(task.pulse, 0, 1)
-  return computeStrategy(task)
+  try {
+    const outcome = await computeStrategy(task)
+    await nextTurn() // a rejection that nobody handles ends the thread now, while it is known whose it is
+    return outcome
+  } catch (error) {
+    return { kind: 'refused', problems: [problemOfThrown(task.entry, error)] }
+  }
 }
 
 export type CorrelationTask = {

@@ -2,7 +2,9 @@ import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import type { HistorySettings } from '#api/history/settings.ts'
 import { createVersionSource } from '#api/history/version-source.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Stores } from './publish-book.ts'
 
@@ -11,23 +13,28 @@ export const ALLOWED_ORIGIN = 'https://www.example.org'
 /** The instant that the app of a test believes to be now. */
 export const NOW_MS = Date.parse('2025-02-25T00:00:00Z')
 
-/** The history app on a store, with a clock that stands still; `damages` and `errors` collect what it complains of. */
-export async function openHistoryApp({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) {
+export const SETTINGS: HistorySettings = {
+  allowedOrigins: new Set([ALLOWED_ORIGIN]),
+  publicBaseUrl: 'https://data.example.org',
+  deprecatedAtMs: null,
+  sunsetAtMs: null,
+}
+
+/** The history app on two stores, with a clock that stands still; `damages` and `errors` collect what it complains of. */
+export async function createTestApp(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  changes: Partial<HistoryParts> = {},
+) {
   const damages: string[] = []
   const errors: unknown[] = []
-  const store = await openStore(url)
-  const source = createVersionSource(store, await openStore(privateUrl))
+  const source = createVersionSource(store, privateStore)
   await source.refresh()
   const app = createHistoryApp({
     source,
     published: createPublishedAnswers(store, message => damages.push(message)),
     computed: createComputedAnswers(),
-    settings: {
-      allowedOrigins: new Set([ALLOWED_ORIGIN]),
-      publicBaseUrl: 'https://data.example.org',
-      deprecatedAtMs: null,
-      sunsetAtMs: null,
-    },
+    settings: SETTINGS,
     clock: { now: () => NOW_MS, elapsed: () => 0 },
     isDraining: () => false,
     onError: error => errors.push(error),
@@ -35,3 +42,7 @@ export async function openHistoryApp({ url, privateUrl }: Stores, changes: Parti
   })
   return { app, source, damages, errors }
 }
+
+/** The same on the stores that two URLs name. */
+export const openHistoryApp = async ({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) =>
+  createTestApp(await openStore(url), await openStore(privateUrl), changes)

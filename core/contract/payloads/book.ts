@@ -47,11 +47,15 @@ export const dataset = z
   .looseObject({
     version: z.string().describe('The dataset version, a UTC instant.'),
     generated_utc: z.string().describe('When the version was made: the same instant.'),
+    name: z.string().describe('Display name of the service.'),
     window: dateWindow('Earliest and latest day of any series.'),
     strategy_count: z.int().describe('Strategies in the dataset.'),
     engine: z.string().describe('What computed the history.'),
     data_source: z.string().describe('Where the prices come from.'),
     methodology_url: z.string().describe('Where the method is described.'),
+    embargo_days: z
+      .int()
+      .describe('Days by which the published window ends before the last complete day of the data.'),
     strategies: z
       .array(
         z.looseObject({

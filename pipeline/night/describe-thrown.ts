@@ -1,0 +1,39 @@
+import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+import type { StrategyEntry } from '../book/book.ts'
+import type { Problem } from '../book/problem.ts'
+
+/** Something thrown that is no error may be a whole dataset; this much shows what it is. */
+const MAX_THROWN_CHARS = 200
+
+/** What was thrown while a strategy was computed, as a problem of its source; of a module with the line that threw. */
+export function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown): Problem {
+  const message = describeThrown(thrown)
+  switch (source.kind) {
+    case 'module':
+      return { file: `strategies/${id}.ts`, ...placeIn(source.path, thrown), message }
+    case 'ledger':
+      return { file: source.path, message }
+    case 'returns':
+      return { file: `returns/${id}.csv`, message }
+  }
+}
+
+/** The sentence of an error as it is; the kind stands before it where it says more than `Error`. */
+export function describeThrown(thrown: unknown): string {
+  if (!(thrown instanceof Error)) {
+    return `it threw what is no Error: ${inspect(thrown, { depth: 1, breakLength: Infinity }).slice(0, MAX_THROWN_CHARS)}`
+  }
+  const { name, message } = thrown
+  if (message === '') return `it threw an ${name} without a message`
+  return name === 'Error' ? message : `${name}: ${message}`
+}
+
+/** The topmost place of the stack that lies in the module itself; none where the engine refused what it returned. */
+function placeIn(path: string, thrown: unknown): Pick<Problem, 'line' | 'column'> {
+  if (!(thrown instanceof Error) || thrown.stack === undefined) return {}
+  const [, rest] = thrown.stack.split(pathToFileURL(path).href, 2)
+  const [, line, column] = /^:(\d+)(?::(\d+))?/.exec(rest ?? '') ?? []
+  if (line === undefined) return {}
+  return { line: Number(line), ...(column === undefined ? {} : { column: Number(column) }) }
+}

@@ -1,0 +1,70 @@
+// Publishing without threads and without a disk, for tests that need many versions, or broken ones.
+import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
+import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { RENDER_REVISION } from '#core/render/revision.ts'
+import { isResource } from '#core/resources/resources.ts'
+import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
+import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
+import { renderPoint } from '#static-build/render-point.ts'
+import { saveSnapshot } from '#static-build/save-snapshot.ts'
+import { sha256 } from '#storage/digest.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+
+export type MemoryStores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
+
+export const createMemoryStores = (): MemoryStores => ({
+  store: createMemoryStore('public'),
+  privateStore: createMemoryStore('private'),
+})
+
+const HEADERS = { content_type: 'application/json' }
+
+/** Publishes a snapshot as a version; `change` may falsify its manifest on the way. */
+export async function publishInMemory(
+  { store, privateStore }: MemoryStores,
+  snapshot: Snapshot,
+  change: (manifest: Manifest) => unknown = manifest => manifest,
+): Promise<void> {
+  const { version, window } = snapshot.dataset
+  const strategies = snapshot.strategies.map(({ id }) => id)
+  const digests = await saveSnapshot(privateStore, version, encodeSnapshot(snapshot))
+  const manifest: Manifest = {
+    manifest_version: MANIFEST_VERSION,
+    version,
+    render_revision: RENDER_REVISION,
+    snapshot_format: SNAPSHOT_FORMAT,
+    strategies,
+    window,
+    built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    snapshot: digests,
+    artifacts: await renderAll(store, snapshot, strategies),
+  }
+  await replaceManifest(store, version, change(manifest))
+}
+
+/** Writes any manifest of a version, and points to it. */
+export async function replaceManifest(store: ObjectStore, version: string, manifest: unknown): Promise<void> {
+  const bytes = toBytes(manifest)
+  await store.replace(manifestKey(version), bytes, HEADERS)
+  await store.replace(CURRENT_KEY, toBytes({ version, manifest_sha256: sha256(bytes) }), HEADERS)
+}
+
+async function renderAll(
+  store: ObjectStore,
+  snapshot: Snapshot,
+  ids: readonly string[],
+): Promise<Artifact[]> {
+  const artifacts: Artifact[] = []
+  for (const route of ROUTES) {
+    const { id } = route
+    if (!isResource(id)) continue
+    for (const params of canonicalPoints(route, ids)) {
+      artifacts.push(await renderPoint(store, snapshot, { id, params }))
+    }
+  }
+  return artifacts
+}
+
+export const toBytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
