@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
+import project from '../package.json' with { type: 'json' }
 import { addBuild } from './commands/build.ts'
 import { addInit } from './commands/init.ts'
 import { addRun } from './commands/run.ts'
@@ -28,6 +29,8 @@ export async function runCommand(args: readonly string[], surroundings: Surround
 function createProgram(surroundings: Surroundings): Command {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
+    .version(project.version)
+    .enablePositionalOptions() // `build --version` names a version of the data
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)

@@ -50,12 +50,13 @@ async function runBuild(options: Options, surroundings: Surroundings): Promise<v
   const terminal = surroundings.terminal(json)
   const environment = parseEnvironment(surroundings.env, dataFolder(surroundings.root))
   const storeUrl = options.store ?? environment.storeUrl
-  const privateDefault = options.store === undefined ? environment.privateStoreUrl : privateTwin(storeUrl)
+  const isPrivateNamed = options.store === undefined || Boolean(surroundings.env.PRIVATE_STORE_URL)
+  const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
   const result = await buildVersion(
     {
       book: resolve(surroundings.cwd, options.book),
       storeUrl,
-      privateStoreUrl: options.privateStore ?? surroundings.env.PRIVATE_STORE_URL ?? privateDefault,
+      privateStoreUrl: options.privateStore ?? privateDefault,
       version: parseVersion(options.version),
       asOf: parseDay(options.asOf),
       allowStale: options.allowStale ?? false,

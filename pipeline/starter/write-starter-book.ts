@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { createMarket } from '../sample/market.ts'
 import { marketFiles } from '../sample/market-files.ts'
 import { inBook, moduleKit } from './module-kit.ts'
@@ -11,6 +11,9 @@ const TEMPLATE = join(import.meta.dirname, 'template')
 /** Two years: enough for every annual figure to exist, little enough to be read. */
 const DAYS = 730
 
+/** Days before the inception: what the example module warms up on. */
+const WARMUP_DAYS = 30
+
 const SEED = 1
 
 /**
@@ -20,10 +23,11 @@ const SEED = 1
  */
 export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<void> {
   const endMs = (lastDay + 1) * DAY_MS
+  const inception = toIsoDate(lastDay + 1 - DAYS + WARMUP_DAYS)
   const template = (path: string) => readFile(join(TEMPLATE, path), 'utf8')
   await writeNewFolder(dir, {
     'README.md': await template('README.md'),
-    'catalogue.yaml': await template('catalogue.yaml'),
+    'catalogue.yaml': (await template('catalogue.yaml')).replace('INCEPTION', inception),
     'strategies/oak.ts': inBook(await template('strategies/oak.ts')),
     ...(await moduleKit()),
     ...marketFiles('BTCUSDT-PERP', createMarket(SEED, endMs - DAYS * DAY_MS, endMs)),

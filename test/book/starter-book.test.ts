@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { toEpochDay } from '#core/calendar.ts'
 import { lastDay } from '#core/numerics/series.ts'
 import { replay } from '#core/replay/replay.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -22,6 +23,19 @@ describe('the starter book', async () => {
     expect(book.warnings).toEqual([])
     expect(book.strategies.map(({ id, source }) => [id, source.kind])).toEqual([['oak', 'module']])
   })
+
+  test.each([LAST_DAY, LAST_DAY + 200, LAST_DAY + 4_000])(
+    'has warm bars at its inception, written after day %i',
+    async day => {
+      const written = await writeFolder({})
+      await writeStarterBook(written, day)
+      const later = await readBook(written)
+      const bars = later.bars.get('BTCUSDT-PERP/4h')!.bars
+      const firstBarDay = toEpochDay(bars.t[0]!)
+      expect(later.strategies[0]?.inception).toBeGreaterThan(firstBarDay + 25)
+      expect(later.strategies[0]?.inception).toBeLessThan(firstBarDay + 60)
+    },
+  )
 
   test('shows in its catalogue the defaults that hold without it', async () => {
     const text = await readFile(join(dir, 'catalogue.yaml'), 'utf8')
