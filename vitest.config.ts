@@ -11,6 +11,7 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
 export default defineConfig({
   test: {
     pool: 'threads',
+    maxWorkers: '100%', // the default leaves a core idle, which is half of a small machine
     testTimeout: WEDGED_MS,
     hookTimeout: WEDGED_MS,
     reporters: ['default', './test/tally-reporter.ts'],

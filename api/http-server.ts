@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { ApiError } from '#core/contract/errors.ts'
@@ -40,15 +40,20 @@ export async function startServer(app: HttpApp, host: string, port: number): Pro
     errorHandler: () =>
       toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
   })
+  const handle = (request: IncomingMessage, response: ServerResponse) =>
+    isHostless(request) ? refuseHostless(app, response) : listener(request, response)
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      requireHostHeader: false, // by itself Node refuses without a word; below it is refused in the envelope
     },
-    listener,
+    handle,
   )
+  // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', handle)
   server.on('clientError', (error, socket) => refuseRaw(app, error, socket as Socket))
   server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     endWith(socket, app.answerError(new ApiError('method_not_allowed', 'this server is no proxy'))),
@@ -82,6 +87,18 @@ function close(server: Server): Promise<void> {
     })
     server.closeIdleConnections()
   })
+}
+
+/** HTTP/1.1 demands the header (RFC 9112, section 3.2); HTTP/1.0 does not know it. */
+const isHostless = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  headers.host === undefined && httpVersion === '1.1'
+
+function refuseHostless(app: HttpApp, response: ServerResponse): void {
+  const { status, headers, body } = app.answerError(
+    new ApiError('bad_request', 'a request of HTTP/1.1 must have a Host header'),
+  )
+  const length = { 'content-length': Buffer.byteLength(body) }
+  response.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length }).end(body)
 }
 
 /** What Node's parser refuses by itself is answered in the same envelope as everything else. */

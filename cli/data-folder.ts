@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
-/** Where a checkout keeps what it makes by itself: the sample book and its stores. */
+/** Where a checkout keeps its stores, unless the environment names others. */
 export const dataFolder = (root: string): string => join(root, '.data')

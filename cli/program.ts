@@ -8,6 +8,7 @@ import { addSample } from './commands/sample.ts'
 import { addServe } from './commands/serve.ts'
 import { ENVIRONMENT_HELP } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
+import type { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Exit codes: what cron and systemd see. */
@@ -15,14 +16,24 @@ export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
 /** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
 export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const program = createProgram(surroundings)
+  const terminal = openOnce(surroundings.terminal)
+  const program = createProgram({ ...surroundings, terminal })
   try {
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    surroundings.terminal(false).note(describe(error))
+    terminal(false).note(describe(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
+  }
+}
+
+/** One terminal a command: an error is told by the one whose bar it interrupts. */
+function openOnce(open: Surroundings['terminal']): Surroundings['terminal'] {
+  let opened: Terminal | null = null
+  return json => {
+    opened ??= open(json)
+    return opened
   }
 }
 
@@ -31,6 +42,10 @@ function createProgram(surroundings: Surroundings): Command {
     .description('Publishes the audited history of trading strategies and serves it.')
     .version(project.version)
     .enablePositionalOptions() // `build --version` names a version of the data
+    .configureOutput({
+      writeOut: text => surroundings.terminal(false).print(text.trimEnd()),
+      writeErr: text => surroundings.terminal(false).note(text.trimEnd()),
+    })
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)

@@ -47,12 +47,13 @@ export async function serveHistory(
     onError: error =>
       log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`),
   })
-  const polling = setInterval(() => tolerate(source.refresh().then(tell), 'the next look comes'), POLL_MS)
   const server = await startServer(
     { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) },
     environment.host,
     environment.historyPort,
   )
+  // Only now: a timer would keep a process alive whose port was taken.
+  const polling = setInterval(() => tolerate(source.refresh().then(tell), 'the next look comes'), POLL_MS)
   return { url: server.url, stop: () => stop(server) }
 
   async function stop(running: RunningServer): Promise<void> {

@@ -55,7 +55,8 @@ export function createTerminal(style: ProgressStyle, { out, err, elapsedMs }: St
 type Reading = {
   readonly seconds: number
   readonly perSecond: number
-  readonly secondsLeft: number
+  /** Null before anything is done: nothing tells how long it will take. */
+  readonly secondsLeft: number | null
   /** Time to draw the bar again. */
   readonly isDue: boolean
   /** A quarter of the step was passed since the last line. */
@@ -89,7 +90,7 @@ function createMeter(elapsedMs: () => number): (event: ProgressEvent) => Reading
     return {
       seconds,
       perSecond,
-      secondsLeft: perSecond > 0 ? (event.total - event.done) / perSecond : 0,
+      secondsLeft: perSecond > 0 ? (event.total - event.done) / perSecond : null,
       isDue,
       isQuarter,
     }
@@ -103,8 +104,9 @@ const LABEL_WIDTH = 16
 function drawBar(event: ProgressEvent, { perSecond, secondsLeft, seconds }: Reading): string {
   const filled = Math.round((BAR_WIDTH * event.done) / Math.max(event.total, 1))
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-  const time = event.done === event.total ? `${seconds.toFixed(1)} s` : `${Math.ceil(secondsLeft)} s left`
-  return `${event.step.padEnd(LABEL_WIDTH)} ${bar}  ${event.done}/${event.total} ${event.unit}  ${rate(perSecond)}  ${time}`
+  const head = `${event.step.padEnd(LABEL_WIDTH)} ${bar}  ${event.done}/${event.total} ${event.unit}`
+  if (event.done === event.total) return `${head}  ${rate(perSecond)}  ${seconds.toFixed(1)} s`
+  return secondsLeft === null ? head : `${head}  ${rate(perSecond)}  ${Math.ceil(secondsLeft)} s left`
 }
 
 const drawLine = ({ step, done, total, unit }: ProgressEvent, { seconds, perSecond }: Reading): string =>

@@ -13,7 +13,7 @@ import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { renderVersion } from './render-version.ts'
+import { type RenderOrder, renderVersion } from './render-version.ts'
 import { saveSnapshot } from './save-snapshot.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
@@ -24,6 +24,8 @@ export type PublishOrder = {
   readonly builtWith: Manifest['built_with']
   readonly threads: number
   readonly progress: Progress
+  /** Renders the artifacts: on threads, which open the store by its URL. A store of this process alone brings another. */
+  readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
 export type Published = { readonly manifest: Manifest; readonly manifestSha256: string }
@@ -33,11 +35,11 @@ export type Published = { readonly manifest: Manifest; readonly manifestSha256: 
  * the version that was served before, and running the same command again finishes the work.
  */
 export async function publishVersion(order: PublishOrder): Promise<Published> {
-  const { snapshot, store, privateStore } = order
+  const { snapshot, store, privateStore, render = renderVersion } = order
   const { version } = snapshot.dataset
   const bytes = encodeSnapshot(snapshot)
   const digests = await saveSnapshot(privateStore, version, bytes)
-  const artifacts = await renderVersion({
+  const artifacts = await render({
     storeUrl: store.url,
     version,
     strategies: snapshot.strategies.map(({ id }) => id),

@@ -84,7 +84,7 @@ export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Res
 }
 
 /** Headers of every answer to this request. */
-const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<string, string> => ({
+export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<string, string> => ({
   ...sharedHeaders(settings.allowedOrigins, c.req.header('origin')),
   ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
 })

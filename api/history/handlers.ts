@@ -53,10 +53,12 @@ async function readSpelledOut(
   parts: HistoryParts,
   served: ServedVersion,
 ): Promise<ReadyAnswer | null> {
-  const { url } = c.req
-  const artifact = served.artifacts.get(url.slice(url.indexOf('/', url.indexOf('//') + 2)))
+  const artifact = served.artifacts.get(spelledPath(c))
   return artifact === undefined ? null : parts.published.read(artifact, c.req.header('accept-encoding'))
 }
+
+/** Path and query as they came, without parsing the address. */
+const spelledPath = ({ req: { url } }: Exchange): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
 async function resolveAndRead(
   c: Exchange,
@@ -68,7 +70,9 @@ async function resolveAndRead(
   const query = new URL(c.req.url).searchParams
   const params = resolveRequest(route, served.snapshot, c.req.param('sid') ?? '', query)
   const accept = c.req.header('accept-encoding')
-  const artifact = served.artifacts.get(canonicalPath(id, params))
+  const canonical = canonicalPath(id, params)
+  const isTried = canonical === spelledPath(c) // and its file is lost: reading it again would only tell so twice
+  const artifact = isTried ? undefined : served.artifacts.get(canonical)
   const published = artifact === undefined ? null : await parts.published.read(artifact, accept)
   return published ?? parts.computed.compute(served, id, params, accept)
 }

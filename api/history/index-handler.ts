@@ -1,6 +1,5 @@
 import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
-import type { Exchange, Handler } from './exchange.ts'
-import { sendLive } from './exchange.ts'
+import { answerHeaders, type Exchange, type Handler, sendLive } from './exchange.ts'
 import { indexPage, PAGE_POLICY } from './index-page.ts'
 import { index } from './infrastructure.ts'
 import type { ServedVersion } from './served-version.ts'
@@ -13,7 +12,7 @@ export function createIndexHandler(): Handler {
     if (!wantsPage(c)) return sendLive(c, parts, index(served), CACHING.pointer, null, VARY)
     if (drawn === null || drawn.of !== served)
       drawn = { of: served, page: indexPage(served?.snapshot ?? null) }
-    return new Response(drawn.page, { headers: PAGE_HEADERS })
+    return new Response(drawn.page, { headers: { ...answerHeaders(c, parts), ...PAGE_HEADERS } })
   }
 }
 
@@ -23,7 +22,6 @@ const wantsPage = (c: Exchange): boolean => (c.req.header('accept') ?? '').inclu
 const VARY = { vary: `${COMMON_HEADERS.vary}, Accept` }
 
 const PAGE_HEADERS = {
-  ...COMMON_HEADERS,
   ...VARY,
   'content-type': 'text/html; charset=utf-8',
   'cache-control': CACHING.pointer,

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding } from '../negotiate-coding.ts'
 import { type ReadyAnswer, toReadyAnswer } from './ready-answer.ts'
 
@@ -13,11 +13,11 @@ const TWINS = ['br', 'gzip'] as const
 
 /** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
 export type PublishedAnswers = {
-  /** The answer in the best coding the client accepts; null where the file is lost or damaged. */
+  /** The answer in the best coding the client accepts; null where the file is lost, damaged or cannot be read. */
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
 }
 
-/** `onDamage` is told of a file that is missing or is not what the manifest says. */
+/** `onDamage` is told of a file that is missing, cannot be read or is not what the manifest says. */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,
@@ -33,18 +33,30 @@ export function createPublishedAnswers(
       const key = coding === 'identity' ? artifact.key : `${artifact.key}${TWIN_ENDINGS[coding]}`
       const cached = cache.get(key)
       if (cached !== undefined) return cached
-      const bytes = await store.read(key)
-      if (bytes === null || sha256(bytes) !== file.sha256) {
-        onDamage(
-          `${store.url}/${key} is ${bytes === null ? 'missing' : 'damaged'}; its answer is computed instead`,
-        )
+      const found = await readWhole(store, key, file.sha256)
+      if ('unfit' in found) {
+        onDamage(`${found.unfit}; its answer is computed instead`)
         return null
       }
       const headers = { 'content-type': artifact.media_type, ...artifact.headers }
-      const answer = toReadyAnswer(Uint8Array.from(bytes), coding, etagOf(file.sha256), headers)
+      const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, etagOf(file.sha256), headers)
       cache.set(key, answer)
       return answer
     },
+  }
+}
+
+type Found = { readonly bytes: Uint8Array } | { readonly unfit: string }
+
+/** The bytes as published, or why there are none. What can be computed must outlive an outage of the store. */
+async function readWhole(store: ObjectStore, key: string, digest: string): Promise<Found> {
+  try {
+    const bytes = await store.read(key)
+    if (bytes === null) return { unfit: `${store.url}/${key} is missing` }
+    return sha256(bytes) === digest ? { bytes } : { unfit: `${store.url}/${key} is damaged` }
+  } catch (error) {
+    if (error instanceof StoreError) return { unfit: error.message }
+    throw error
   }
 }
 

@@ -21,8 +21,8 @@ export type ServedVersion = {
 export class UnfitVersionError extends Error {
   readonly checks: ReadinessChecks
 
-  constructor(version: string, why: string, checks: ReadinessChecks) {
-    super(`the version ${version} is not fit to be served: ${why}`)
+  constructor(version: string, why: string, checks: ReadinessChecks, cause?: unknown) {
+    super(`the version ${version} is not fit to be served: ${why}`, { cause })
     this.name = 'UnfitVersionError'
     this.checks = checks
   }
@@ -42,7 +42,7 @@ export async function loadVersion(
   current: CurrentVersion,
 ): Promise<ServedVersion> {
   const published = await loadManifest(store, current)
-  const snapshot = decodeSnapshot(await loadSnapshotBytes(privateStore, published))
+  const snapshot = readSnapshot(published, await loadSnapshotBytes(privateStore, published))
   const checks = checkVersion(published, snapshot)
   const failed = READINESS_CHECKS.filter(name => !checks[name])
   if (failed.length > 0) throw new UnfitVersionError(current.version, `${failed.join(', ')} failed`, checks)
@@ -55,9 +55,20 @@ async function loadManifest(store: ObjectStore, current: CurrentVersion): Promis
   const bytes = await store.read(manifestKey(current.version))
   if (bytes === null) throw unfit('its manifest is missing')
   if (sha256(bytes) !== current.manifest_sha256) throw unfit('its manifest is not the one that was published')
-  const parsed = manifest.safeParse(JSON.parse(new TextDecoder().decode(bytes)))
+  const parsed = manifest.safeParse(jsonOrNull(bytes))
   if (!parsed.success) throw unfit('its manifest has another form: update the program')
+  if (parsed.data.version !== current.version) throw unfit(`its manifest is that of ${parsed.data.version}`)
   return parsed.data
+}
+
+/** Null, like every other JSON that is no manifest, where the bytes are no JSON at all. */
+function jsonOrNull(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
 }
 
 async function loadSnapshotBytes(privateStore: ObjectStore, published: Manifest): Promise<SnapshotBytes> {
@@ -74,6 +85,16 @@ async function loadSnapshotBytes(privateStore: ObjectStore, published: Manifest)
   }
   const files = await Promise.all(Object.entries(SNAPSHOT_FILES).map(load))
   return Object.fromEntries(files) as SnapshotBytes // one entry a file
+}
+
+/** The files are those that were published, and still this program may be of another age than they are. */
+function readSnapshot({ version }: Manifest, bytes: SnapshotBytes): Snapshot {
+  try {
+    return decodeSnapshot(bytes)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UnfitVersionError(version, why, { ...NO_CHECKS, manifest_loaded: true }, cause)
+  }
 }
 
 /** The four readiness checks. */

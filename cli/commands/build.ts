@@ -88,7 +88,7 @@ function parseDay(text: string | undefined): EpochDay | null {
 const MOST_THREADS = 64
 
 function parseThreads(text: string | undefined, cores: number): number {
-  const threads = text === undefined ? cores : Number(text)
+  const threads = text === undefined ? Math.min(cores, MOST_THREADS) : Number(text)
   if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
   throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)
 }

@@ -1,10 +1,11 @@
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { buildVersion } from '../build-version.ts'
+import { type BuildOrder, buildVersion } from '../build-version.ts'
 import { dataFolder } from '../data-folder.ts'
 import { type Environment, parseEnvironment } from '../environment.ts'
 import { serveHistory } from '../serve-history.ts'
@@ -39,24 +40,30 @@ async function publishSampleOnce(
 ): Promise<void> {
   const store = await openStore(environment.storeUrl)
   if ((await currentVersionOf(store)) !== null) return
-  const book = join(dataFolder(surroundings.root), 'sample-book')
   terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
-  await rm(book, { recursive: true, force: true })
-  await writeSampleBook(book)
-  await buildVersion(
-    {
-      book,
-      storeUrl: environment.storeUrl,
-      privateStoreUrl: environment.privateStoreUrl,
-      version: SAMPLE_VERSION,
-      asOf: SAMPLE_AS_OF,
-      allowStale: false,
-      threads: surroundings.cores,
-    },
-    surroundings,
-    terminal,
-  )
+  // A folder of its own: two processes that begin at the same time must not write into each other's book.
+  const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
+  try {
+    await writeSampleBook(book)
+    await buildVersion(sampleOrder(book, environment, surroundings), surroundings, terminal)
+  } finally {
+    await rm(book, { recursive: true, force: true })
+  }
 }
+
+const sampleOrder = (
+  book: string,
+  { storeUrl, privateStoreUrl }: Environment,
+  { cores }: Surroundings,
+): BuildOrder => ({
+  book,
+  storeUrl,
+  privateStoreUrl,
+  version: SAMPLE_VERSION,
+  asOf: SAMPLE_AS_OF,
+  allowStale: false,
+  threads: cores,
+})
 
 function tellWhatToTry(url: string, { print }: Terminal): void {
   print(`history service on ${url}`)

@@ -23,9 +23,10 @@ async function runHistory(surroundings: Surroundings): Promise<void> {
   const { env, root, now, elapsed } = surroundings
   const terminal = surroundings.terminal(false)
   const environment = parseEnvironment(env, dataFolder(root))
+  const stopped = surroundings.untilStopped() // who reads the address below may send a signal at once
   const service = await serveHistory(environment, { now, elapsed }, terminal.note)
   terminal.print(`history service on ${service.url}`)
-  await surroundings.untilStopped()
+  await stopped
   terminal.note('stopping: running requests end first')
   await service.stop()
 }

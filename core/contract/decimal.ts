@@ -1,5 +1,9 @@
-/** The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`. */
+/**
+ * The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`. Throws on a
+ * number that is not finite: every published number passes here, and NaN must never leave.
+ */
 export function toText(value: number): string {
+  if (!Number.isFinite(value)) throw new Error(`refusing to publish the number ${value}`)
   const [digits = '', exponent] = String(value).split('e')
   if (exponent === undefined) return digits
   const sign = digits.startsWith('-') ? '-' : ''

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
-import { FORMATS, PERIODS, type QueryName } from './parameters.ts'
+import { FORMATS, PERIODS, type QueryName, SMALLEST_RISK_PCT } from './parameters.ts'
 import { links, meta } from './register.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
@@ -49,7 +49,7 @@ const toOperation = (route: Route): Schema => ({
     ...(route.kind === 'strategy' ? [SID] : []),
     ...route.query.map(name => toParameter(name, route)),
   ],
-  responses: { 200: success(route), ...NOT_MODIFIED, ...refusals(route) },
+  responses: { 200: success(route), ...(isStored(route) ? NOT_MODIFIED : {}), ...refusals(route) },
 })
 
 const SID: Schema = {
@@ -69,7 +69,7 @@ const QUERY: { readonly [Name in Exclude<QueryName, 'format'>]: Schema } = {
     description:
       'Modelled risk per trade as a fraction of equity: `0.02` = 2 %. Every base return is multiplied by ' +
       '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so.',
-    schema: { type: 'number', exclusiveMinimum: 0 },
+    schema: { type: 'number', minimum: SMALLEST_RISK_PCT },
   },
   from: { description: 'First day, inclusive.', schema: { type: 'string', format: 'date' } },
   to: { description: 'Last day, inclusive.', schema: { type: 'string', format: 'date' } },
@@ -113,10 +113,14 @@ const success = ({ data, formats }: Route): Schema => ({
   },
 })
 
+/** Health and readiness are true of one moment: caches do not store them, so no client can name one that it has. */
+const isStored = ({ id }: Route): boolean => id !== 'healthz' && id !== 'readyz'
+
 const NOT_MODIFIED = { 304: { description: 'The client has this answer: `If-None-Match` names its ETag.' } }
 
 /** What every route may refuse. */
 const COMMON_REFUSALS: readonly ErrorCode[] = [
+  'bad_request',
   'method_not_allowed',
   'uri_too_long',
   'headers_too_large',

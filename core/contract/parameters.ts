@@ -71,11 +71,20 @@ const isoDate: Parser<EpochDay> = once(text => {
   return value === null ? refuse([text], 'must be a calendar date YYYY-MM-DD') : { value }
 })
 
-const positiveNumber: Parser<number> = once(text => {
+/**
+ * Below it every figure is nothing to anybody, but a legal request for 1e-300 would make each number three hundred
+ * digits long.
+ */
+export const SMALLEST_RISK_PCT = 1e-9
+
+const riskLevel: Parser<number> = once(text => {
   if (!NUMBER_PATTERN.test(text)) return refuse([text], 'must be a plain decimal number such as 0.02')
   const value = Number(text)
   if (!Number.isFinite(value)) return refuse([text], 'must be a finite number')
-  return value > 0 ? { value } : refuse([text], 'must be greater than 0')
+  if (value <= 0) return refuse([text], 'must be greater than 0')
+  return value >= SMALLEST_RISK_PCT
+    ? { value }
+    : refuse([text], `must be at least ${toText(SMALLEST_RISK_PCT)}`)
 })
 
 /** Comma-separated and repeated keys mean the same; order is kept, repetitions are dropped. */
@@ -88,7 +97,7 @@ const idList: Parser<readonly string[]> = texts => {
 
 const PARSERS: { readonly [Name in QueryName]: Parser<Exclude<Params[Name], null>> } = {
   period: oneOf(PERIODS),
-  risk_pct: positiveNumber,
+  risk_pct: riskLevel,
   from: isoDate,
   to: isoDate,
   ids: idList,

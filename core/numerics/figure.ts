@@ -20,8 +20,10 @@ export type Undefined = { readonly undefinedBecause: UndefinedReason }
 /** A statistic: a finite number, or the reason why there is none. NaN is never a figure. */
 export type Figure = number | Undefined
 
+/** The figure that does not exist, for this reason. */
 export const undefinedBecause = (reason: UndefinedReason): Undefined => ({ undefinedBecause: reason })
 
+/** Whether a figure, or a node of a block of figures, is one that does not exist. */
 export const isUndefined = (value: unknown): value is Undefined =>
   typeof value === 'object' && value !== null && 'undefinedBecause' in value
 

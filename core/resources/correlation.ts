@@ -1,10 +1,10 @@
-import { ApiError } from '#core/contract/errors.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/numerics/correlation.ts'
 import type { Period } from '#core/numerics/series.ts'
 import type { Json } from '#core/render/json.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import type { Resource } from './answer.ts'
+import { unknownStrategy } from './find-strategy.ts'
 import { bookLinks } from './links.ts'
 import { correlationNote } from './notes.ts'
 
@@ -34,7 +34,7 @@ function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
   const position = new Map(snapshot.strategies.map(({ id }, i) => [id, i]))
   return ids.map(id => {
     const found = position.get(id)
-    if (found === undefined) throw new ApiError('not_found', `unknown strategy '${id.slice(0, 64)}'`)
+    if (found === undefined) throw unknownStrategy(id)
     return found
   })
 }

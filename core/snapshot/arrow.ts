@@ -1,5 +1,15 @@
 // Columns as Arrow IPC files: one record batch, no nulls, so that reading them back copies nothing.
-import { columnFromArray, dateDay, tableFromColumns, tableFromIPC, tableToIPC } from '@uwdata/flechette'
+import {
+  columnFromArray,
+  dateDay,
+  float64,
+  int16,
+  int32,
+  tableFromColumns,
+  tableFromIPC,
+  tableToIPC,
+  uint8,
+} from '@uwdata/flechette'
 import { DAY_MS } from '#core/calendar.ts'
 
 /** Columns are stored in the type of the array that holds them. */
@@ -13,17 +23,28 @@ export type Columns = Readonly<Record<string, ColumnValues>>
  */
 export function toArrow(columns: Columns, dates: readonly string[] = []): Uint8Array {
   const built = Object.entries(columns).map(([name, values]) => {
-    const column = dates.includes(name)
-      ? columnFromArray(
-          Float64Array.from(values, day => day * DAY_MS),
-          dateDay(),
-        ) // the writer takes milliseconds
-      : columnFromArray(values)
+    const column = dates.includes(name) ? toDateColumn(values) : toColumn(values)
     return [name, column] as [string, typeof column]
   })
   const bytes = tableToIPC(tableFromColumns(built), { format: 'file' })
   if (bytes === null) throw new Error('the Arrow writer gave no bytes')
   return bytes
+}
+
+const toDateColumn = (days: ColumnValues) =>
+  columnFromArray(
+    Float64Array.from(days, day => day * DAY_MS),
+    dateDay(),
+  ) // the writer takes milliseconds
+
+/** The writer takes the type of a column from its values, and must be told it where there are none. */
+const toColumn = (values: ColumnValues) =>
+  values.length === 0 ? columnFromArray([], arrowTypeOf(values)) : columnFromArray(values)
+
+function arrowTypeOf(values: ColumnValues) {
+  if (values instanceof Float64Array) return float64()
+  if (values instanceof Int32Array) return int32()
+  return values instanceof Int16Array ? int16() : uint8()
 }
 
 /** The float columns of `names`, as views on `bytes` where the file is aligned. */
@@ -43,7 +64,7 @@ function readColumns<Name extends string, Values extends ColumnValues>(
   names: readonly Name[],
   type: { new (length: number): Values; readonly name: string },
 ): Record<Name, Values> {
-  const table = tableFromIPC(bytes)
+  const table = tableFromIPC(aligned(bytes))
   const entries = names.map(name => {
     const column = table.getChild(name)
     if (column === null || column === undefined) throw new Error(`the Arrow file has no column '${name}'`)
@@ -56,3 +77,7 @@ function readColumns<Name extends string, Values extends ColumnValues>(
   })
   return Object.fromEntries(entries) as Record<Name, Values> // one entry a name
 }
+
+/** The reader makes its views at multiples of 8; bytes that begin elsewhere in their buffer are copied to one. */
+const aligned = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes)

@@ -4,9 +4,11 @@ import type { CorrelationMatrix } from '#core/numerics/correlation.ts'
 import type { Period, Series } from '#core/numerics/series.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Book } from '../book/book.ts'
+import { BookError, type Problem } from '../book/problem.ts'
 import { assembleSnapshot } from './assemble-snapshot.ts'
 import { computeStrategies, type StrategyOptions } from './compute-strategies.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
+import { problemsOfStray } from './describe-thrown.ts'
 import { verifySnapshot } from './verify-snapshot.ts'
 
 export type NightOptions = WindowOptions &
@@ -29,6 +31,8 @@ export type Night = {
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
   const pool = createPool(options.threads)
+  const strays: unknown[] = []
+  pool.on('error', error => strays.push(error)) // ended an idle thread; unheard, it would end the process
   try {
     const { strategies, notices } = await computeStrategies(pool, book, lastDay, options)
     const correlation = {
@@ -37,10 +41,21 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
     }
     const snapshot = assembleSnapshot(book, options.version, strategies, correlation)
     verifySnapshot(snapshot)
+    if (strays.length > 0) throw strays.shift()
     return { snapshot, notices }
+  } catch (error) {
+    throw withStrays(book, error, strays)
   } finally {
     await pool.destroy()
   }
+}
+
+/** Names the module behind an error that ended a thread, and tells the others of its kind with it. */
+function withStrays({ dir, strategies }: Book, error: unknown, strays: readonly unknown[]): unknown {
+  const problems = (thrown: unknown): readonly Problem[] =>
+    thrown instanceof BookError ? thrown.problems : problemsOfStray(strategies, thrown)
+  const own = problems(error)
+  return own.length === 0 ? error : new BookError(dir, [...own, ...strays.flatMap(problems)])
 }
 
 const createPool = (threads: number): Tinypool =>

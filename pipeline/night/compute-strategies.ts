@@ -5,7 +5,7 @@ import type { StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Book, StrategyEntry } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { cutBars } from './data-window.ts'
-import { problemOfThrown } from './describe-thrown.ts'
+import { problemOfThrown, problemsOfStray } from './describe-thrown.ts'
 import type { StrategyOutcome, StrategyTask } from './task.ts'
 import { STALL_MS, watchPulses } from './watch.ts'
 
@@ -37,7 +37,8 @@ export async function computeStrategies(
   tell()
   const run = async (entry: StrategyEntry): Promise<StrategyOutcome> => {
     const { pulse, stall } = runs.get(entry.id)!
-    const outcome = await runTask(pool, toTask(book, entry, lastDay, pulse), stall.signal, stallMs)
+    const task = toTask(book, entry, lastDay, pulse)
+    const outcome = await runTask(pool, task, { signal: stall.signal, stallMs, entries: book.strategies })
     pulses.delete(entry.id)
     done++
     tell()
@@ -66,18 +67,29 @@ function toTask(book: Book, entry: StrategyEntry, lastDay: EpochDay, pulse: Int3
   }
 }
 
-/** A task describes its own errors; here arrives only what ends its thread. The pool starts another in its place. */
+type TaskWatch = {
+  /** Aborted when the task stands still. */
+  readonly signal: AbortSignal
+  readonly stallMs: number
+  /** The whole book: whose modules may have left something running on the thread. */
+  readonly entries: readonly StrategyEntry[]
+}
+
+/**
+ * A task describes its own errors; here arrives only what ends its thread, which may be the work of a module that ran
+ * on it before. The pool starts another in its place.
+ */
 async function runTask(
   pool: Tinypool,
   task: StrategyTask,
-  signal: AbortSignal,
-  stallMs: number,
+  { signal, stallMs, entries }: TaskWatch,
 ): Promise<StrategyOutcome> {
   try {
     return await pool.run(task, { name: 'strategy', signal })
   } catch (error) {
+    const strays = signal.aborted ? [] : problemsOfStray(entries, error)
     const thrown = signal.aborted ? new Error(describeStall(stallMs)) : error
-    return { kind: 'refused', problems: [problemOfThrown(task.entry, thrown)] }
+    return { kind: 'refused', problems: strays.length > 0 ? strays : [problemOfThrown(task.entry, thrown)] }
   }
 }
 

@@ -19,6 +19,17 @@ export function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown):
   }
 }
 
+/**
+ * What ended a thread from outside its task, a timer that a module left running for example, as a problem of the module
+ * in whose code it arose. Empty where the stack names none of the modules.
+ */
+export function problemsOfStray(entries: readonly StrategyEntry[], thrown: unknown): Problem[] {
+  const culprit = entries.find(
+    ({ source }) => source.kind === 'module' && placeIn(source.path, thrown).line !== undefined,
+  )
+  return culprit === undefined ? [] : [problemOfThrown(culprit, thrown)]
+}
+
 /** The sentence of an error as it is; the kind stands before it where it says more than `Error`. */
 export function describeThrown(thrown: unknown): string {
   if (!(thrown instanceof Error)) {

@@ -1,19 +1,27 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { auditLedger } from '#core/replay/audit.ts'
-import type { Bars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars } from '#core/replay/bars.ts'
+import { sumFunding } from '#core/replay/funding-sums.ts'
+import { cutTrade } from '#core/replay/ledger.ts'
 import { markLedger } from '#core/replay/marks.ts'
+import { resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
+import { commissionRate } from '#core/replay/trade.ts'
 import type { Ledger } from '../book/book.ts'
 import { costsOf, type HistoryOutcome, markingOf } from './history.ts'
 import type { StrategyTask } from './task.ts'
 
+type LedgerTask = StrategyTask & { readonly bars: Bars }
+
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
-export function ledgerHistory(task: StrategyTask & { readonly bars: Bars }, ledger: Ledger): HistoryOutcome {
+export function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
   const { entry, bars, funding } = task
   const costs = costsOf(entry)
   const allowOverlap = entry.allow_overlap
-  const problems = auditLedger({ trades: ledger.trades, bars, costs, allowOverlap })
-  if (problems.length > 0)
-    return { problems: problems.map(({ index, message }) => at(ledger, index, message)) }
+  const faults = [
+    ...auditLedger({ trades: ledger.trades, bars, costs, allowOverlap }),
+    ...findUnsized(task, ledger),
+  ]
+  if (faults.length > 0) return { problems: faults.map(({ index, message }) => at(ledger, index, message)) }
   const marks = markLedger({
     id: entry.id,
     trades: ledger.trades,
@@ -37,6 +45,22 @@ export function ledgerHistory(task: StrategyTask & { readonly bars: Bars }, ledg
   }
 }
 
+/** Trades whose size in the account nothing tells. The marking refuses the first; here each is told with its row. */
+function findUnsized({ entry, bars, funding }: LedgerTask, { trades }: Ledger) {
+  const costs = costsOf(entry)
+  const terms: TradeTerms = {
+    feeRate: commissionRate(costs),
+    baseRisk: entry.base_risk_pct,
+    maxLeverage: costs.max_leverage,
+    funding: sumFunding(bars, funding),
+  }
+  return trades.flatMap((trade, index) => {
+    const known = cutTrade(trade, endOfBars(bars))
+    const resolved = known === null ? null : resolveTrade(known, terms)
+    return typeof resolved === 'string' ? [{ index, message: `trade ${index} ${resolved}` }] : []
+  })
+}
+
 const at = ({ path, rows }: Ledger, index: number, message: string) => ({
   file: path,
   ...(rows[index] === undefined ? {} : { row: rows[index] }),
@@ -44,4 +68,8 @@ const at = ({ path, rows }: Ledger, index: number, message: string) => ({
 })
 
 const noticesOf = (id: string, isRuined: boolean, left: number): string[] =>
-  isRuined ? [`${id}: the account was ruined; ${left} later trades of its ledger did not happen`] : []
+  isRuined
+    ? [
+        `${id}: the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
+      ]
+    : []

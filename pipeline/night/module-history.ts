@@ -92,6 +92,6 @@ function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] 
 const noticesOf = (id: string, { state }: Replay<unknown>): string[] => [
   ...(state.dead ? [`${id}: the account was ruined; its returns are 0 from then on`] : []),
   ...(state.entries_refused > 0
-    ? [`${id}: ${state.entries_refused} entries over the leverage cap were refused`]
+    ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
     : []),
 ]

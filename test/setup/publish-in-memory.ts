@@ -51,7 +51,8 @@ export async function replaceManifest(store: ObjectStore, version: string, manif
   await store.replace(CURRENT_KEY, toBytes({ version, manifest_sha256: sha256(bytes) }), HEADERS)
 }
 
-async function renderAll(
+/** Renders every artifact of a snapshot in this process, one after the other. */
+export async function renderAll(
   store: ObjectStore,
   snapshot: Snapshot,
   ids: readonly string[],

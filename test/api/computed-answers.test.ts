@@ -1,0 +1,56 @@
+// Answers that are computed on demand: once for equal requests, kept, and never kept when they fail.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import type { ServedVersion } from '#api/history/served-version.ts'
+import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { openHistoryApp } from '../setup/history-app.ts'
+
+let served: ServedVersion
+
+beforeAll(async () => {
+  const { source } = await openHistoryApp(inject('tinyStore'))
+  served = source.current()!
+})
+
+const PARAMS = { ...DEFAULT_PARAMS, sid: 'ash', risk_pct: 0.013 }
+
+describe('a computed answer', () => {
+  test('is computed once for all who ask at the same time, and kept for who asks later', async () => {
+    const computed = createComputedAnswers()
+    const ask = () => computed.compute(served, 'returns', PARAMS, 'gzip')
+    const [first, ...others] = await Promise.all([ask(), ask(), ask()])
+    for (const other of [...others, await ask()]) expect(other).toBe(first)
+  })
+
+  test('is another one at another point, in another coding and of another version', async () => {
+    const computed = createComputedAnswers()
+    const later = { ...served, version: '2025-02-25T00:15:00Z' }
+    const answers = await Promise.all([
+      computed.compute(served, 'returns', PARAMS, 'gzip'),
+      computed.compute(served, 'returns', PARAMS, 'br'),
+      computed.compute(served, 'returns', { ...PARAMS, sid: 'elm' }, 'gzip'),
+      computed.compute(served, 'returns', { ...PARAMS, risk_pct: 0.014 }, 'gzip'),
+      computed.compute(served, 'returns', { ...PARAMS, format: 'csv' }, 'gzip'),
+      computed.compute(served, 'curve', PARAMS, 'gzip'),
+      computed.compute(later, 'returns', PARAMS, 'gzip'),
+    ])
+    expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length)
+  })
+
+  test('that fails is told to all who wait for it, and tried again for the next', async () => {
+    const computed = createComputedAnswers()
+    let failures = 0
+    const flaky: ServedVersion = {
+      ...served,
+      get snapshot() {
+        if (failures++ === 0) throw new Error('out of memory')
+        return served.snapshot
+      },
+    }
+    const ask = () => computed.compute(flaky, 'returns', PARAMS, 'gzip')
+    const outcomes = await Promise.allSettled([ask(), ask()])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    const { bytes } = await ask()
+    expect(bytes).toEqual((await createComputedAnswers().compute(served, 'returns', PARAMS, 'gzip')).bytes)
+  })
+})

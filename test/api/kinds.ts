@@ -1,0 +1,106 @@
+// One request for every kind of answer that the service can give: what must hold for all of them is tried on each.
+import type { HistorySettings } from '#api/history/settings.ts'
+import type { VersionSource } from '#api/history/version-source.ts'
+import { createTestApp, openHistoryApp, SETTINGS } from '../setup/history-app.ts'
+import type { Stores } from '../setup/publish-book.ts'
+import { createMemoryStores } from '../setup/publish-in-memory.ts'
+import type { App } from './answers.ts'
+
+/** Apps in the three states of a service: with a dataset, without one, and with a fault of its own. */
+export type Apps = { readonly [State in 'serving' | 'empty' | 'faulty']: App }
+
+export type Kind = {
+  readonly name: string
+  readonly status: number
+  readonly path: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly state?: keyof Apps
+  /** What the table of headers says of its caching. */
+  readonly caching: string | null
+}
+
+const DATASET = 'max-age=60, stale-while-revalidate=60, stale-if-error=86400'
+const POLLED = 'max-age=10, stale-if-error=3600'
+const REFUSAL = 'max-age=10'
+const NEVER = 'no-store'
+
+/** A URL of more than 8192 characters. */
+export const TOO_LONG = `/v1/correlation?x=${'x'.repeat(8192)}`
+
+const ANY = { 'if-none-match': '*' }
+
+export const KINDS: readonly Kind[] = [
+  { name: 'a published answer', status: 200, path: '/v1/strategies/ash/stats', caching: DATASET },
+  { name: 'a published CSV', status: 200, path: '/v1/export?format=csv', caching: DATASET },
+  { name: 'a computed answer', status: 200, path: '/v1/export?risk_pct=0.013', caching: DATASET },
+  { name: 'a computed CSV', status: 200, path: '/v1/export?risk_pct=0.013&format=csv', caching: DATASET },
+  { name: 'the document', status: 200, path: '/openapi.json', caching: DATASET },
+  { name: 'the versions', status: 200, path: '/version', caching: POLLED },
+  { name: 'the index', status: 200, path: '/', caching: POLLED },
+  { name: 'the page', status: 200, path: '/', headers: { accept: 'text/html' }, caching: POLLED },
+  { name: 'health', status: 200, path: '/healthz', caching: NEVER },
+  { name: 'readiness', status: 200, path: '/readyz', caching: NEVER },
+  { name: 'a known published answer', status: 304, path: '/v1/summary', headers: ANY, caching: DATASET },
+  {
+    name: 'a known computed answer',
+    status: 304,
+    path: '/v1/correlation?ids=yew',
+    headers: ANY,
+    caching: DATASET,
+  },
+  { name: 'known versions', status: 304, path: '/version', headers: ANY, caching: POLLED },
+  { name: 'the methods', status: 204, path: '/v1/summary', method: 'OPTIONS', caching: null },
+  { name: 'an unknown path', status: 404, path: '/v1/nothing', caching: REFUSAL },
+  { name: 'an unknown strategy', status: 404, path: '/v1/strategies/oak', caching: REFUSAL },
+  { name: 'an unknown id', status: 404, path: '/v1/correlation?ids=oak', caching: REFUSAL },
+  { name: 'a wrong method', status: 405, path: '/v1/summary', method: 'POST', caching: NEVER },
+  { name: 'too long an address', status: 414, path: TOO_LONG, caching: NEVER },
+  { name: 'an unfit parameter', status: 422, path: '/v1/export?period=yearly', caching: REFUSAL },
+  { name: 'a fault', status: 500, path: '/v1/summary', state: 'faulty', caching: NEVER },
+  { name: 'no dataset', status: 503, path: '/v1/summary', state: 'empty', caching: NEVER },
+  { name: 'not ready', status: 503, path: '/readyz', state: 'empty', caching: NEVER },
+]
+
+export const ERRORS = KINDS.filter(({ status }) => status >= 400)
+
+/** What must never be told to a caller. */
+export const SECRET = '/srv/secret.key cannot be read'
+
+/** Opens the three apps on a store; `settings` may differ from those of other tests. */
+export async function openApps(stores: Stores, settings: Partial<HistorySettings> = {}): Promise<Apps> {
+  const changes = { settings: { ...SETTINGS, ...settings } }
+  const { store, privateStore } = createMemoryStores()
+  const [serving, empty, faulty] = await Promise.all([
+    openHistoryApp(stores, changes),
+    createTestApp(store, privateStore, changes),
+    createTestApp(store, privateStore, { ...changes, source: createFaultySource() }),
+  ])
+  return { serving: serving.app, empty: empty.app, faulty: faulty.app }
+}
+
+/** Fails at each first look of a request; the second one is the look that the error's own envelope takes. */
+export function createFaultySource(): VersionSource {
+  let looks = 0
+  return {
+    current: () => {
+      looks++
+      if (looks % 2 === 1) throw new Error(SECRET)
+      return null
+    },
+    checks: () => ({
+      manifest_loaded: false,
+      count_matches: false,
+      per_strategy_loaded: false,
+      correlation_dims: false,
+    }),
+    refresh: async () => ({ kind: 'empty' }),
+  }
+}
+
+/** Makes the request of a kind, with more headers. */
+export const ask = (apps: Apps, kind: Kind, headers: Readonly<Record<string, string>> = {}) =>
+  apps[kind.state ?? 'serving'].request(kind.path, {
+    method: kind.method ?? 'GET',
+    headers: { ...kind.headers, ...headers },
+  })

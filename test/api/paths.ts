@@ -1,0 +1,50 @@
+// Addresses to try, made from the route table: a new endpoint is in every loop before anyone writes a test for it.
+import type { QueryName } from '#core/contract/parameters.ts'
+import type { Route } from '#core/contract/route.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+
+/** The strategies of the tiny book, in catalogue order. */
+export const SIDS = ['ash', 'beech', 'elm', 'yew'] as const
+
+/** A concrete path of a route, by default that of the strategy that has everything. */
+export const pathOf = (route: Route, sid: string = SIDS[0]): string => route.path.replace('{sid}', sid)
+
+/** The paths of a route, one for each strategy. */
+export const pathsOf = (route: Route): string[] =>
+  route.kind === 'strategy' ? SIDS.map(sid => pathOf(route, sid)) : [pathOf(route)]
+
+export const DATA_ROUTES = ROUTES.filter(({ kind }) => kind !== 'infrastructure')
+
+/** The routes of the table and the two answers beside it. */
+export const ALL_PATHS: readonly string[] = [...ROUTES.map(route => pathOf(route)), '/', '/openapi.json']
+
+/** A legal value of every parameter that is not its default. */
+export const LEGAL: { readonly [Name in QueryName]: string } = {
+  period: 'weekly',
+  risk_pct: '0.013',
+  from: '2024-03-02',
+  to: '2024-11-30',
+  ids: 'yew,ash',
+  format: 'csv',
+}
+
+/** `?a=1&b=2` of the parameters that a route knows, without those left out. */
+export function legalQuery(route: Route, leaveOut: readonly QueryName[] = []): string {
+  const pairs = route.query.filter(name => !leaveOut.includes(name)).map(name => `${name}=${LEGAL[name]}`)
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+/** Paths and queries of a route whose answers are JSON: plain, each parameter alone, and all together. */
+export const jsonAddressesOf = (route: Route): string[] => {
+  const alone = route.query.filter(name => name !== 'format').map(name => `?${name}=${LEGAL[name]}`)
+  const queries = new Set(['', ...alone, legalQuery(route, ['format'])])
+  return pathsOf(route).flatMap(path => [...queries].map(query => path + query))
+}
+
+/** One address of each kind of answer that a route has, CSV among them. */
+export const addressesOf = (route: Route): string[] => [
+  ...jsonAddressesOf(route),
+  ...(route.formats.includes('csv')
+    ? [`${pathOf(route)}?format=csv`, `${pathOf(route)}${legalQuery(route)}`]
+    : []),
+]

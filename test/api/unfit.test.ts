@@ -1,0 +1,110 @@
+// What the service says while there is nothing to serve, and what it keeps when it cannot look for more.
+import { describe, expect, test } from 'vitest'
+import { CURRENT_KEY } from '#core/contract/artifacts.ts'
+import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { createTestApp } from '../setup/history-app.ts'
+import { createMemoryStores, type MemoryStores, toBytes } from '../setup/publish-in-memory.ts'
+import { JSON_HEADERS, openBothVersions } from '../setup/small-book.ts'
+import { meddled, outage } from '../setup/store-doubles.ts'
+import { errorOf, getEnvelope } from './answers.ts'
+import { addressesOf, DATA_ROUTES } from './paths.ts'
+
+const ALL = (holds: boolean) => Object.fromEntries(READINESS_CHECKS.map(name => [name, holds]))
+
+const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, privateStore)
+
+const openEmpty = () => open(createMemoryStores())
+
+describe('without a dataset', () => {
+  test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
+    '%s answers 503, whatever is asked, with the checks and when to come back',
+    async (_path, route) => {
+      const { app, errors } = await openEmpty()
+      for (const address of [...addressesOf(route), `${addressesOf(route)[0]}?period=hourly&risk_pct=-1`]) {
+        const response = await app.request(address)
+        expect(response.status, address).toBe(503)
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(response.headers.get('cache-control')).toBe('no-store')
+        expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+      }
+      expect(errors).toEqual([])
+    },
+  )
+
+  test('/readyz answers 503 with four false checks', async () => {
+    const response = await (await openEmpty()).app.request('/readyz')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).not.toBeNull()
+    expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(false) } })
+  })
+
+  test('/healthz answers 200 with a count of 0, because the process lives', async () => {
+    const { response, data } = await getEnvelope((await openEmpty()).app, '/healthz')
+    expect(response.status).toBe(200)
+    expect(data).toEqual({ status: 'ok', strategy_count: 0 })
+  })
+
+  test('/version answers 200 with nulls for the dataset, and a disclaimer all the same', async () => {
+    const { response, data, meta } = await getEnvelope((await openEmpty()).app, '/version')
+    expect(response.status).toBe(200)
+    expect(data).toMatchObject({
+      api_version: '1.0',
+      stability: 'stable',
+      dataset_version: null,
+      generated_utc: null,
+      window: { from: null, to: null },
+      max_modelled_risk_pct: null,
+    })
+    expect(meta).toMatchObject({ dataset_version: null, disclaimer: expect.stringContaining('Not') })
+  })
+
+  test.each(['/', '/openapi.json'])('%s answers 200', async path => {
+    expect((await (await openEmpty()).app.request(path)).status).toBe(200)
+  })
+})
+
+test('a draining process says so on /readyz, with checks that hold, and goes on answering everything else', async () => {
+  const { store, privateStore } = await openBothVersions()
+  const { app } = await createTestApp(store, privateStore, { isDraining: () => true })
+  const response = await app.request('/readyz')
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).not.toBeNull()
+  expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(true) } })
+  expect((await app.request('/healthz')).status).toBe(200)
+  expect((await app.request('/v1/summary')).status).toBe(200)
+})
+
+describe('the version that is served stays', () => {
+  const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
+
+  test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
+    ['when the pointer is gone', store => store.remove(CURRENT_KEY), 'empty'],
+    ['when the pointer is rubbish', store => point(store, toBytes([])), 'failed'],
+    ['when the pointer is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'failed'],
+  ])('%s', async (_name, harm, kind) => {
+    const stores = await openBothVersions()
+    const { app, source } = await open(stores)
+    await harm(stores.store)
+    expect((await source.refresh()).kind).toBe(kind)
+    expect((await app.request('/v1/summary')).status).toBe(200)
+    expect((await app.request('/readyz')).status).toBe(200)
+  })
+
+  test('when the store cannot be reached, and the answers that were not read yet are computed', async () => {
+    const { store, privateStore } = await openBothVersions()
+    let isDown = false
+    const flaky = meddled(store, () => isDown, outage(store))
+    const { app, source, errors } = await createTestApp(flaky, privateStore)
+    isDown = true
+    expect(await source.refresh()).toMatchObject({
+      kind: 'failed',
+      error: { message: expect.stringContaining('refused') },
+    })
+    for (const route of DATA_ROUTES) {
+      const path = route.path.replace('{sid}', 'alder')
+      expect((await app.request(path)).status, path).toBe(200)
+    }
+    expect(errors).toEqual([])
+  })
+})

@@ -1,0 +1,150 @@
+// The house rules, held by a program: who imports whom, where the world comes in, and what no file may hold. Each rule
+// is also shown a snippet that breaks it, because a rule that cannot fail rules nothing.
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { brokenRules, undocumented } from './setup/house-rules.ts'
+import { forbiddenImports, importCycle, type Source } from './setup/imports.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const ROOMS = '{core,storage,pipeline,static-build,signals,api,cli}'
+
+const readSource = (path: string): Source => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })
+
+/** Every file of the product; what is copied into a new book is the user's, and teaches by another style. */
+const SOURCES = globSync(`${ROOMS}/**/*.{ts,mjs}`, { cwd: ROOT, exclude: ['**/template/**'] })
+  .sort()
+  .map(readSource)
+
+describe('the product', () => {
+  test('is all here', () => {
+    expect(SOURCES.length).toBeGreaterThan(150)
+    expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
+      new Set(['core', 'storage', 'pipeline', 'static-build', 'api', 'cli']),
+    )
+  })
+
+  test('imports in one direction, between rooms and inside the core', () => {
+    expect(SOURCES.flatMap(forbiddenImports)).toEqual([])
+  })
+
+  test('has no ring of imports', () => {
+    expect(importCycle(SOURCES)).toBeNull()
+  })
+
+  test('keeps clock, dice and environment in the entry files, the console in the command line, and files short', () => {
+    expect(SOURCES.flatMap(brokenRules)).toEqual([])
+  })
+
+  test('explains every exported function of the numerics', () => {
+    const numerics = SOURCES.filter(({ path }) => path.startsWith('core/numerics/'))
+    expect(numerics.length).toBeGreaterThan(20)
+    expect(numerics.flatMap(undocumented)).toEqual([])
+  })
+})
+
+describe('an import is refused', () => {
+  test.each([
+    ['core/numerics/x.ts', "import { a } from '#core/figures/a.ts'"],
+    ['core/replay/x.ts', "import type { Route } from '#core/contract/route.ts'"],
+    ['core/contract/x.ts', "import {\n  a,\n  b,\n} from '#core/resources/a.ts'"],
+    ['core/contract/x.ts', "export { a } from '#core/snapshot/a.ts'"],
+    ['core/numerics/x.ts', "import { a } from '#core/numerics/a.ts'"],
+    ['core/numerics/x.ts', "import { a } from '../figures/a.ts'"],
+    ['core/numerics/x.ts', "import { a } from '#core/secret/a.ts'"],
+    ['core/numerics/x.ts', "import { a } from '#storage/a.ts'"],
+    ['core/numerics/x.ts', "import { readFile } from 'node:fs/promises'"],
+    ['core/numerics/x.ts', "const load = () => import('node:fs')"],
+    ['core/numerics/x.ts', "import 'arquero'"],
+    ['core/resources/x.ts', "export * from 'lru-cache'"],
+    ['storage/x.ts', "import { a } from '#api/a.ts'"],
+    ['pipeline/x.ts', "import { a } from '#static-build/a.ts'"],
+    ['static-build/x.ts', "import { a } from '#pipeline/a.ts'"],
+    ['api/x.ts', "import { a } from '#pipeline/a.ts'"],
+    ['api/history/x.ts', "import { a } from '#api/a.ts'"],
+    ['api/history/x.ts', "import { a } from '../../core/calendar.ts'"],
+    ['api/x.ts', "import { a } from '#cli/a.ts'"],
+    ['cli/x.ts', "import { a } from '#test/setup/a.ts'"],
+  ])('in %s: %s', (path, text) => {
+    expect(forbiddenImports({ path, text })).toHaveLength(1)
+  })
+})
+
+describe('an import is allowed', () => {
+  test.each([
+    ['core/figures/x.ts', "import { a } from '#core/numerics/a.ts'"],
+    ['core/contract/payloads/x.ts', "import { a } from '../a.ts'"],
+    ['core/contract/x.ts', "import { z } from 'zod'"],
+    ['api/x.ts', "import { createServer } from 'node:http'"],
+    ['cli/commands/x.ts', "import about from '../../package.json' with { type: 'json' }"],
+    ['core/numerics/x.ts', "throw new Error(`not from '#api/a.ts'`)"],
+  ])('in %s: %s', (path, text) => {
+    expect(forbiddenImports({ path, text })).toEqual([])
+  })
+})
+
+describe('a line is refused', () => {
+  test.each([
+    ['api/x.ts', 'const now = Date.now()'],
+    ['api/x.ts', 'const now = new Date()'],
+    ['api/x.ts', 'const now = performance.now()'],
+    ['pipeline/x.ts', 'const now = process.hrtime.bigint()'],
+    ['pipeline/x.ts', 'const dice = Math.random()'],
+    ['storage/x.ts', 'const id = crypto.randomUUID()'],
+    ['storage/x.ts', "import { randomBytes } from 'node:crypto'"],
+    ['storage/x.ts', 'const url = process.env.STORE_URL'],
+    ['storage/x.ts', "const url = process['env'].STORE_URL"],
+    ['cli/program.ts', 'const [name] = process.argv'],
+    ['cli/program.ts', 'const { env } = process'],
+    ['core/x.ts', 'setTimeout(run, 5)'],
+    ['core/x.ts', 'const page = await fetch(url)'],
+    ['core/x.ts', 'globalThis.seen = true'],
+    ['api/x.ts', "console.log('here')"],
+    ['api/x.ts', 'export default app'],
+    ['api/x.ts', 'export { app as default }'],
+    ['api/x.ts', "export * from './a.ts'"],
+    ['api/x.ts', "export { a } from './a.ts'"],
+    ['api/x.ts', "export type { A } from './a.ts'"],
+    ['api/x.ts', 'function parse(value: any) {}'],
+    ['api/x.ts', 'const list: Array<any> = []'],
+    ['api/x.ts', 'const value = JSON.parse(text) as any'],
+    ['api/x.ts', 'type Parse = (text: string) => any'],
+  ])('in %s: %s', (path, line) => {
+    expect(brokenRules({ path, text: `const a = 1\n${line}\n` })[0]).toContain(`${path}:2: `)
+  })
+
+  test('unless it is a comment, a date that is given, or in an entry file', () => {
+    const fine = [
+      '// Date.now() would be the clock',
+      '/**\n * process.env is read elsewhere\n */',
+      'const day = new Date(ms) // not Math.random()',
+      "const about = 'https://example.org/any'",
+      'const company = anything',
+    ]
+    expect(brokenRules({ path: 'core/x.ts', text: fine.join('\n') })).toEqual([])
+    expect(
+      brokenRules({ path: 'cli/highwater.ts', text: 'const env = process.env\nconst now = Date.now()\n' }),
+    ).toEqual([])
+  })
+})
+
+describe('also refused', () => {
+  test('is a file of more than 200 lines', () => {
+    expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(200) })).toEqual([])
+    expect(brokenRules({ path: 'api/x.ts', text: 'a\n'.repeat(201) })).toHaveLength(1)
+  })
+
+  test('is an exported function of the numerics without a docstring', () => {
+    const text =
+      '/** Half. */\nexport const half = (x) => x / 2\n\n// Twice.\nexport function twice(x) {}\n\nexport const YEAR = 365'
+    expect(undocumented({ path: 'core/numerics/x.ts', text })).toEqual(['twice'])
+  })
+
+  test('is a ring of imports, which is named', () => {
+    const file = (path: string, other: string) => ({ path, text: `import { a } from './${other}'\n` })
+    expect(
+      importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts'), file('api/c.ts', 'b.ts')]),
+    ).toEqual(['api/b.ts', 'api/c.ts', 'api/b.ts'])
+    expect(importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts')])).toBeNull()
+  })
+})

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { type BuildSummary, printSummary } from '#cli/build-summary.ts'
+import { createTerminal } from '#cli/terminal.ts'
+import { createStream } from './made-up.ts'
+
+const SUMMARY: BuildSummary = {
+  version: '2026-11-21T00:15:00Z',
+  manifest_sha256: 'abc',
+  window: { from: '2024-01-01', to: '2026-11-19' },
+  strategies: [
+    {
+      id: 'ash',
+      verification_state: 'dual_verified',
+      days: 1054,
+      trades: 37,
+      net_return_pct: 123.456,
+      max_drawdown_pct: -20.5,
+      sharpe_daily_annualized: 1.2,
+    },
+    {
+      id: 'yew',
+      verification_state: 'unverified',
+      days: 2,
+      trades: 0,
+      net_return_pct: 0,
+      max_drawdown_pct: 0,
+      sharpe_daily_annualized: null,
+    },
+  ],
+  yearly_returns_pct: [
+    { strategy: 'ash', 2025: 12.345, 2026: -3.1 },
+    { strategy: 'yew', 2025: null, 2026: 0 },
+  ],
+  gaps: { 'BTCUSDT-PERP/1d': 1 },
+  artifacts: { count: 46, bytes: 3_500_000, br_bytes: 51_200, gzip_bytes: 1_048_576 },
+  timings_ms: { read: 40, compute: 1_260, publish: 900 },
+}
+
+function printed(summary: BuildSummary): string {
+  const [out, err] = [createStream(), createStream()]
+  printSummary(summary, createTerminal('none', { out, err, elapsedMs: () => 0 }))
+  expect(err.text()).toBe('')
+  return out.text()
+}
+
+test('the summary for people has the strategies, their years, the artifacts and the time, in columns', () => {
+  expect(printed(SUMMARY)).toBe(
+    [
+      'published 2026-11-21T00:15:00Z   2024-01-01 to 2026-11-19',
+      '',
+      'strategy              verified        days      trades       net %  drawdown %      Sharpe',
+      'ash                       dual        1054          37      123.46      -20.50        1.20',
+      'yew                 unverified           2           0        0.00        0.00           -',
+      '',
+      'year %                 2025     2026',
+      'ash                   12.35    -3.10',
+      'yew                       -     0.00',
+      '',
+      '46 artifacts: 3.3 MB plain, 50 kB brotli, 1.0 MB gzip',
+      'read 0.0 s, compute 1.3 s, publish 0.9 s',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a name as long as an id may be stays apart from its figures', () => {
+  const long = 'x'.repeat(64)
+  const [ash] = SUMMARY.strategies
+  const text = printed({ ...SUMMARY, strategies: [{ ...ash!, id: long }] })
+  expect(text).toContain(`${long}        dual  `)
+})

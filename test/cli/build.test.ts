@@ -1,0 +1,115 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import { aLedger, catalogue, csv, dailyBars, reported } from '#test/night/night-book.ts'
+import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+/** Fourteen days, up to the day before the made-up now. */
+const BOOK = {
+  'catalogue.yaml': catalogue([aLedger('ash')]),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
+  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
+  'ledgers/ash.csv': csv(
+    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
+  ),
+}
+
+/** A book and the arguments that build it into stores beside it. */
+async function aBook(changes: Readonly<Record<string, string>> = {}) {
+  const folder = await temporaryFolder()
+  await writeFiles(join(folder, 'book'), { ...BOOK, ...changes })
+  const storeUrl = pathToFileURL(join(folder, 'store')).href
+  const build = (...more: readonly string[]) =>
+    run(['build', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder })
+  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
+  return { folder, build, served }
+}
+
+const summarySchema = z.object({
+  version: z.string(),
+  window: z.object({ from: z.string(), to: z.string() }),
+  strategies: z.array(z.object({ id: z.string(), verification_state: z.string(), trades: z.number() })),
+  yearly_returns_pct: z.array(z.record(z.string(), z.unknown())),
+  artifacts: z.object({ count: z.number(), bytes: z.number() }),
+  timings_ms: z.record(z.string(), z.number()),
+})
+
+describe('build', () => {
+  test('publishes, prints a table for people or one JSON document for a program, and never takes time back', async () => {
+    const { folder, build, served } = await aBook()
+    const people = await build()
+    expect([people.code, people.err]).toEqual([0, ''])
+    expect(people.out).toMatch(/^published 2024-01-15T06:00:00Z {3}2024-01-01 to 2024-01-14\n/)
+    expect(people.out).toMatch(/^ash +single +14 +1 +3\.00 /m)
+    expect(await served()).toBe('2024-01-15T06:00:00Z')
+
+    const program = await build('--json', '--version', '2024-01-16T00:15:00Z')
+    expect([program.code, program.err]).toEqual([0, ''])
+    expect(program.out).toMatch(/^\{.*\}\n$/)
+    const summary = summarySchema.parse(JSON.parse(program.out))
+    expect(summary).toMatchObject({
+      version: '2024-01-16T00:15:00Z',
+      window: { from: '2024-01-01', to: '2024-01-14' },
+      strategies: [{ id: 'ash', verification_state: 'single_verified', trades: 1 }],
+      timings_ms: { read: 0, compute: 0, publish: 0 },
+    })
+    expect((await readdir(folder)).sort()).toEqual(['book', 'store', 'store.private'])
+
+    const older = await build('--version', '2024-01-15T23:59:59Z')
+    expect(older).toEqual({
+      code: 1,
+      out: '',
+      err:
+        'highwater: the version 2024-01-15T23:59:59Z is older than 2024-01-16T00:15:00Z, which is served now: give a ' +
+        'later --version\n',
+    })
+    expect(await served()).toBe('2024-01-16T00:15:00Z')
+  })
+
+  test('of a book with faults exits 1, tells all of them on stderr, prints nothing and publishes nothing', async () => {
+    const { build, served } = await aBook({
+      'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')]),
+      'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
+      'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
+    })
+    for (const more of [[], ['--json']]) {
+      const { code, out, err } = await build(...more)
+      expect([code, out]).toEqual([1, ''])
+      expect(err).toMatch(
+        /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/,
+      )
+      expect(err).toMatch(/\n {2}returns\/yew\.csv:2: ret: expected .*\n$/)
+    }
+    expect(await served()).toBeNull()
+  })
+
+  test('of bars that have grown stale exits 1 and names both ways out', async () => {
+    const { folder, served } = await aBook()
+    const store = pathToFileURL(join(folder, 'store')).href
+    const nextWeek = { cwd: folder, now: () => Date.parse('2024-01-22T06:00:00Z') }
+    const { code, err } = await run(['build', '--book', 'book', '--store', store], nextWeek)
+    expect(code).toBe(1)
+    expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
+    expect(await served()).toBeNull()
+  })
+
+  test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(
+    'refuses the store %s with the form it has to have',
+    async url => {
+      const { code, err } = await run(['build', '--book', 'x', '--store', url])
+      expect(code).toBe(1)
+      expect(err).toContain(`highwater: not a store: ${JSON.stringify(url)}; expected file:///`)
+    },
+  )
+
+  test('takes one thread a core, and no more than it has use for on a very large machine', async () => {
+    const { code, err } = await run(['build', '--book', 'x', '--store', 'nowhere'], { cores: 256 })
+    expect([code, err]).toEqual([1, expect.stringContaining('not a store')])
+  })
+})

@@ -1,0 +1,116 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runCommand } from '#cli/program.ts'
+import type { Terminal } from '#cli/terminal.ts'
+import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { madeUp, run } from './made-up.ts'
+
+/** Every command that does something, as its words: found in the help texts themselves. */
+async function commandsUnder(words: readonly string[]): Promise<string[][]> {
+  const { out } = await run([...words, '--help'])
+  const section = /^Commands:\n((?: {2}.*\n?)*)/m.exec(out)?.[1] ?? ''
+  const names = [...section.matchAll(/^ {2}([a-z]+)/gm)]
+    .map(match => match[1]!)
+    .filter(name => name !== 'help')
+  if (names.length === 0) return [[...words]]
+  return (await Promise.all(names.map(name => commandsUnder([...words, name])))).flat()
+}
+
+describe('--help', () => {
+  test('of every command goes to stdout, exits 0 and has an example of that very command', async () => {
+    const commands = await commandsUnder([])
+    expect(commands.map(words => words.join(' '))).toEqual(
+      expect.arrayContaining(['run', 'init', 'build', 'serve history', 'sample']),
+    )
+    for (const words of commands) {
+      const { code, out, err } = await run([...words, '--help'])
+      const name = words.join(' ')
+      expect([name, code, err]).toEqual([name, 0, ''])
+      expect(out).toMatch(new RegExp(`\\nExamples?:\\n(.*\\n)*?  .*highwater ${name}`))
+    }
+  })
+
+  test('of the whole lists every variable of the environment', async () => {
+    const { code, out } = await run(['--help'])
+    expect(code).toBe(0)
+    for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'HOST', 'HISTORY_PORT', 'SUNSET_AT']) {
+      expect(out).toContain(`  ${name} `)
+    }
+  })
+})
+
+describe('a wrong call exits 2, prints nothing and says in a sentence what was expected', () => {
+  test.each<[string[], string | RegExp]>([
+    [[], /^Usage: highwater /],
+    [['bild'], /^error: unknown command 'bild'\n\(Did you mean build\?\)/],
+    [['build'], /^error: required option '--book <dir>' not specified/],
+    [['build', '--book', 'x', '--nonsense'], /^error: unknown option '--nonsense'/],
+    [['build', '--book'], /^error: option '--book <dir>' argument missing/],
+    [['init'], /^error: missing required argument 'dir'/],
+    [
+      ['build', '--book', 'x', '--version', 'tomorrow'],
+      "highwater: --version: expected an instant such as 2026-11-21T00:15:00Z, got 'tomorrow'\n",
+    ],
+    [
+      ['build', '--book', 'x', '--as-of', '2026-02-30'],
+      "highwater: --as-of: expected a date such as 2026-06-30, got '2026-02-30'\n",
+    ],
+    [
+      ['build', '--book', 'x', '--threads', '65'],
+      "highwater: --threads: expected a whole number from 1 to 64, got '65'\n",
+    ],
+    [
+      ['build', '--book', 'x', '--threads', ''],
+      "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
+    ],
+  ])('%j', async (args, told) => {
+    const { code, out, err } = await run(args)
+    expect([code, out]).toEqual([2, ''])
+    if (typeof told === 'string') expect(err).toBe(told)
+    else expect(err).toMatch(told)
+  })
+
+  test.each([['build', '--book', 'x'], ['serve', 'history'], ['run']])(
+    'of the environment too: %s %s %s',
+    async (...args) => {
+      const env = { HISTORY_PORT: 'http', SUNSET_AT: 'soon' }
+      const { code, out, err } = await run(
+        args.filter(arg => arg !== undefined),
+        { env },
+      )
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toMatch(
+        /^highwater: the environment is not fit:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/,
+      )
+    },
+  )
+})
+
+describe('init and sample', () => {
+  test('write their book into a new folder, say where, and refuse one with something in it', async () => {
+    const cwd = await temporaryFolder()
+    const first = await run(['init', 'oak-book'], { cwd })
+    expect(first).toEqual({ code: 0, err: '', out: expect.stringContaining(join(cwd, 'oak-book')) })
+    expect(await readdir(join(cwd, 'oak-book'))).toContain('catalogue.yaml')
+    for (const command of ['init', 'sample']) {
+      const again = await run([command, 'oak-book'], { cwd })
+      expect([again.code, again.out]).toEqual([1, ''])
+      expect(again.err).toContain(join(cwd, 'oak-book'))
+    }
+  })
+})
+
+test('an error is told by the terminal whose bar it interrupts, and begins a line of its own', async () => {
+  const { surroundings, err } = madeUp({ style: 'bar' })
+  const opened: Terminal[] = []
+  const terminal = (json: boolean): Terminal => {
+    const each = surroundings.terminal(json)
+    each.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
+    opened.push(each)
+    return each
+  }
+  const code = await runCommand(['build', '--book', 'x', '--store', 'nowhere'], { ...surroundings, terminal })
+  expect([code, opened.length]).toEqual([1, 1])
+  expect(err()).toMatch(/1\/2 artifacts[^\n]*\nhighwater: not a store/)
+})

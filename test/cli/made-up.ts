@@ -1,0 +1,40 @@
+import { resolve } from 'node:path'
+import { runCommand } from '#cli/program.ts'
+import type { Surroundings } from '#cli/surroundings.ts'
+import { createTerminal, type ProgressStyle } from '#cli/terminal.ts'
+
+/** A stream that keeps what is written to it. */
+export function createStream() {
+  const chunks: string[] = []
+  return { write: (text: string) => chunks.push(text), text: () => chunks.join('') }
+}
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** The instant that a made-up world believes to be now. */
+export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
+
+/** Surroundings of a command with a clock that stands still, and what it says on its two streams. */
+export function madeUp(changes: Partial<Surroundings> & { readonly style?: ProgressStyle } = {}) {
+  const { style = 'none', ...others } = changes
+  const [out, err] = [createStream(), createStream()]
+  const surroundings: Surroundings = {
+    env: {},
+    root: ROOT,
+    cwd: ROOT,
+    now: () => NOW_MS,
+    elapsed: () => 0,
+    cores: 1,
+    terminal: () => createTerminal(style, { out, err, elapsedMs: () => 1_000 }),
+    untilStopped: () => Promise.resolve(),
+    ...others,
+  }
+  return { surroundings, out: out.text, err: err.text }
+}
+
+/** Runs a command in a made-up world: its exit code and what it said. */
+export async function run(args: readonly string[], changes: Parameters<typeof madeUp>[0] = {}) {
+  const { surroundings, out, err } = madeUp(changes)
+  const code = await runCommand(args, surroundings)
+  return { code, out: out(), err: err() }
+}

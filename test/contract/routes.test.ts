@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { artifactKey } from '#core/contract/artifacts.ts'
+import { canonicalPath, canonicalPoints, ROUTES, routeOf } from '#core/contract/routes.ts'
+
+const VERSION = '2026-11-21T00:15:00Z'
+const IDS = ['alder', 'birch']
+
+const POINTS = ROUTES.flatMap(route => canonicalPoints(route, IDS).map(params => ({ route, params })))
+
+describe('the route table', () => {
+  test('has every path and parameter of the specification, and formats beside it', () => {
+    expect(ROUTES.map(({ path, query }) => [path, ...query])).toEqual([
+      ['/healthz'],
+      ['/readyz'],
+      ['/version'],
+      ['/v1/strategies'],
+      ['/v1/summary'],
+      ['/v1/dataset'],
+      ['/v1/correlation', 'period', 'ids'],
+      ['/v1/export', 'period', 'risk_pct', 'format'],
+      ['/v1/strategies/{sid}'],
+      ['/v1/strategies/{sid}/stats', 'risk_pct'],
+      ['/v1/strategies/{sid}/returns', 'period', 'risk_pct', 'from', 'to', 'format'],
+      ['/v1/strategies/{sid}/curve', 'risk_pct', 'format'],
+      ['/v1/strategies/{sid}/trades', 'format'],
+    ])
+  })
+
+  test('names every route once, and knows it by its name', () => {
+    for (const route of ROUTES) expect(routeOf(route.id)).toBe(route)
+    expect(new Set(ROUTES.map(({ id }) => id)).size).toBe(ROUTES.length)
+  })
+
+  test('knows the parameter format exactly where there is more than one', () => {
+    for (const { id, query, formats } of ROUTES) {
+      expect(query.includes('format'), id).toBe(formats.length > 1)
+    }
+  })
+})
+
+describe('the canonical points', () => {
+  test('lie at the keys of the published layout', () => {
+    const folder = 'v1/snapshots/20261121T001500Z'
+    const series = ['curve', 'returns.daily', 'returns.weekly', 'trades']
+    const ofStrategies = IDS.flatMap(id => [
+      `${folder}/strategies/${id}/meta.json`,
+      `${folder}/strategies/${id}/stats.json`,
+      ...series.flatMap(name =>
+        ['json', 'csv'].map(ending => `${folder}/strategies/${id}/${name}.${ending}`),
+      ),
+    ])
+    const ofTheBook = [
+      'strategies.json',
+      'summary.json',
+      'dataset.json',
+      'correlation.daily.json',
+      'correlation.weekly.json',
+      ...['daily', 'weekly'].flatMap(period => [`export.${period}.json`, `export.${period}.csv`]),
+    ].map(name => `${folder}/${name}`)
+    const keys = POINTS.map(({ route, params }) => artifactKey(VERSION, route, params))
+    expect(keys.toSorted()).toEqual([...ofStrategies, ...ofTheBook].toSorted())
+  })
+
+  test('are each one address and one key', () => {
+    const paths = POINTS.map(({ route, params }) => canonicalPath(route.id, params))
+    const keys = POINTS.map(({ route, params }) => artifactKey(VERSION, route, params))
+    expect(new Set(paths).size).toBe(POINTS.length)
+    expect(new Set(keys).size).toBe(POINTS.length)
+  })
+
+  test('are none for what speaks of the process', () => {
+    expect(POINTS.filter(({ route }) => route.kind === 'infrastructure')).toEqual([])
+  })
+})

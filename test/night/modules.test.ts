@@ -1,0 +1,158 @@
+import { expect, test, vi } from 'vitest'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  csv,
+  dailyBars,
+  moduleText,
+  nightOf,
+  problemsOfNight,
+} from './night-book.ts'
+
+const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]) }
+
+/** Modules that are wrong in one way each: the source, and what the operator has to read. */
+const BROKEN: Readonly<Record<string, { readonly text: string; readonly told: string | RegExp }>> = {
+  import_throws: {
+    text: `throw new Error('no such table')`,
+    told: 'strategies/import_throws.ts:1:7: no such table',
+  },
+  does_not_parse: { text: 'export const = 1', told: /^strategies\/does_not_parse\.ts: SyntaxError: / },
+  no_export: {
+    text: 'export const other = 1',
+    told: 'strategies/no_export.ts: a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
+  },
+  init_throws: {
+    text: moduleText('init_throws', { body: `init: () => { throw new RangeError('no room') },` }),
+    told: /^strategies\/init_throws\.ts:\d+:\d+: RangeError: no room$/,
+  },
+  bar_throws: {
+    text: moduleText('bar_throws', { body: 'onBar: state => state.window.length,' }),
+    told: /^strategies\/bar_throws\.ts:\d+:\d+: TypeError: .*undefined.*'length'/,
+  },
+  throws_text: {
+    text: moduleText('throws_text', { body: `onBar: () => { throw 'a text' },` }),
+    told: `strategies/throws_text.ts: it threw what is no Error: 'a text'`,
+  },
+  throws_silence: {
+    text: moduleText('throws_silence', { body: 'onBar: () => { throw new Error() },' }),
+    told: /^strategies\/throws_silence\.ts:\d+:\d+: it threw an Error without a message$/,
+  },
+  throws_unsendable: {
+    text: moduleText('throws_unsendable', { body: 'onBar: () => { throw { act: () => 1 } },' }),
+    told: 'strategies/throws_unsendable.ts: it threw what is no Error: { act: [Function: act] }',
+  },
+  other_id: {
+    text: moduleText('oak'),
+    told: 'strategies/other_id.ts: id: the catalogue says other_id, the module says oak',
+  },
+  other_timeframe: {
+    text: moduleText('other_timeframe', { body: 'timeframeMs: 3_600_000,' }),
+    told: 'strategies/other_timeframe.ts: timeframeMs: the catalogue says 86400000, the module says 3600000',
+  },
+  other_risk: {
+    text: moduleText('other_risk', { body: 'baseRisk: 0.05,' }),
+    told: 'strategies/other_risk.ts: baseRisk: the catalogue says 0.02, the module says 0.05',
+  },
+  exits: {
+    text: moduleText('exits', { body: 'onBar: () => process.exit(0),' }),
+    told: /^strategies\/exits\.ts:\d+:\d+: it called process\.exit\(\): a strategy module must leave the process alone$/,
+  },
+  exits_by_name: {
+    text: moduleText('exits_by_name', {
+      head: `import { exit } from 'node:process'`,
+      body: 'onBar: () => exit(3),',
+    }),
+    told: /^strategies\/exits_by_name\.ts:\d+:\d+: it called process\.exit\(\)/,
+  },
+  says_rubbish: {
+    text: moduleText('says_rubbish', { body: `onBar: () => ({ act: 'buy' }),` }),
+    told: 'strategies/says_rubbish.ts: strategy says_rubbish: at the bar of 2024-01-01T00:00:00Z it decided {"act":"buy"}: a decision must be null, or have `act` long, short or flat',
+  },
+  says_nothing: {
+    text: moduleText('says_nothing', { body: 'onBar: () => undefined,' }),
+    told: /^strategies\/says_nothing\.ts: strategy says_nothing: at the bar of .*a decision must be null/,
+  },
+  is_async: {
+    text: moduleText('is_async', { body: 'onBar: async () => null,' }),
+    told: /^strategies\/is_async\.ts: strategy is_async: at the bar of .*a decision must be null/,
+  },
+  stop_above: {
+    text: moduleText('stop_above', { body: `onBar: (state, bar) => ({ act: 'long', stop: bar.c + 1 }),` }),
+    told: /^strategies\/stop_above\.ts: .*the stop of a long must be above 0 and below the close 100, it is 101$/,
+  },
+  loses_a_promise: {
+    text: moduleText('loses_a_promise', {
+      body: `init: () => { Promise.reject(new Error('lost')); return {} },`,
+    }),
+    told: /^strategies\/loses_a_promise\.ts:\d+:\d+: lost$/,
+  },
+}
+
+test('every module that is wrong is named with its file and the fault, all of them at once, beside a bad ledger', async () => {
+  const ids = Object.keys(BROKEN)
+  const files = Object.fromEntries(ids.map(id => [`strategies/${id}.ts`, BROKEN[id]!.text]))
+  const problems = await problemsOfNight(
+    {
+      ...BARS,
+      ...files,
+      'strategies/sound.ts': moduleText('sound'),
+      'ledgers/outside.csv': csv(
+        'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+        'long,2024-01-02T00:00:00Z,100,2024-01-03T00:00:00Z,999,signal,1',
+      ),
+      'catalogue.yaml': catalogue([...ids.map(aModule), aModule('sound'), aLedger('outside')]),
+    },
+    { threads: 2 },
+  )
+  for (const id of ids) {
+    const ofModule = problems.filter(problem => problem.startsWith(`strategies/${id}.ts`))
+    expect(ofModule, id).toEqual([
+      typeof BROKEN[id]!.told === 'string' ? BROKEN[id]!.told : expect.stringMatching(BROKEN[id]!.told),
+    ])
+  }
+  expect(problems.at(-1)).toMatch(/^ledgers\/outside\.csv:2: trade 0 has its exit at 999, outside the bar/)
+  expect(problems).toHaveLength(ids.length + 1)
+})
+
+test('a module sees an empty environment', async () => {
+  const shows = moduleText('oak', {
+    body: 'init: () => { throw new Error(JSON.stringify(process.env)) },',
+  })
+  const problems = await problemsOfNight({
+    ...BARS,
+    'strategies/oak.ts': shows,
+    'catalogue.yaml': catalogue([aModule('oak')]),
+  })
+  expect(problems).toEqual([expect.stringMatching(/^strategies\/oak\.ts:\d+:\d+: \{\}$/)])
+})
+
+test('what a module prints goes to stderr and never to stdout', async () => {
+  const out = listenTo(process.stdout)
+  const err = listenTo(process.stderr)
+  try {
+    await nightOf({
+      ...BARS,
+      'strategies/oak.ts': moduleText('oak', {
+        body: `init: () => { console.log('hello there'); return {} },`,
+      }),
+      'catalogue.yaml': catalogue([aModule('oak')]),
+    })
+    await vi.waitFor(() => expect(err.heard()).toContain('hello there'))
+  } finally {
+    out.end()
+    err.end()
+  }
+  expect(out.heard()).not.toContain('hello there')
+})
+
+/** Keeps what is written to a stream of this process to itself. */
+function listenTo(stream: NodeJS.WriteStream) {
+  const chunks: string[] = []
+  const spy = vi.spyOn(stream, 'write').mockImplementation(chunk => {
+    chunks.push(String(chunk))
+    return true
+  })
+  return { heard: () => chunks.join(''), end: () => spy.mockRestore() }
+}

@@ -1,0 +1,29 @@
+// The history service as a process, asked over HTTP.
+import { z } from 'zod'
+import { type Running, startHighwater } from './highwater-process.ts'
+import type { Stores } from './publish-book.ts'
+
+export type ServingProcess = Running & { readonly url: string }
+
+const ADDRESS = /^history service on (http:\/\/\S+)$/m
+
+/** Starts `serve history`, or another command that serves, on a free port, and waits until it listens. */
+export async function startServing(
+  { url, privateUrl }: Stores,
+  args: readonly string[] = ['serve', 'history'],
+): Promise<ServingProcess> {
+  const process = startHighwater(args, {
+    env: { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' },
+  })
+  return { ...process, url: addressIn(await process.prints(ADDRESS)) }
+}
+
+export const addressIn = ([, url]: RegExpExecArray): string => z.url().parse(url)
+
+const versionAnswer = z.object({ data: z.object({ dataset_version: z.string().nullable() }) })
+
+/** The version that the service answers from now. */
+export async function servedVersion({ url }: { readonly url: string }): Promise<string | null> {
+  const response = await fetch(`${url}/version`)
+  return versionAnswer.parse(await response.json()).data.dataset_version
+}

@@ -1,0 +1,56 @@
+// HTTP by hand: bytes that no well-behaved client sends, and requests that stand still half-way.
+import { connect } from 'node:net'
+
+export type RawAnswer = {
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+}
+
+export type OpenExchange = {
+  readonly send: (text: string) => void
+  /** The answer, once the server has closed the connection. */
+  readonly answer: Promise<RawAnswer>
+}
+
+/** A server that neither answers nor closes has hung. */
+const SILENT_MS = 60_000
+
+/** Connects to `url` and resolves when the first bytes are on their way. */
+export function openExchange(url: string, firstBytes: string): Promise<OpenExchange> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    const answer = new Promise<RawAnswer>((resolveAnswer, rejectAnswer) => {
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        received += text
+      })
+      socket.setTimeout(SILENT_MS, () => socket.destroy(new Error(`silence after ${received}`)))
+      socket.once('error', rejectAnswer)
+      socket.once('close', () => resolveAnswer(parseAnswer(received)))
+    })
+    answer.catch(reject) // before it is connected, nobody else listens
+    const send = (text: string): void => {
+      socket.write(text, 'latin1')
+    }
+    socket.once('connect', () => socket.write(firstBytes, 'latin1', () => resolve({ send, answer })))
+  })
+}
+
+/** Sends bytes as they are, and reads until the server closes the connection. */
+export const exchange = async (url: string, bytes: string): Promise<RawAnswer> =>
+  (await openExchange(url, bytes)).answer
+
+function parseAnswer(received: string): RawAnswer {
+  const end = received.indexOf('\r\n\r\n')
+  const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n')
+  const headers = new Map(
+    lines.map(line => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+  return { status: Number(statusLine.split(' ')[1]), headers, body: received.slice(end + 4) }
+}

@@ -1,0 +1,126 @@
+// The whole build of the tiny book, compared file by file with `test/golden/tiny`. The git diff of that folder is the
+// review of every change on the wire. Where a change is meant, rewrite it: UPDATE_GOLDEN=1 vitest run golden
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { CURRENT_KEY, manifestKey, privateKey, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { type Manifest, parseCurrent } from '#core/contract/manifest.ts'
+import { sha256 } from '#storage/digest.ts'
+import { createFileStore } from '#storage/file-store.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { TINY_VERSION } from '#test/setup/publish-book.ts'
+import { writeFiles } from '#test/setup/temporary-folder.ts'
+import { bytesAt, describeDifferences, manifestIn, type Tree, treeOf } from './tree.ts'
+
+const GOLDEN = join(import.meta.dirname, '../golden/tiny')
+const MANIFEST = manifestKey(TINY_VERSION)
+
+const { url, privateUrl } = inject('tinyStore')
+
+let store: ObjectStore
+let manifest: Manifest
+
+beforeAll(async () => {
+  store = await openStore(url)
+  manifest = await manifestIn(store, MANIFEST)
+})
+
+const isTwin = (key: string): boolean => Object.values(TWIN_ENDINGS).some(ending => key.endsWith(ending))
+
+/** The manifest without what depends on the machine: the compressed bytes are those of the zlib that Node brings. */
+const portable = ({ artifacts, built_with: _code, ...rest }: Manifest): string =>
+  `${JSON.stringify({ ...rest, artifacts: artifacts.map(({ encodings: _twins, ...line }) => line) }, null, 1)}\n`
+
+/** What is published and is the same on every machine: no twins, and no pointer, which holds a digest of theirs. */
+async function portableTree(): Promise<Tree> {
+  const tree = await treeOf(store, key => !isTwin(key) && key !== CURRENT_KEY)
+  return new Map([...tree, [MANIFEST, portable(manifest)]])
+}
+
+describe('the published tiny book', () => {
+  test('is exactly the golden tree: nothing is missing, unexpected or changed', async () => {
+    const actual = await portableTree()
+    if (process.env.UPDATE_GOLDEN === '1') {
+      await rm(GOLDEN, { recursive: true, force: true })
+      await writeFiles(GOLDEN, Object.fromEntries(actual))
+    }
+    expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), actual)).toEqual([])
+  })
+
+  test('has every artifact with the length and the digest that the manifest gives it', async () => {
+    expect(manifest.artifacts.length).toBeGreaterThan(0)
+    for (const { key, bytes, sha256: digest } of manifest.artifacts) {
+      const there = await bytesAt(store, key)
+      expect([key, there.length, sha256(there)]).toEqual([key, bytes, digest])
+    }
+  })
+
+  test.each([
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ] as const)(
+    'has a %s twin of each that decompresses to it and has its digest',
+    async (coding, decompress) => {
+      for (const { key, sha256: plain, encodings } of manifest.artifacts) {
+        const twin = await bytesAt(store, `${key}${TWIN_ENDINGS[coding]}`)
+        expect([key, twin.length, sha256(twin)]).toEqual([
+          key,
+          encodings[coding].bytes,
+          encodings[coding].sha256,
+        ])
+        expect([key, sha256(decompress(twin))]).toEqual([key, plain])
+      }
+    },
+  )
+
+  test('holds the manifest, the pointer, the artifacts and their twins, and nothing else', async () => {
+    const endings = ['', ...Object.values(TWIN_ENDINGS)]
+    const ofArtifacts = manifest.artifacts.flatMap(({ key }) => endings.map(ending => `${key}${ending}`))
+    expect(await store.list('')).toEqual([CURRENT_KEY, MANIFEST, ...ofArtifacts].sort())
+  })
+
+  test('gives each url and each key to one artifact, by key', () => {
+    const urls = manifest.artifacts.map(artifact => artifact.url)
+    const keys = manifest.artifacts.map(({ key }) => key)
+    expect(new Set(urls).size).toBe(urls.length)
+    expect(keys).toEqual([...new Set(keys)].sort())
+  })
+
+  test('is pointed to by the digest of its manifest', async () => {
+    expect(parseCurrent(await bytesAt(store, CURRENT_KEY))).toEqual({
+      version: TINY_VERSION,
+      manifest_sha256: sha256(await bytesAt(store, MANIFEST)),
+    })
+  })
+
+  test('keeps its snapshot in the private store alone, with the digests of the manifest', async () => {
+    const privateStore = await openStore(privateUrl)
+    const files = Object.keys(manifest.snapshot)
+    expect(await privateStore.list('')).toEqual(files.map(file => privateKey(TINY_VERSION, file)).sort())
+    for (const file of files) {
+      const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
+      expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])
+    }
+  })
+})
+
+test('two trees differ in files that are missing, unexpected or changed, and each is told in its own words', () => {
+  const golden = new Map([
+    ['a', 'one\ntwo\n'],
+    ['b', 'same'],
+    ['c', 'gone'],
+  ])
+  const actual = new Map([
+    ['b', 'same'],
+    ['a', 'one\ntwenty\n'],
+    ['d', 'new'],
+  ])
+  expect(describeDifferences(golden, actual)).toEqual([
+    'missing: c',
+    'unexpected: d',
+    'changed: a in line 2: expected "one\\ntwo\\n", got "one\\ntwenty\\n"',
+  ])
+  expect(describeDifferences(golden, golden)).toEqual([])
+})

@@ -1,0 +1,97 @@
+import { mkdir, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { writeOnce } from '#storage/write-once.ts'
+import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { BEFORE, orderOf, publishInProcess, versionOf } from './hand-order.ts'
+import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+
+test('a store that fails at any one of the writes leaves the version before served, and the same command finishes', async () => {
+  const whole = createMemoryStores()
+  await publishInProcess(whole, BEFORE)
+  const before = { store: await copyOf(whole.store), privateStore: await copyOf(whole.privateStore) }
+  const counted = counting(whole)
+  const { manifest } = await publishInProcess(counted.stores, HAND_VERSION)
+  const expected = await digestsOf(whole.store)
+  // The same artifacts in the same order, without rendering them again for every write that is to fail.
+  const republish = (stores: MemoryStores) =>
+    publishVersion({
+      ...orderOf(HAND_VERSION, stores),
+      render: async () => {
+        for (const key of counted.keys.filter(isArtifact)) {
+          await writeOnce(stores.store, key, await bytesAt(whole.store, key), { content_type: 'text/plain' })
+        }
+        return manifest.artifacts
+      },
+    })
+
+  expect(counted.keys.length).toBeGreaterThan(3 * manifest.artifacts.length)
+  for (let at = 1; at <= counted.keys.length; at++) {
+    const stores = { store: await copyOf(before.store), privateStore: await copyOf(before.privateStore) }
+    const broken = republish(counting(stores, at).stores)
+    await expect(broken, `write ${at}`).rejects.toThrow(`${counted.keys[at - 1]}: no space left`)
+    expect(await versionOf(stores.store), `after write ${at}`).toBe(BEFORE)
+    await republish(stores)
+    expect(describeDifferences(expected, await digestsOf(stores.store)), `after write ${at}`).toEqual([])
+  }
+})
+
+const isArtifact = (key: string): boolean =>
+  key.startsWith(versionFolder(HAND_VERSION)) && key !== manifestKey(HAND_VERSION)
+
+/** The stores, and the keys written in order; the write of the number `failAt`, over both stores, fails. */
+function counting({ store, privateStore }: MemoryStores, failAt = Number.POSITIVE_INFINITY) {
+  const keys: string[] = []
+  const count = (action: string, { url }: ObjectStore, key: string): void => {
+    keys.push(key)
+    if (keys.length === failAt) throw new StoreError(action, url, key, new Error('no space left'))
+  }
+  const wrap = (inner: ObjectStore): ObjectStore => ({
+    ...inner,
+    create: async (key, bytes, headers) => {
+      count('create', inner, key)
+      return inner.create(key, bytes, headers)
+    },
+    replace: async (key, bytes, headers) => {
+      count('replace', inner, key)
+      return inner.replace(key, bytes, headers)
+    },
+  })
+  return { keys, stores: { store: wrap(store), privateStore: wrap(privateStore) } }
+}
+
+async function copyOf(store: ObjectStore): Promise<ObjectStore> {
+  const copy = createMemoryStore()
+  for (const key of await store.list(''))
+    await copy.replace(key, await bytesAt(store, key), { content_type: 'text/plain' })
+  return copy
+}
+
+test('a folder that fails under a render thread leaves the version before served, and the same command finishes', async () => {
+  const folder = await temporaryFolder()
+  const stores = {
+    store: await openStore(pathToFileURL(join(folder, 'store')).href),
+    privateStore: await openStore(pathToFileURL(join(folder, 'private')).href),
+  }
+  await publishInProcess(stores, BEFORE)
+  // A folder where a file has to be: neither can the file be made, nor can it be read.
+  const twin = 'export.daily.csv.br'
+  const obstacle = join(folder, 'store', versionFolder(HAND_VERSION), twin)
+  await mkdir(obstacle, { recursive: true })
+  await expect(publishVersion(orderOf(HAND_VERSION, stores))).rejects.toThrow(`/${twin}: EISDIR`)
+  expect(await versionOf(stores.store)).toBe(BEFORE)
+  await rmdir(obstacle)
+  await publishVersion(orderOf(HAND_VERSION, stores))
+  const inProcess = createMemoryStores()
+  await publishInProcess(inProcess, BEFORE)
+  await publishInProcess(inProcess, HAND_VERSION)
+  expect(describeDifferences(await digestsOf(inProcess.store), await digestsOf(stores.store))).toEqual([])
+})

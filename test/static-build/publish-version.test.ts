@@ -1,0 +1,58 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { BEFORE, orderOf, publishInProcess, renderInto, versionOf } from './hand-order.ts'
+import { describeDifferences, digestsOf } from './tree.ts'
+
+describe('publishing', () => {
+  let stores: MemoryStores
+
+  beforeEach(async () => {
+    stores = createMemoryStores()
+    await publishInProcess(stores, BEFORE)
+  })
+
+  test('points to the version when it is complete, and keeps every object of the one before', async () => {
+    const before = await digestsOf(stores.store)
+    await publishInProcess(stores, HAND_VERSION)
+    expect(await versionOf(stores.store)).toBe(HAND_VERSION)
+    const gone = describeDifferences(before, await digestsOf(stores.store)).filter(
+      difference => !difference.startsWith('unexpected: '),
+    )
+    expect(gone).toEqual([expect.stringContaining(`changed: ${CURRENT_KEY} `)])
+  })
+
+  test('the same a second time is fine and changes nothing', async () => {
+    const first = await publishInProcess(stores, HAND_VERSION)
+    const before = await digestsOf(stores.store)
+    const again = await publishInProcess(stores, HAND_VERSION)
+    expect(again).toEqual(first)
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+
+  test('other bytes under the same version is refused, says why, and changes nothing', async () => {
+    await publishInProcess(stores, HAND_VERSION)
+    const [before, privateBefore] = [await digestsOf(stores.store), await digestsOf(stores.privateStore)]
+    await expect(publishInProcess(stores, HAND_VERSION, 0.02)).rejects.toThrow(
+      'exists with other bytes, and what is published never changes: build under a new --version, or use the code and ' +
+        'the book that made it',
+    )
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+    expect(describeDifferences(privateBefore, await digestsOf(stores.privateStore))).toEqual([])
+  })
+
+  test('by other code under the same version is refused although every artifact is the same', async () => {
+    await publishInProcess(stores, HAND_VERSION)
+    const before = await digestsOf(stores.store)
+    const order = orderOf(HAND_VERSION, stores)
+    const other = publishVersion({
+      ...order,
+      builtWith: { ...order.builtWith, commit: 'another' },
+      render: renderInto(stores.store),
+    })
+    await expect(other).rejects.toThrow(`${manifestKey(HAND_VERSION)} exists with other bytes`)
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+})

@@ -1,0 +1,59 @@
+// Trees of published files: what a store holds, and how two trees differ, in words.
+import { type Manifest, manifest } from '#core/contract/manifest.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+
+/** Texts by key. */
+export type Tree = ReadonlyMap<string, string>
+
+/** Every object of a store as text, but for those that `isTaken` leaves out. */
+export const treeOf = (store: ObjectStore, isTaken: (key: string) => boolean = () => true): Promise<Tree> =>
+  mapObjects(store, isTaken, bytes => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+
+/** The digest of every object of a store. */
+export const digestsOf = (store: ObjectStore): Promise<Tree> => mapObjects(store, () => true, sha256)
+
+async function mapObjects(
+  store: ObjectStore,
+  isTaken: (key: string) => boolean,
+  toText: (bytes: Uint8Array) => string,
+): Promise<Tree> {
+  const tree = new Map<string, string>()
+  for (const key of await store.list('')) {
+    if (isTaken(key)) tree.set(key, toText(await bytesAt(store, key)))
+  }
+  return tree
+}
+
+/** The bytes of an object that has to be there. */
+export async function bytesAt(store: ObjectStore, key: string): Promise<Uint8Array> {
+  const bytes = await store.read(key)
+  if (bytes === null) throw new Error(`expected ${key} in ${store.url}, and there is no such object`)
+  return bytes
+}
+
+export const manifestIn = async (store: ObjectStore, key: string): Promise<Manifest> =>
+  manifest.parse(JSON.parse(new TextDecoder().decode(await bytesAt(store, key))))
+
+/** One sentence a file: missing, unexpected, or changed with the first line that differs. Empty for equal trees. */
+export function describeDifferences(expected: Tree, actual: Tree): string[] {
+  const missing = [...expected.keys()].filter(key => !actual.has(key)).map(key => `missing: ${key}`)
+  const unexpected = [...actual.keys()].filter(key => !expected.has(key)).map(key => `unexpected: ${key}`)
+  const changed = [...expected].flatMap(([key, text]) => {
+    const now = actual.get(key)
+    return now === undefined || now === text ? [] : [`changed: ${key}${firstChange(text, now)}`]
+  })
+  return [...missing, ...unexpected, ...changed]
+}
+
+const SHOWN_CHARS = 80
+
+/** ` in line 3 near ["net_return_pct":1]: ["net_return_pct":2]`, from a little before the first character that differs. */
+function firstChange(before: string, after: string): string {
+  let at = 0
+  while (at < before.length && before[at] === after[at]) at++
+  const line = before.slice(0, at).split('\n').length
+  const from = Math.max(0, at - SHOWN_CHARS / 2)
+  const shown = (text: string) => JSON.stringify(text.slice(from, from + SHOWN_CHARS))
+  return ` in line ${line}: expected ${shown(before)}, got ${shown(after)}`
+}

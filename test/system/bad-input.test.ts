@@ -1,0 +1,100 @@
+// Whatever is wrong with a book: exit code 1, every problem on stderr with its place, nothing published, and the
+// version before still served by a process that runs all the while.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { highwater } from '../setup/highwater-process.ts'
+import { type ServingProcess, servedVersion, startServing } from '../setup/history-process.ts'
+import { type Stores, TINY_BOOK, TINY_VERSION } from '../setup/publish-book.ts'
+import { buildArgs, contentOf, copyStores, lastingFolder, pointerOf } from '../setup/stores.ts'
+import { BAD_BOOKS, BARS, damagedBook, edit, editRow, LEDGER, MODULE } from './bad-books.ts'
+
+let stores: Stores
+let service: ServingProcess
+let published: Record<string, string>
+
+beforeAll(async () => {
+  stores = await copyStores(inject('tinyStore'))
+  published = await contentOf(stores)
+  service = await startServing(stores)
+})
+
+describe('a build of a book with', () => {
+  test.each(BAD_BOOKS)('%s publishes nothing and says where and why', async (_what, damage, expected) => {
+    const stderr = await expectRefusal(await damagedBook(damage))
+    for (const part of expected) expect(stderr).toContain(part)
+  })
+
+  test('stale bars publishes nothing and says how to go on', async () => {
+    const stderr = await expectRefusal(TINY_BOOK, null)
+    expect(stderr).toContain(`${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours ago`)
+    expect(stderr).toContain('--allow-stale')
+  })
+
+  test('a problem in every file names them all at once', async () => {
+    const book = await damagedBook(async dir => {
+      await editRow(BARS, 10, row => row.replace(/,[^,]*,([^,]*)$/, ',NaN,$1'))(dir)
+      await editRow(BARS, 20, row => row.replace(/,[^,]*,([^,]*)$/, ',-1,$1'))(dir)
+      await editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',two'))(dir)
+      await editRow(LEDGER, 3, row => row.replace('short', 'buy'))(dir)
+      await edit('catalogue.yaml', text => text.replace('name: Yew', 'nome: Yew'))(dir)
+    })
+    const stderr = await expectRefusal(book)
+    const places = [`${BARS}:10:`, `${BARS}:20:`, 'returns/elm.csv:7:', `${LEDGER}:3:`, 'catalogue.yaml:12:']
+    for (const place of places) expect(stderr).toContain(`\n  ${place}`)
+  })
+
+  test('two modules that throw names both', async () => {
+    const book = await damagedBook(async dir => {
+      const throwing = (text: string) => text.replace('onBar(', 'onBar(): never { throw null },\n  was(')
+      await edit(MODULE, throwing)(dir)
+      await edit('catalogue.yaml', text => text.replace(/( {2}- \{ id: ash.*\n)/, twice))(dir)
+      const ash = await readFile(join(dir, MODULE), 'utf8')
+      await writeFile(join(dir, 'strategies/oak.ts'), ash.replace("'ash'", "'oak'"))
+    })
+    const stderr = await expectRefusal(book)
+    expect(stderr).toContain(`${MODULE}: it threw what is no Error: null`)
+    expect(stderr).toContain('strategies/oak.ts: it threw what is no Error: null')
+  })
+
+  test('nothing in it, or no folder at all, publishes nothing', async () => {
+    const empty = await lastingFolder()
+    expect(await expectRefusal(empty)).toContain('catalogue.yaml')
+    expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
+  })
+})
+
+test('a build under an older version than the served one publishes nothing', async () => {
+  const older = '2025-02-23T00:00:00Z'
+  const exit = await highwater(buildArgs(stores, { version: older }))
+  expect(exit.code).toBe(1)
+  expect(exit.stderr).toContain(`the version ${older} is older than ${TINY_VERSION}, which is served now`)
+  await expectUntouched()
+})
+
+test('a build of other data under the name of a published version publishes nothing', async () => {
+  const book = await damagedBook(editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',0.5')))
+  const exit = await highwater(buildArgs(stores, { book, version: TINY_VERSION }))
+  expect(exit.code).toBe(1)
+  expect(exit.stderr).toContain('exists with other bytes, and what is published never changes')
+  await expectUntouched()
+})
+
+/** Builds a book that must be refused, and returns what was said about it. */
+async function expectRefusal(book: string, asOf?: null): Promise<string> {
+  const exit = await highwater(buildArgs(stores, { book, ...(asOf === null ? { asOf } : {}) }))
+  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
+  expect(exit.stderr).not.toMatch(/^ +at /m) // a sentence for people, not a stack
+  await expectUntouched()
+  return exit.stderr
+}
+
+async function expectUntouched(): Promise<void> {
+  expect(await contentOf(stores)).toEqual(published)
+  expect(await pointerOf(stores)).toBe(TINY_VERSION)
+  expect(await servedVersion(service)).toBe(TINY_VERSION)
+}
+
+function twice(line: string): string {
+  return line + line.replace('id: ash', 'id: oak').replace('name: Ash', 'name: Oak')
+}

@@ -1,0 +1,65 @@
+// The launcher is what cron, systemd and npx start. It hands arguments, exit codes and signals through, whichever Node
+// they start it with.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
+import { LAUNCHER, type Running, startProcess } from '../setup/highwater-process.ts'
+
+/** As in `cli/pinned-node.mjs`, which is plain JavaScript and has no types. */
+const REQUIRED_MAJOR = 24
+
+/** A Node on this machine that is too old to run the program itself, or null. */
+const oldNode = findOldNode()
+
+type Launcher = readonly [how: string, node: string | null]
+
+const LAUNCHERS: readonly Launcher[] = [
+  ['the Node that runs the program', process.execPath],
+  [`an older Node${oldNode === null ? ' (skipped: this machine has none)' : ''}`, oldNode],
+]
+
+for (const [how, node] of LAUNCHERS) {
+  describe.skipIf(node === null)(`the launcher, started with ${how},`, () => {
+    const start = (args: readonly string[], env: Record<string, string> = {}): Running =>
+      startProcess(node ?? '', [LAUNCHER, ...args], { env })
+
+    test('hands arguments and output through', async () => {
+      const exit = await start(['build', '--help']).ended
+      expect(exit).toMatchObject({ code: 0, stderr: '' })
+      expect(exit.stdout).toContain('Usage: highwater build')
+    })
+
+    test('hands exit codes through, and arguments that a shell would split', async () => {
+      const [book, STORE_URL] = ['no such "book" *', inject('tinyStore').url]
+      const failed = await start(['build', '--book', book], { STORE_URL }).ended
+      expect(failed).toMatchObject({ code: 1, signal: null, stdout: '' })
+      expect(failed.stderr).toContain(book)
+      const misused = await start(['build', '--book', book, '--version', 'to day'], { STORE_URL }).ended
+      expect(misused).toMatchObject({ code: 2, signal: null, stdout: '' })
+      expect(misused.stderr).toContain("got 'to day'")
+    })
+
+    test.each(['SIGTERM', 'SIGINT'] as const)('hands %s through and waits for the end', async signal => {
+      const { url, privateUrl } = inject('tinyStore')
+      const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' }
+      const service = start(['serve', 'history'], env)
+      const [, address] = await service.prints(/^history service on (http:\/\/\S+)$/m)
+      service.kill(signal)
+      expect(await service.ended).toMatchObject({ code: 0, signal: null })
+      expect(service.printed()).toContain('stopping: running requests end first')
+      await expect(fetch(`${address}/healthz`)).rejects.toThrow()
+    })
+  })
+}
+
+function findOldNode(): string | null {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
+  const candidates = folders.map(folder => join(folder, 'node')).filter(existsSync)
+  return candidates.find(isTooOld) ?? null
+}
+
+function isTooOld(node: string): boolean {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return Number(/^v(\d+)/.exec(stdout)?.[1]) < REQUIRED_MAJOR
+}

@@ -1,0 +1,87 @@
+// Real bars through the whole command and over HTTP: the reference strategies, and closes that are known.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { parseBuildSummary } from '../setup/build-summary.ts'
+import { highwater } from '../setup/highwater-process.ts'
+import { type ServingProcess, startServing } from '../setup/history-process.ts'
+import type { Stores } from '../setup/publish-book.ts'
+import { HOLDERS, REFERENCE_IDS, writeRealBook } from '../setup/real-book.ts'
+import { buildArgs, faultsOf, lastingFolder, newStores } from '../setup/stores.ts'
+import { sharedData } from '../shared-data.ts'
+
+const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
+const VERSION = '2026-06-21T00:15:00Z'
+
+/** The closes of UTC days, by the id of the history that shows them. */
+const KNOWN_CLOSES = {
+  rowan: { '2020-03-12': 4764.65 },
+  willow: {
+    '2018-12-15': 3211.72,
+    '2020-03-12': 4800,
+    '2021-11-10': 64_882.43,
+    '2022-11-09': 15_922.81,
+    '2024-03-13': 73_072.41,
+  },
+} as const
+
+const returnsAnswer = z.object({ data: z.array(z.object({ t: z.string(), ret: z.number() })) })
+const curveAnswer = z.object({ data: z.array(z.object({ t: z.string(), equity: z.number() })) })
+
+describe.skipIf(sharedData === null)(`a build of real bars${skip}`, () => {
+  let stores: Stores
+  let service: ServingProcess
+  let summary: ReturnType<typeof parseBuildSummary>
+
+  beforeAll(async () => {
+    stores = await newStores()
+    const book = await lastingFolder()
+    await writeRealBook(book, sharedData ?? '')
+    const order = { book, version: VERSION, asOf: null, threads: 2 }
+    const exit = await highwater([...buildArgs(stores, order), '--allow-stale', '--json'])
+    expect(exit.code, exit.stderr).toBe(0)
+    summary = parseBuildSummary(exit.stdout)
+    service = await startServing(stores)
+  })
+
+  const get = async <T>(path: string, answer: z.ZodType<T>): Promise<T> =>
+    answer.parse(await (await fetch(service.url + path)).json())
+
+  test('verifies each of the six reference strategies by two independent computations of its days', () => {
+    const states = summary.strategies.map(({ id, verification_state }) => [id, verification_state])
+    expect(states).toEqual([
+      ...REFERENCE_IDS.map(id => [id, 'dual_verified']),
+      ...HOLDERS.map(({ id }) => [id, 'single_verified']),
+    ])
+    const trades = summary.strategies.slice(0, REFERENCE_IDS.length).map(strategy => strategy.trades)
+    expect(Math.min(...trades)).toBeGreaterThan(40) // the slowest rule trades every two months
+  })
+
+  test('publishes files that are what the manifest says', async () => {
+    expect(await faultsOf(stores)).toEqual([])
+  })
+
+  test('counts the eight outages of the spot market, and none of the perpetual', () => {
+    expect(summary.gaps).toEqual({ 'BTCUSDT-PERP/4h': 0, 'BTCUSDT/4h': 8 })
+  })
+
+  // The perpetual's bars begin at 16:00 of 2019-09-08, and the spot market's end within 2026-06-20.
+  test.each(REFERENCE_IDS)(
+    'has a return of %s for every day from the first whole one to the last that both markets cover',
+    async id => {
+      const { data } = await get(`/v1/strategies/${id}/returns`, returnsAnswer)
+      const [first, last] = [toEpochDay(Date.parse('2019-09-09')), toEpochDay(Date.parse('2026-06-19'))]
+      expect(data.map(({ t }) => t)).toEqual(
+        Array.from({ length: last - first + 1 }, (_, i) => toIsoDate(first + i)),
+      )
+    },
+  )
+
+  test.each(HOLDERS)('shows the known closes of $instrument', async ({ id, entryPrice }) => {
+    const { data } = await get(`/v1/strategies/${id}/curve`, curveAnswer)
+    const closes = new Map(data.map(({ t, equity }) => [t, equity * entryPrice]))
+    for (const [day, close] of Object.entries(KNOWN_CLOSES[id])) {
+      expect(closes.get(day), day).toBeCloseTo(close, 4) // equity is published to ten digits
+    }
+  })
+})

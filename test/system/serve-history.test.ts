@@ -1,0 +1,102 @@
+import { expect, inject, test } from 'vitest'
+import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { openStore } from '#storage/open-store.ts'
+import { highwater } from '../setup/highwater-process.ts'
+import { servedVersion, startServing } from '../setup/history-process.ts'
+import { TINY_VERSION } from '../setup/publish-book.ts'
+import { openExchange } from '../setup/raw-exchange.ts'
+import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../setup/stores.ts'
+
+test('a version that is published while the service runs is served without a restart', async () => {
+  const stores = await copyStores(inject('tinyStore'))
+  const service = await startServing(stores)
+  expect(await servedVersion(service)).toBe(TINY_VERSION)
+  expect(await highwater(buildArgs(stores))).toMatchObject({ code: 0 })
+  await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
+  expect(await servedVersion(service)).toBe(NEXT_VERSION)
+  const answer = await fetch(`${service.url}/v1/strategies/ash/stats`)
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain(`"dataset_version":"${NEXT_VERSION}"`)
+})
+
+test('a service that starts before anything is published says 503, and serves what comes', async () => {
+  const stores = await newStores()
+  const service = await startServing(stores)
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
+  for (const path of ['/readyz', '/v1/strategies']) {
+    const answer = await fetch(service.url + path)
+    expect(answer.status, path).toBe(503)
+    expect(answer.headers.get('retry-after'), path).toMatch(/^\d+$/)
+  }
+  expect(await highwater(buildArgs(stores))).toMatchObject({ code: 0 })
+  await service.prints(new RegExp(`serving ${NEXT_VERSION}`))
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+})
+
+test('a port that is taken is told in one sentence, with exit code 1', async () => {
+  const { url, privateUrl } = inject('tinyStore')
+  const service = await startServing({ url, privateUrl })
+  const { port } = new URL(service.url)
+  const exit = await highwater(['serve', 'history'], {
+    env: { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: port },
+  })
+  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
+  expect(exit.stderr).toContain(
+    `highwater: cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port\n`,
+  )
+  expect(exit.stderr).not.toMatch(/^ +at /m)
+})
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s lets the requests in flight end, tells balancers to go, and ends with exit code 0',
+  async signal => {
+    const service = await startServing(inject('tinyStore'))
+    const slow = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
+    const ready = await openExchange(service.url, 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
+    await fetch(`${service.url}/healthz`) // answered after the two connections were accepted
+    service.kill(signal)
+    await service.prints(/^stopping: running requests end first$/m)
+    await untilRefused(service.url)
+
+    for (const { send } of [slow, ready]) send('Connection: close\r\n\r\n')
+    const answer = await slow.answer
+    expect(answer.status).toBe(200)
+    expect(answer.body).toHaveLength(Number(answer.headers.get('content-length')))
+    expect((await ready.answer).status).toBe(503)
+    expect(await service.ended).toMatchObject({ code: 0, signal: null })
+  },
+)
+
+test('signals that come twice, as from a terminal and a launcher, change nothing', async () => {
+  const service = await startServing(inject('tinyStore'))
+  service.kill('SIGINT')
+  await service.prints(/^stopping/m)
+  service.kill('SIGINT')
+  service.kill('SIGTERM')
+  expect(await service.ended).toMatchObject({ code: 0, signal: null })
+})
+
+test('a version that is not what was published is not served: the one before stays', async () => {
+  const stores = await copyStores(inject('tinyStore'))
+  const service = await startServing(stores)
+  const damaged = { version: NEXT_VERSION, manifest_sha256: '0'.repeat(64) }
+  const store = await openStore(stores.url)
+  await store.create(manifestKey(NEXT_VERSION), new TextEncoder().encode('{}'), JSON_HEADERS)
+  await store.replace(CURRENT_KEY, new TextEncoder().encode(JSON.stringify(damaged)), JSON_HEADERS)
+  await service.prints(/still serving the version before: .*its manifest is not the one that was published/)
+  expect(await servedVersion(service)).toBe(TINY_VERSION)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+})
+
+const JSON_HEADERS = { content_type: 'application/json' }
+
+/** Resolves when nobody listens any more: new connections are refused while the open ones are served to their end. */
+async function untilRefused(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await fetch(`${url}/healthz`, { headers: { connection: 'close' } })
+    } catch {
+      return
+    }
+  }
+}
