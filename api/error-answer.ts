@@ -20,14 +20,16 @@ export const toApiError = (error: unknown): ApiError =>
 export function errorAnswer(error: ApiError, meta: Register): ErrorAnswer {
   const status = STATUS_OF[error.code]
   const { code, message, details } = error
+  const body = JSON.stringify({ error: { code, message, details }, meta })
   return {
     status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
       'cache-control': status === 404 || status === 422 ? CACHING.refusal : CACHING.never,
       ...(status === 503 || status === 429 ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {}),
       ...error.headers,
     },
-    body: JSON.stringify({ error: { code, message, details }, meta }),
+    body,
   }
 }

@@ -6,6 +6,9 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+/** What a read-only service answers; the value of `Allow` where something else was asked. */
+export const METHODS = 'GET, HEAD, OPTIONS'
+
 /** What caches may do with an answer. */
 export const CACHING = {
   /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */

@@ -11,7 +11,8 @@ export type Environment = {
   readonly privateStoreUrl: string
   readonly host: string
   readonly historyPort: number
-  readonly publicBaseUrl: string
+  /** Null where nobody said it: then it is the address that is bound. */
+  readonly publicBaseUrl: string | null
   readonly allowedOrigins: readonly string[]
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
@@ -78,7 +79,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     privateStoreUrl: data.PRIVATE_STORE_URL ?? privateTwin(storeUrl),
     host: data.HOST,
     historyPort: data.HISTORY_PORT,
-    publicBaseUrl: (data.PUBLIC_BASE_URL ?? `http://${data.HOST}:${data.HISTORY_PORT}`).replace(/\/+$/, ''),
+    publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
     allowedOrigins: data.ALLOWED_ORIGINS,
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
+import { brokenNode, isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
 
 const entry = new URL('./highwater.ts', import.meta.url)
 const binary = pinnedNode()
@@ -14,6 +14,10 @@ if (isRunningNodeEnough()) {
   const child = spawn(binary, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends Ctrl-C to both processes; a supervisor signals only this one. The child decides when to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.once('error', error => {
+    console.error(brokenNode(binary, error.message))
+    process.exit(1)
+  })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
 } else {
   console.error(NO_NODE)

@@ -24,3 +24,8 @@ export const NO_NODE =
   `highwater needs Node ${REQUIRED_MAJOR} or newer; this is ${process.version} on ${process.platform}-${process.arch}, ` +
   'and npm brings no newer one for it. On Linux x64 or arm64 run `npm ci` without --omit=optional; ' +
   `elsewhere install Node ${REQUIRED_MAJOR} and run the command again.`
+
+/** The sentence for a pinned Node that cannot be started. */
+export const brokenNode = (binary, reason) =>
+  `highwater cannot start the Node that came with its dependencies, ${binary} (${reason}): install them again with ` +
+  `\`npm ci\`, or start this command with Node ${REQUIRED_MAJOR} or newer.`

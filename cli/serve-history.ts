@@ -4,8 +4,9 @@ import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { Clock } from '#api/history/exchange.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import type { HistorySettings } from '#api/history/settings.ts'
 import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/version-source.ts'
-import { type RunningServer, startServer } from '#api/http-server.ts'
+import { type HttpApp, type RunningServer, startServer } from '#api/http-server.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -29,29 +30,23 @@ export async function serveHistory(
 ): Promise<HistoryService> {
   const store = await openStore(environment.storeUrl)
   const source = createVersionSource(store, await openStore(environment.privateStoreUrl))
-  const tell = createTeller(log)
+  const tell = createTeller(environment.storeUrl, log)
   tell(await source.refresh())
   let isDraining = false
-  const app = createHistoryApp({
-    source,
-    published: createPublishedAnswers(store, log),
-    computed: createComputedAnswers(),
-    settings: {
-      allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
-      publicBaseUrl: environment.publicBaseUrl,
-      deprecatedAtMs: environment.deprecatedAtMs,
-      sunsetAtMs: environment.sunsetAtMs,
-    },
-    clock,
-    isDraining: () => isDraining,
-    onError: error =>
-      log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`),
-  })
-  const server = await startServer(
-    { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) },
-    environment.host,
-    environment.historyPort,
-  )
+  const createApp = (boundUrl: string): HttpApp => {
+    const app = createHistoryApp({
+      source,
+      published: createPublishedAnswers(store, log),
+      computed: createComputedAnswers(),
+      settings: toSettings(environment, boundUrl),
+      clock,
+      isDraining: () => isDraining,
+      onError: error =>
+        log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`),
+    })
+    return { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) }
+  }
+  const server = await startServer(createApp, environment.host, environment.historyPort)
   // Only now: a timer would keep a process alive whose port was taken.
   const polling = setInterval(() => tolerate(source.refresh().then(tell), 'the next look comes'), POLL_MS)
   return { url: server.url, stop: () => stop(server) }
@@ -64,19 +59,48 @@ export async function serveHistory(
   }
 }
 
+const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
+  allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
+  publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
+  deprecatedAtMs: environment.deprecatedAtMs,
+  sunsetAtMs: environment.sunsetAtMs,
+})
+
+/** Who listens on every address of the machine has none by which to be called; `localhost` is one. */
+const toReachable = (boundUrl: string): string =>
+  boundUrl.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://localhost')
+
 /** What the register says where a request could not even be parsed. */
 const rawRegister = (clock: Clock) =>
   register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(clock.now()), null)
 
-/** Tells of every swap, and of a failure once and not at every look. */
-function createTeller(log: (line: string) => void): (outcome: RefreshOutcome) => void {
-  let lastFailure = ''
+/** Tells of every swap; of a failure, or of a store without a version, once and not at every look. */
+function createTeller(storeUrl: string, log: (line: string) => void): (outcome: RefreshOutcome) => void {
+  let isServing = false
+  let lastLine = ''
   return outcome => {
-    if (outcome.kind === 'swapped') {
-      log(outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`)
-    }
-    const failure = outcome.kind === 'failed' ? String(outcome.error) : ''
-    if (failure !== '' && failure !== lastFailure) log(`still serving the version before: ${failure}`)
-    lastFailure = failure
+    isServing ||= outcome.kind === 'swapped'
+    const line = describeLook(outcome, isServing, storeUrl)
+    if (line !== '' && line !== lastLine) log(line)
+    lastLine = line
   }
 }
+
+/** What an operator should know of a look at the pointer; nothing where nothing changed. */
+function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: string): string {
+  switch (outcome.kind) {
+    case 'unchanged':
+      return ''
+    case 'swapped':
+      return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
+    case 'failed':
+      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
+    case 'empty':
+      return isServing
+        ? `still serving the version before: nothing is published in ${storeUrl} any more`
+        : `nothing is published in ${storeUrl}; publish with \`highwater build --store ${storeUrl}\`; ` +
+            'it will be served as soon as it is there'
+  }
+}
+
+const toSentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))

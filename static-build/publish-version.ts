@@ -13,6 +13,7 @@ import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { saveSnapshot } from './save-snapshot.ts'
 
@@ -24,7 +25,12 @@ export type PublishOrder = {
   readonly builtWith: Manifest['built_with']
   readonly threads: number
   readonly progress: Progress
-  /** Renders the artifacts: on threads, which open the store by its URL. A store of this process alone brings another. */
+  /**
+   * Asked right before the pointer moves: rejects where another build may have begun since. Where nobody else can
+   * publish there is nobody to ask.
+   */
+  readonly assertAlone?: () => Promise<void>
+  /** Renders and writes the artifacts: on threads, unless another way is given. */
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
@@ -40,15 +46,16 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
   const bytes = encodeSnapshot(snapshot)
   const digests = await saveSnapshot(privateStore, version, bytes)
   const artifacts = await render({
-    storeUrl: store.url,
+    store,
     version,
-    strategies: snapshot.strategies.map(({ id }) => id),
+    points: publishedPoints(snapshot),
     snapshot: bytes,
     threads: order.threads,
     progress: order.progress,
   })
   const manifest = toManifest(order, digests, artifacts)
   const manifestSha256 = await writeManifest(store, manifest)
+  await order.assertAlone?.()
   await pointTo(store, { version, manifest_sha256: manifestSha256 })
   return { manifest, manifestSha256 }
 }

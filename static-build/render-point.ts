@@ -7,8 +7,7 @@ import { type RenderedAnswer, renderAnswer } from '#core/resources/render-answer
 import type { ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
-import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
-import { writeOnce } from '#storage/write-once.ts'
+import type { ObjectHeaders } from '#storage/object-store.ts'
 import { compressTwins } from './compress.ts'
 
 /** A canonical point: a resource and the parameters it is published at. */
@@ -17,16 +16,23 @@ export type Point = { readonly id: ResourceId; readonly params: Params }
 /** A pinned file never changes, so caches may keep it for a year, the longest that they honour. */
 const FOR_EVER = 'max-age=31536000, immutable'
 
-/** Renders one canonical answer, writes it and its twins, and returns its line of the manifest. */
-export async function renderPoint(store: ObjectStore, snapshot: Snapshot, point: Point): Promise<Artifact> {
+/** A published file, before it is. */
+export type PublishedFile = {
+  readonly key: string
+  readonly bytes: Uint8Array
+  readonly headers: ObjectHeaders
+}
+
+/** The files of a canonical point, plain and twins, and its line of the manifest. */
+export type RenderedPoint = { readonly artifact: Artifact; readonly files: readonly PublishedFile[] }
+
+/** Renders one canonical answer and compresses it. */
+export function renderPoint(snapshot: Snapshot, point: Point): RenderedPoint {
   const rendered = renderAnswer(point.id, snapshot, point.params)
   const key = artifactKey(snapshot.dataset.version, routeOf(point.id), point.params)
   const { 'content-type': mediaType = '', ...headers } = rendered.headers
   const twins = compressTwins(rendered.bytes)
-  await writeOnce(store, key, rendered.bytes, storedHeaders(mediaType))
-  await writeOnce(store, `${key}${TWIN_ENDINGS.br}`, twins.br, storedHeaders(mediaType, 'br'))
-  await writeOnce(store, `${key}${TWIN_ENDINGS.gzip}`, twins.gzip, storedHeaders(mediaType, 'gzip'))
-  return {
+  const artifact = {
     url: canonicalPath(point.id, point.params),
     key,
     media_type: mediaType,
@@ -35,6 +41,12 @@ export async function renderPoint(store: ObjectStore, snapshot: Snapshot, point:
     ...extentOf(rendered),
     encodings: { br: describe(twins.br), gzip: describe(twins.gzip) },
   }
+  const files = [
+    { key, bytes: rendered.bytes, headers: storedHeaders(mediaType) },
+    { key: `${key}${TWIN_ENDINGS.br}`, bytes: twins.br, headers: storedHeaders(mediaType, 'br') },
+    { key: `${key}${TWIN_ENDINGS.gzip}`, bytes: twins.gzip, headers: storedHeaders(mediaType, 'gzip') },
+  ]
+  return { artifact, files }
 }
 
 const storedHeaders = (mediaType: string, coding?: TwinCoding): ObjectHeaders => ({

@@ -1,66 +1,72 @@
 import { Tinypool } from 'tinypool'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import type { Progress } from '#core/progress.ts'
-import { isResource } from '#core/resources/resources.ts'
 import type { SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
-import type { Point } from './render-point.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { inLanes } from './in-lanes.ts'
+import type { Point, RenderedPoint } from './render-point.ts'
 import type { RenderTask } from './render-worker.ts'
+import { writePoint } from './write-point.ts'
 
 /** What a static build renders and where to. */
 export type RenderOrder = {
-  readonly storeUrl: string
+  readonly store: ObjectStore
   readonly version: string
-  readonly strategies: readonly string[]
+  /** In the order of the work: the largest first. */
+  readonly points: readonly Point[]
   readonly snapshot: SnapshotBytes
   readonly threads: number
   readonly progress: Progress
 }
 
-/** Renders every resource at every canonical point on worker threads; the lines of the manifest come back by key. */
+/**
+ * Points that wait for a disk or a network while the threads render the next ones. Enough to keep two cores busy on a
+ * slow disk; bounded, because their bytes are in memory.
+ */
+const POINTS_IN_WRITING = 8
+
+/**
+ * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines of the
+ * manifest come back by key, in whatever order the work ended.
+ */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
-  const tasks = toTasks(order)
-  const pool = new Tinypool({
-    filename: new URL('./render-worker.ts', import.meta.url).href,
-    name: 'renderPoints',
-    minThreads: order.threads,
-    maxThreads: order.threads,
-    concurrentTasksPerWorker: 1,
-  })
-  const total = tasks.reduce((sum, { points }) => sum + points.length, 0)
-  let done = 0
-  const tell = () => order.progress({ step: 'render', done, total, unit: 'artifacts' })
-  tell()
-  const run = async (task: RenderTask & { version: string }): Promise<Artifact[]> => {
-    const artifacts: Artifact[] = await pool.run(task)
-    done += artifacts.length
-    tell()
-    return artifacts
-  }
+  const { store, version, points, threads } = order
+  const snapshot = toShared(order.snapshot)
+  const pool = createPool(threads)
+  const tell = createCounter(order.progress, points.length)
   try {
-    const rendered = await Promise.all(tasks.map(run))
-    return rendered.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
+    const artifacts = await inLanes(points, threads + POINTS_IN_WRITING, async point => {
+      const task: RenderTask = { version, snapshot, point }
+      const rendered: RenderedPoint = await pool.run(task)
+      await writePoint(store, rendered)
+      tell()
+      return rendered.artifact
+    })
+    return artifacts.sort((a, b) => (a.key < b.key ? -1 : 1))
   } finally {
     await pool.destroy()
   }
 }
 
-/**
- * The points of the whole book one by one and first, because the export is the longest piece of work and must not
- * be the last; then a task for each strategy.
- */
-function toTasks({ storeUrl, version, strategies, snapshot }: RenderOrder) {
-  const common = { storeUrl, version, snapshot: toShared(snapshot) }
-  const ofBook = points(strategies, 'book').map(point => ({ ...common, points: [point] }))
-  const ofStrategies = strategies.map(id => ({ ...common, points: points([id], 'strategy') }))
-  return [...ofBook.reverse(), ...ofStrategies] // the export stands last in the route table
-}
-
-const points = (ids: readonly string[], kind: 'book' | 'strategy'): Point[] =>
-  ROUTES.filter(route => route.kind === kind).flatMap(route => {
-    const { id } = route
-    return isResource(id) ? canonicalPoints(route, ids).map(params => ({ id, params })) : []
+const createPool = (threads: number): Tinypool =>
+  new Tinypool({
+    filename: new URL('./render-worker.ts', import.meta.url).href,
+    name: 'runTask',
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
   })
+
+/** Tells that nothing is done, and one more at every call. */
+function createCounter(progress: Progress, total: number): () => void {
+  let done = 0
+  const tell = () => progress({ step: 'render', done, total, unit: 'artifacts' })
+  tell()
+  return () => {
+    done++
+    tell()
+  }
+}
 
 /** The same bytes on memory that threads share. */
 const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {

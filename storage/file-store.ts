@@ -1,8 +1,10 @@
-import { link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { link, lstat, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { threadId } from 'node:worker_threads'
+import { codeOf } from './error-code.ts'
+import { withRemedy } from './file-errors.ts'
 import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
@@ -16,38 +18,31 @@ const UNFINISHED = '.unfinished'
 export function createFileStore(folder: string): ObjectStore {
   const root = resolve(folder)
   const url = pathToFileURL(root).href.replace(/\/$/, '')
-  const pathOf = (key: string): string => {
+  const guard = createGuard(url)
+  const at = async <T>(action: string, key: string, run: (path: string) => Promise<T>): Promise<T> => {
     assertKey(key)
-    return join(root, ...key.split('/'))
-  }
-  const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
-    try {
-      return await run()
-    } catch (cause) {
-      throw new StoreError(action, url, key, cause)
-    }
+    return guard(action, key, () => run(join(root, ...key.split('/'))))
   }
   return {
     url,
-    read: key => {
-      const path = pathOf(key)
-      return guard('read', key, () => readOrNull(path))
-    },
-    create: (key, bytes) => {
-      const path = pathOf(key)
-      return guard('create', key, () => placeNew(root, path, bytes))
-    },
-    replace: (key, bytes) => {
-      const path = pathOf(key)
-      return guard('replace', key, () => placeOver(root, path, bytes))
-    },
+    read: key => at('read', key, readOrNull),
+    create: (key, bytes) => at('create', key, path => placeNew(root, path, bytes)),
+    replace: (key, bytes) => at('replace', key, path => placeOver(root, path, bytes)),
     list: prefix => guard('list', prefix, () => listFiles(root, prefix)),
-    remove: key => {
-      const path = pathOf(key)
-      return guard('remove', key, () => rm(path, { force: true }))
-    },
+    remove: key => at('remove', key, path => rm(path, { force: true })),
   }
 }
+
+/** Runs an action on a key; what it throws becomes a StoreError with the remedy. */
+const createGuard =
+  (url: string) =>
+  async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run()
+    } catch (error) {
+      throw new StoreError(action, url, key, withRemedy(error, url))
+    }
+  }
 
 async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
@@ -58,18 +53,23 @@ async function readOrNull(path: string): Promise<Uint8Array | null> {
   }
 }
 
+/** Looks before it writes, so that finishing what another process began costs no writes; `link` still decides. */
 async function placeNew(root: string, path: string, bytes: Uint8Array): Promise<boolean> {
-  return withUnfinished(root, bytes, async unfinished => {
-    await makeFolder(dirname(path))
-    try {
-      await link(unfinished, path)
-    } catch (error) {
-      if (codeOf(error) === 'EEXIST') return false
-      throw error
-    }
-    await flushFolder(dirname(path))
+  const isNew =
+    !(await isThere(path)) && (await withUnfinished(root, bytes, unfinished => linkNew(unfinished, path)))
+  await flushFolder(dirname(path)) // in any case: who linked an object may have been killed before this
+  return isNew
+}
+
+async function linkNew(unfinished: string, path: string): Promise<boolean> {
+  await makeFolder(dirname(path))
+  try {
+    await link(unfinished, path)
     return true
-  })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
 }
 
 async function placeOver(root: string, path: string, bytes: Uint8Array): Promise<void> {
@@ -89,7 +89,7 @@ async function withUnfinished<T>(
   place: (unfinished: string) => Promise<T>,
 ): Promise<T> {
   const folder = join(root, UNFINISHED)
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const path = join(folder, [hostname(), process.pid, threadId, counter++].join('~'))
   try {
     const file = await open(path, 'w')
@@ -156,6 +156,15 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    error => {
+      if (isMissing(error)) return false
+      throw error
+    },
+  )
+
 async function unlinkIfThere(path: string): Promise<void> {
   try {
     await unlink(path)
@@ -165,6 +174,3 @@ async function unlinkIfThere(path: string): Promise<void> {
 }
 
 const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
-
-const codeOf = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

@@ -38,19 +38,24 @@ export class LockedError extends Error {
   }
 }
 
+/** A lock that this process holds. */
+export type Lock = {
+  /**
+   * Throws where another process has taken the lock over, because this one was silent for too long (a laptop that
+   * slept). To be asked right before what the lock is there for; nobody can take it over in the five minutes after.
+   */
+  readonly assertHeld: () => Promise<void>
+  readonly release: () => Promise<void>
+}
+
 /**
- * Takes the lock `name` of a store and returns the function that gives it back. Throws LockedError while another
- * living process holds it.
+ * Takes the lock `name` of a store. Throws LockedError while another living process holds it.
  *
  * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and whoever
  * creates the next number has taken it over. So two processes that find the same stale lock cannot both win, which
  * deleting and re-creating one file would allow.
  */
-export async function acquireLock(
-  store: ObjectStore,
-  name: string,
-  world: LockWorld,
-): Promise<() => Promise<void>> {
+export async function acquireLock(store: ObjectStore, name: string, world: LockWorld): Promise<Lock> {
   const keys = await store.list(`lock/${name}/`)
   const highest = keys.at(-1)
   const current = highest === undefined ? null : await readRecord(store, highest)
@@ -61,21 +66,46 @@ export async function acquireLock(
   }
   await assertHighest(store, name, key)
   for (const old of keys) await store.remove(old)
+  return hold(store, name, key, world)
+}
+
+/** Keeps a lock that was just taken alive until it is released. */
+function hold(store: ObjectStore, name: string, key: string, world: LockWorld): Lock {
+  let written: Promise<void> = Promise.resolve()
+  const write = (released: boolean): Promise<void> => {
+    // One after the other: a slow heartbeat must not land after the release.
+    const next = () => store.replace(key, toRecord(world, released), HEADERS)
+    written = written.then(next, next)
+    return written
+  }
   const beat = setInterval(
-    () =>
-      tolerate(store.replace(key, toRecord(world, false), HEADERS), 'a missed heartbeat only ages the lock'),
+    () => tolerate(write(false), 'a missed heartbeat only ages the lock'),
     HEARTBEAT_MS,
   )
   beat.unref()
-  return async () => {
-    clearInterval(beat)
-    await store.replace(key, toRecord(world, true), HEADERS)
+  return {
+    // The heartbeat first: who looks at the lock from then on finds it held.
+    assertHeld: async () => {
+      await write(false)
+      if ((await highestKey(store, name)) !== key) throw new Error(lostSentence(name, store.url))
+    },
+    release: () => {
+      clearInterval(beat)
+      return write(true)
+    },
   }
 }
 
+const lostSentence = (name: string, url: string): string =>
+  `this ${name} of ${url} was silent for more than ${STALE_MS / 60_000} minutes, and another has begun since: the ` +
+  'pointer was left alone; run the command again'
+
+const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
+  (await store.list(`lock/${name}/`)).at(-1)
+
 /** Where old numbers are cleared away, one of them can be created again by who listed long ago; a higher one tells. */
 async function assertHighest(store: ObjectStore, name: string, key: string): Promise<void> {
-  const highest = (await store.list(`lock/${name}/`)).at(-1) ?? key
+  const highest = (await highestKey(store, name)) ?? key
   if (highest <= key) return
   await store.remove(key)
   const record = await readRecord(store, highest)

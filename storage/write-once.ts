@@ -1,5 +1,8 @@
 import type { ObjectHeaders, ObjectStore } from './object-store.ts'
 
+/** What to do about other bytes. A thread hands over no more of an error than its message: by this it is known. */
+export const OTHER_BYTES_REMEDY = 'build under a new --version, or use the code and the book that made it'
+
 /**
  * Creates an object, or makes sure that the one already there is the same: so that a command that was killed can be
  * run again and finishes its own work. Throws where other bytes stand under the key.
@@ -14,7 +17,6 @@ export async function writeOnce(
   const there = await store.read(key)
   if (there !== null && Buffer.from(there.buffer, there.byteOffset, there.length).equals(bytes)) return
   throw new Error(
-    `${store.url}/${key} exists with other bytes, and what is published never changes: ` +
-      'build under a new --version, or use the code and the book that made it',
+    `${store.url}/${key} exists with other bytes, and what is published never changes: ${OTHER_BYTES_REMEDY}`,
   )
 }

@@ -8,7 +8,7 @@ class TallyReporter implements Reporter {
     // A file that cannot be loaded has no tests to fail; it fails itself.
     const broken = modules.filter(module => module.state() === 'failed' && module.errors().length > 0).length
     const failed = count('failed') + broken + errors.length
-    const skipped = count('skipped') > 0 ? ` (${count('skipped')} skipped)` : ''
+    const skipped = count('skipped') > 0 ? `, ${count('skipped')} skipped` : ''
     console.log(`${count('passed')} passed, ${failed} failed${skipped}`)
   }
 }

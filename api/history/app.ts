@@ -3,7 +3,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { Route } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
-import { COMMON_HEADERS } from '../shared-headers.ts'
+import { COMMON_HEADERS, METHODS } from '../shared-headers.ts'
 import { createDocumentHandler } from './document.ts'
 import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendError } from './exchange.ts'
 import { handlerOf } from './handlers.ts'
@@ -12,13 +12,12 @@ import { createIndexHandler } from './index-handler.ts'
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
 const LONGEST_URL = 8192
 
-const METHODS = 'GET, HEAD, OPTIONS'
-
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
   const app = new Hono<HistoryEnv>()
   app.use(async (c, next) => {
     c.set('startedMs', parts.clock.elapsed())
+    c.set('served', parts.source.current())
     await next()
   })
   for (const route of ROUTES) mount(app, parts, toPattern(route), handlerOf(route))

@@ -1,11 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { ApiError } from '#core/contract/errors.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
 import { renderAnswer } from '#core/resources/render-answer.ts'
 import type { ResourceId } from '#core/resources/resources.ts'
+import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../negotiate-coding.ts'
 import { type ReadyAnswer, toReadyAnswer } from './ready-answer.ts'
@@ -17,11 +20,18 @@ const CACHE_BYTES = 64 << 20
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
 
+/** Cells of an export from which on it is large: 2 MB of text, and 50 ms in which the thread answers nobody else. */
+const LARGE_CELLS = 100_000
+
+/** Large answers that wait or are made: each takes its megabytes several times over, and the time of the others. */
+const MOST_LARGE = 2
+
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const
 
 /** The answers at points that cannot be files: evaluated on demand by the functions that made the files. */
 export type ComputedAnswers = {
+  /** Rejects with `overloaded` where it would be one large answer too many at the same time. */
   compute(
     served: ServedVersion,
     id: ResourceId,
@@ -36,6 +46,7 @@ export function createComputedAnswers(): ComputedAnswers {
     sizeCalculation: answer => answer.bytes.length,
   })
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
+  const throughGate = createGate(MOST_LARGE)
   return {
     compute(served, id, params, acceptEncoding) {
       const coding = negotiateCoding(acceptEncoding, CODINGS)
@@ -44,7 +55,9 @@ export function createComputedAnswers(): ComputedAnswers {
       if (cached !== undefined) return Promise.resolve(cached)
       const running = inFlight.get(key)
       if (running !== undefined) return running // equal requests at the same time are one computation
-      const answer = renderReady(served, id, params, coding)
+      const render = () => renderReady(served, id, params, coding)
+      const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
+      const answer = (isLarge ? throughGate(render) : render())
         .then(ready => {
           cache.set(key, ready)
           return ready
@@ -53,6 +66,28 @@ export function createComputedAnswers(): ComputedAnswers {
       inFlight.set(key, answer)
       return answer
     },
+  }
+}
+
+const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
+  strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
+
+/** Does one work after the other, and turns away who comes when `most` wait or are under way. */
+function createGate(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let inside = 0
+  let before: Promise<unknown> = Promise.resolve()
+  return async work => {
+    if (inside === most) {
+      throw new ApiError('overloaded', `${most} large answers are being made already; ask again in a moment`)
+    }
+    inside++
+    const mine = before.then(() => setImmediate()).then(work) // a turn of the event loop for everyone else first
+    before = Promise.allSettled([mine])
+    try {
+      return await mine
+    } finally {
+      inside--
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import type { ComputedAnswers } from './computed-answers.ts'
 import type { InfrastructureAnswer } from './infrastructure.ts'
 import type { PublishedAnswers } from './published-answers.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
+import type { ServedVersion } from './served-version.ts'
 import type { HistorySettings } from './settings.ts'
 import type { VersionSource } from './version-source.ts'
 
@@ -34,7 +35,13 @@ export type Clock = {
 }
 
 /** What a request carries from its first handler to its answer. */
-export type HistoryEnv = { Variables: { startedMs: number } }
+export type HistoryEnv = {
+  Variables: {
+    startedMs: number
+    /** The version that the request began with: it ends with it, also where it ends in an error. */
+    served: ServedVersion | null
+  }
+}
 
 export type Exchange = Context<HistoryEnv>
 
@@ -71,8 +78,13 @@ export function sendLive(
   if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers })
   }
-  return new Response(renderJson({ data, meta: liveMeta(c, parts), links }), {
-    headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
+  const body = renderJson({ data, meta: liveMeta(c, parts), links })
+  return new Response(body, {
+    headers: {
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(body.length),
+    },
   })
 }
 
@@ -90,12 +102,11 @@ export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<s
 })
 
 const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
-  register(provenance(parts.source), toIsoInstant(parts.clock.now()), tookMs(c, parts))
+  register(provenance(c.get('served')), toIsoInstant(parts.clock.now()), tookMs(c, parts))
 
-function provenance(source: VersionSource): Provenance {
-  const served = source.current()
-  return served === null ? { version: null, disclaimer: DEFAULT_DISCLAIMER } : served.snapshot.dataset
-}
+/** Nothing, too, where the request failed before it had a version. */
+const provenance = (served: ServedVersion | null | undefined): Provenance =>
+  served?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
 
 const tookMs = (c: Exchange, { clock }: HistoryParts): number =>
   Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000

@@ -16,14 +16,14 @@ export function handlerOf(route: Route): Handler {
 }
 
 const INFRASTRUCTURE: { readonly [Id in Exclude<RouteId, ResourceId>]: Handler } = {
-  healthz: (c, parts) => sendLive(c, parts, health(parts.source.current()), CACHING.never),
+  healthz: (c, parts) => sendLive(c, parts, health(c.get('served')), CACHING.never),
   readyz: (c, parts) => {
     const { source, clock, isDraining } = parts
-    const answer = readiness(source.current(), source.checks(), isDraining(), clock.now())
+    const answer = readiness(c.get('served'), source.checks(), isDraining(), clock.now())
     return sendLive(c, parts, answer, CACHING.never)
   },
   version: (c, parts) => {
-    const served = parts.source.current()
+    const served = c.get('served')
     // Weak: the register tells the time, so the bytes differ while the answer is the same.
     return sendLive(c, parts, versions(served), CACHING.pointer, `W/"${served?.version ?? 'none'}"`)
   },
@@ -36,7 +36,7 @@ async function answerResource(
   route: Route,
   id: ResourceId,
 ): Promise<Response> {
-  const served = parts.source.current()
+  const served = c.get('served')
   if (served === null) {
     throw new ApiError('not_ready', 'no dataset is loaded yet', {
       details: { checks: parts.source.checks() },

@@ -1,3 +1,4 @@
+import { accepts } from 'hono/accepts'
 import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
 import { answerHeaders, type Exchange, type Handler, sendLive } from './exchange.ts'
 import { indexPage, PAGE_POLICY } from './index-page.ts'
@@ -6,18 +7,26 @@ import type { ServedVersion } from './served-version.ts'
 
 /** `/`: what there is, as a page for a browser and as JSON for everyone else. */
 export function createIndexHandler(): Handler {
-  let drawn: { readonly of: ServedVersion | null; readonly page: string } | null = null
+  let drawn: { readonly of: ServedVersion | null; readonly page: Uint8Array<ArrayBuffer> } | null = null
   return (c, parts) => {
-    const served = parts.source.current()
+    const served = c.get('served')
     if (!wantsPage(c)) return sendLive(c, parts, index(served), CACHING.pointer, null, VARY)
-    if (drawn === null || drawn.of !== served)
-      drawn = { of: served, page: indexPage(served?.snapshot ?? null) }
-    return new Response(drawn.page, { headers: { ...answerHeaders(c, parts), ...PAGE_HEADERS } })
+    if (drawn === null || drawn.of !== served) {
+      drawn = { of: served, page: new TextEncoder().encode(indexPage(served?.snapshot ?? null)) }
+    }
+    const length = { 'content-length': String(drawn.page.length) }
+    return new Response(drawn.page, { headers: { ...answerHeaders(c, parts), ...PAGE_HEADERS, ...length } })
   }
 }
 
-/** Browsers ask for `text/html`; tools do not. */
-const wantsPage = (c: Exchange): boolean => (c.req.header('accept') ?? '').includes('text/html')
+/** Browsers ask for `text/html`; tools do not, and whoever takes anything gets JSON. */
+const wantsPage = (c: Exchange): boolean => accepts(c, NEGOTIATION) === 'text/html'
+
+const NEGOTIATION: Parameters<typeof accepts>[1] = {
+  header: 'Accept',
+  supports: ['application/json', 'text/html'],
+  default: 'application/json',
+}
 
 const VARY = { vary: `${COMMON_HEADERS.vary}, Accept` }
 

@@ -44,7 +44,7 @@ function strategyRow({ id, name, daily, figures, verification_state }: StrategyD
 <td><a href="/v1/strategies/${id}/curve" aria-label="equity curve of ${name}">${sparkline(daily.values)}</a></td>
 <td class="n">${percent(cagr_pct)}</td>
 <td class="n">${percent(max_drawdown_pct)}</td>
-<td class="n">${typeof sharpe_daily_annualized === 'number' ? sharpe_daily_annualized.toFixed(2) : '–'}</td>
+<td class="n">${decimal(sharpe_daily_annualized, 2)}</td>
 <td class="n"><a href="/v1/strategies/${id}/trades">${trade_count}</a></td>
 <td>${verification_state.replaceAll('_', ' ')}</td>
 </tr>`
@@ -56,7 +56,14 @@ const endpointRow = (path: string, about: string) => html`<tr>
 <td>${about}</td>
 </tr>`
 
-const percent = (value: unknown): string => (typeof value === 'number' ? `${value.toFixed(1)} %` : '–')
+const percent = (value: unknown): string => decimal(value, 1, ' %')
+
+/** A dash for what does not exist, and no minus on what rounds to zero. */
+function decimal(value: unknown, places: number, unit = ''): string {
+  if (typeof value !== 'number') return '–'
+  const text = value.toFixed(places)
+  return (Number(text) === 0 ? text.replace('-', '') : text) + unit
+}
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #d9dee7; --line: #1d6fa5; --paper: #fff }

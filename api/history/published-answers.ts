@@ -17,7 +17,7 @@ export type PublishedAnswers = {
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
 }
 
-/** `onDamage` is told of a file that is missing, cannot be read or is not what the manifest says. */
+/** `onDamage` is told once a version of each file that is missing, cannot be read or is not what the manifest says. */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,
@@ -26,6 +26,7 @@ export function createPublishedAnswers(
     maxSize: CACHE_BYTES,
     sizeCalculation: answer => answer.bytes.length,
   })
+  const told = new WeakSet<object>() // entries of a manifest: forgotten with the version that they belong to
   return {
     async read(artifact, acceptEncoding) {
       const coding = negotiateCoding(acceptEncoding, TWINS)
@@ -35,7 +36,8 @@ export function createPublishedAnswers(
       if (cached !== undefined) return cached
       const found = await readWhole(store, key, file.sha256)
       if ('unfit' in found) {
-        onDamage(`${found.unfit}; its answer is computed instead`)
+        if (!told.has(file)) onDamage(`${found.unfit}; its answer is computed instead`)
+        told.add(file)
         return null
       }
       const headers = { 'content-type': artifact.media_type, ...artifact.headers }

@@ -57,8 +57,23 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
 
 async function readPointer(store: ObjectStore): Promise<CurrentVersion | null> {
   const bytes = await store.read(CURRENT_KEY)
-  return bytes === null ? null : parseCurrent(bytes)
+  return bytes === null ? null : parsePointer(bytes, store)
 }
+
+function parsePointer(bytes: Uint8Array, store: ObjectStore): CurrentVersion {
+  try {
+    return parseCurrent(bytes)
+  } catch (cause) {
+    const start = JSON.stringify(new TextDecoder().decode(bytes.subarray(0, ECHO_BYTES)))
+    const message =
+      `${store.url}/${CURRENT_KEY} does not name a version: expected JSON with version and manifest_sha256, got ` +
+      `${start}; restore the object, or publish again`
+    throw new Error(message, { cause })
+  }
+}
+
+/** As much of a broken pointer as tells what it is. */
+const ECHO_BYTES = 80
 
 const isSame = (a: CurrentVersion, b: CurrentVersion | undefined): boolean =>
   a.version === b?.version && a.manifest_sha256 === b.manifest_sha256

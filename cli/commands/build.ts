@@ -3,10 +3,11 @@ import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import { printSummary, toSummary } from '../build-summary.ts'
-import { buildVersion } from '../build-version.ts'
+import { type BuildOrder, buildVersion } from '../build-version.ts'
 import { dataFolder } from '../data-folder.ts'
 import { parseEnvironment } from '../environment.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { MOST_THREADS, threadsFor } from '../threads.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Options = {
@@ -48,26 +49,25 @@ export function addBuild(program: Command, surroundings: Surroundings): void {
 async function runBuild(options: Options, surroundings: Surroundings): Promise<void> {
   const json = options.json ?? false
   const terminal = surroundings.terminal(json)
-  const environment = parseEnvironment(surroundings.env, dataFolder(surroundings.root))
-  const storeUrl = options.store ?? environment.storeUrl
-  const isPrivateNamed = options.store === undefined || Boolean(surroundings.env.PRIVATE_STORE_URL)
-  const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
-  const result = await buildVersion(
-    {
-      book: resolve(surroundings.cwd, options.book),
-      storeUrl,
-      privateStoreUrl: options.privateStore ?? privateDefault,
-      version: parseVersion(options.version),
-      asOf: parseDay(options.asOf),
-      allowStale: options.allowStale ?? false,
-      threads: parseThreads(options.threads, surroundings.cores),
-    },
-    surroundings,
-    terminal,
-  )
-  const summary = toSummary(result)
+  const summary = toSummary(await buildVersion(toOrder(options, surroundings), surroundings, terminal))
   if (json) terminal.json(summary)
   else printSummary(summary, terminal)
+}
+
+function toOrder(options: Options, { env, root, cwd, cores }: Surroundings): BuildOrder {
+  const environment = parseEnvironment(env, dataFolder(root))
+  const storeUrl = options.store ?? environment.storeUrl
+  const isPrivateNamed = options.store === undefined || Boolean(env.PRIVATE_STORE_URL)
+  const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
+  return {
+    book: resolve(cwd, options.book),
+    storeUrl,
+    privateStoreUrl: options.privateStore ?? privateDefault,
+    version: parseVersion(options.version),
+    asOf: parseDay(options.asOf),
+    allowStale: options.allowStale ?? false,
+    threads: parseThreads(options.threads, cores),
+  }
 }
 
 function parseVersion(text: string | undefined): string | null {
@@ -84,11 +84,8 @@ function parseDay(text: string | undefined): EpochDay | null {
   return day
 }
 
-/** More threads than this only wait for each other. */
-const MOST_THREADS = 64
-
 function parseThreads(text: string | undefined, cores: number): number {
-  const threads = text === undefined ? Math.min(cores, MOST_THREADS) : Number(text)
+  const threads = text === undefined ? threadsFor(cores) : Number(text)
   if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
   throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)
 }

@@ -15,12 +15,13 @@ export function addInit(program: Command, surroundings: Surroundings): void {
     .command('init')
     .description('write a commented starter book that builds as it is')
     .argument('<dir>', 'an empty or new folder')
+    .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action(async (dir: string) => {
+    .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
       const folder = resolve(surroundings.cwd, dir)
       await writeStarterBook(folder, toEpochDay(surroundings.now()) - 1)
-      surroundings
-        .terminal(false)
-        .print(`a book to begin with is in ${folder}: read its README.md, then build it`)
+      const terminal = surroundings.terminal(json)
+      if (json) terminal.json({ folder })
+      else terminal.print(`a book to begin with is in ${folder}: read its README.md, then build it`)
     })
 }

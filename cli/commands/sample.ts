@@ -9,10 +9,13 @@ export function addSample(program: Command, surroundings: Surroundings): void {
     .command('sample')
     .description('write the embedded sample book: synthetic prices, eight strategies')
     .argument('<dir>', 'an empty or new folder')
+    .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')
-    .action(async (dir: string) => {
+    .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
       const folder = resolve(surroundings.cwd, dir)
       await writeSampleBook(folder)
-      surroundings.terminal(false).print(`the sample book is in ${folder}`)
+      const terminal = surroundings.terminal(json)
+      if (json) terminal.json({ folder })
+      else terminal.print(`the sample book is in ${folder}`)
     })
 }

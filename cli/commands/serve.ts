@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { assertApart } from '#storage/open-store.ts'
 import { dataFolder } from '../data-folder.ts'
 import { parseEnvironment } from '../environment.ts'
 import { serveHistory } from '../serve-history.ts'
@@ -23,6 +24,7 @@ async function runHistory(surroundings: Surroundings): Promise<void> {
   const { env, root, now, elapsed } = surroundings
   const terminal = surroundings.terminal(false)
   const environment = parseEnvironment(env, dataFolder(root))
+  await assertApart(environment.storeUrl, environment.privateStoreUrl)
   const stopped = surroundings.untilStopped() // who reads the address below may send a signal at once
   const service = await serveHistory(environment, { now, elapsed }, terminal.note)
   terminal.print(`history service on ${service.url}`)

@@ -68,7 +68,8 @@ const QUERY: { readonly [Name in Exclude<QueryName, 'format'>]: Schema } = {
   risk_pct: {
     description:
       'Modelled risk per trade as a fraction of equity: `0.02` = 2 %. Every base return is multiplied by ' +
-      '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so.',
+      '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so. ' +
+      'A level at which a figure would pass what a number can hold is refused.',
     schema: { type: 'number', minimum: SMALLEST_RISK_PCT },
   },
   from: { description: 'First day, inclusive.', schema: { type: 'string', format: 'date' } },

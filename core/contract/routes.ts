@@ -99,7 +99,7 @@ export const ROUTES: readonly Route[] = [
     query: ['period', 'risk_pct', 'format'],
     formats: JSON_OR_CSV,
     data: exportTable,
-    refusals: ['validation_error', 'not_ready'],
+    refusals: ['validation_error', 'not_ready', 'overloaded'],
   },
   {
     id: 'strategy',

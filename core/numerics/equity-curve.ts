@@ -28,6 +28,20 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   return curve
 }
 
+/** Room below the range of a double: percent and the rounding to ten digits need some. */
+export const LARGEST_PUBLISHED = 1e306
+
+/** Whether `k` times a return, or the equity compounded from them, is too large for a number to hold and to be published. */
+export function passesNumbers(returns: Float64Array, k: number): boolean {
+  let level = 1
+  for (let i = 0; i < returns.length; i++) {
+    const growth = 1 + k * returns[i]!
+    level = growth > 0 ? level * growth : 0
+    if (Math.abs(growth) > LARGEST_PUBLISHED || level > LARGEST_PUBLISHED) return true
+  }
+  return false
+}
+
 /**
  * The index in `curve` of the first point without equity, or null where the account survives. An equity so small that
  * a double cannot hold it is ruin too.

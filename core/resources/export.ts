@@ -5,21 +5,19 @@ import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Resource } from './answer.ts'
 import { correlationPayload } from './correlation.ts'
 import { bookLinks } from './links.ts'
-import { EXPORT_NOTE } from './notes.ts'
-import { type RiskLevel, rescaled, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
+import { exportNote } from './notes.ts'
+import { type RiskLevel, rescaled, rescaleMeta, riskLevel } from './risk-level.ts'
 
 /** `/v1/export`: the returns of all strategies side by side, at base risk or each rescaled to one level. */
 export const exportAll: Resource = (snapshot, params) => {
   const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
   const table = wideTable(snapshot.strategies, params.period, level)
+  const correlation = correlationPayload(snapshot, params.period, null)
+  const note = exportNote(correlation.undefined_pairs.length)
   return {
-    data: {
-      ids: snapshot.strategies.map(({ id }) => id),
-      rows: table,
-      correlation: correlationPayload(snapshot, params.period, null),
-    },
+    data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
     table,
-    meta: { period: params.period, ...exportRiskMeta(snapshot, level), note: EXPORT_NOTE },
+    meta: { period: params.period, ...exportRiskMeta(snapshot, level), note },
     links: bookLinks('export', params),
   }
 }
@@ -43,12 +41,13 @@ function wideTable(strategies: readonly StrategyData[], period: Period, level: R
 }
 
 function returnColumn(
-  { id, base_risk_pct }: StrategyData,
+  strategy: StrategyData,
   series: Series,
   first: number,
   level: RiskLevel | null,
 ): Column {
-  const { write } = significantColumn(id, rescaled(series.values, riskFactor(level, base_risk_pct)))
+  const { id } = strategy
+  const { write } = significantColumn(id, rescaled(series.values, strategy, level))
   const offset = (series.first - first) / STEP_DAYS[series.period]
   const { length } = series.values
   return {

@@ -4,7 +4,7 @@ import type { Resource } from './answer.ts'
 import { findStrategy } from './find-strategy.ts'
 import { strategyLinks } from './links.ts'
 import { RETURNS_NOTE } from './notes.ts'
-import { rescaled, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
 import { sliceSeries } from './slice-series.ts'
 
 /** `/v1/strategies/{sid}/returns`: the daily or weekly returns, cut to a range, at any risk level. */
@@ -12,10 +12,7 @@ export const returns: Resource = (snapshot, params) => {
   const strategy = findStrategy(snapshot, params.sid)
   const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
   const cut = sliceSeries(strategy[params.period], params.from, params.to)
-  const table = seriesTable(
-    { ...cut, values: rescaled(cut.values, riskFactor(level, strategy.base_risk_pct)) },
-    'ret',
-  )
+  const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
   return {
     data: table,
     table,

@@ -1,4 +1,8 @@
+import { toText } from '#core/contract/decimal.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
+import { LARGEST_PUBLISHED, passesNumbers } from '#core/numerics/equity-curve.ts'
+import type { StrategyData } from '#core/snapshot/snapshot.ts'
 
 /** A risk level as asked for and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
@@ -25,7 +29,42 @@ export const seriesRiskMeta = (level: RiskLevel | null, baseRisk: number): MetaE
   ...(level === null ? {} : { base_risk_pct: baseRisk, ...rescaleMeta(level) }),
 })
 
-/** Returns at another risk level: each multiplied by the factor. The base series itself where the factor is 1. */
-export function rescaled(values: Float64Array, factor: number): Float64Array {
-  return factor === 1 ? values : values.map(value => value * factor)
+type Identified = Pick<StrategyData, 'id' | 'base_risk_pct'>
+
+/**
+ * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself where the factor
+ * is 1. Throws `validation_error` where a product is too large to be published.
+ */
+export function rescaled(values: Float64Array, strategy: Identified, level: RiskLevel | null): Float64Array {
+  const factor = riskFactor(level, strategy.base_risk_pct)
+  if (level === null || factor === 1) return values
+  const products = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i++) {
+    products[i] = values[i]! * factor
+    if (Math.abs(products[i]!) > LARGEST_PUBLISHED) throw tooLarge(strategy, level)
+  }
+  return products
 }
+
+/**
+ * Throws `validation_error` where the equity at this level is too large to be published. At base risk there is nothing
+ * to ask: a version is not published without its base figures.
+ */
+export function assertPublishable(
+  strategy: Identified & Pick<StrategyData, 'daily'>,
+  level: RiskLevel,
+): void {
+  const factor = riskFactor(level, strategy.base_risk_pct)
+  if (factor !== 1 && passesNumbers(strategy.daily.values, factor)) throw tooLarge(strategy, level)
+}
+
+const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>
+  new ApiError('validation_error', 'unfit query parameters: risk_pct', {
+    details: [
+      {
+        param: 'risk_pct',
+        value: toText(requested),
+        reason: `the figures of the strategy ${id} pass what a number can hold at this level; ask for a smaller one`,
+      },
+    ],
+  })

@@ -7,7 +7,7 @@ import { publishFigures } from './figures-on-the-wire.ts'
 import { findStrategy } from './find-strategy.ts'
 import { strategyLinks } from './links.ts'
 import { STATS_NOTE, TIME_UNDERWATER_FOOTNOTE } from './notes.ts'
-import { type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
+import { assertPublishable, type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
 
 /** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
 export const stats: Resource = (snapshot, params) => {
@@ -29,10 +29,9 @@ export const stats: Resource = (snapshot, params) => {
 }
 
 /** The stored block with everything that comes from the series computed anew. */
-function rescaledBlock(
-  { figures, daily, weekly, base_risk_pct }: StrategyData,
-  level: RiskLevel,
-): FigureBlock {
+function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
+  assertPublishable(strategy, level)
+  const { figures, daily, weekly, base_risk_pct } = strategy
   const series = splitFigures(performanceFigures(daily, weekly, riskFactor(level, base_risk_pct)))
   const unchanged = Object.entries(figures.undefined).filter(([path]) => !(path in series.values))
   return {

@@ -2,6 +2,7 @@ import type { Series } from '#core/numerics/series.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
+import type { Place } from './locate.ts'
 import type { Problem } from './problem.ts'
 import type { Timeframe } from './timeframe.ts'
 
@@ -19,6 +20,14 @@ export type Book = {
   readonly inputs: readonly Input[]
   /** What is strange but harmless: files that nothing names, instruments without funding. */
   readonly warnings: readonly Problem[]
+}
+
+/**
+ * What is sound of a book, whatever else is wrong with it: the strategies whose entry and source have no problem, and
+ * the market data without one.
+ */
+export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding'> & {
+  readonly service: Service | null
 }
 
 /** `BTCUSDT-PERP/4h`: names a set of bars. */
@@ -43,6 +52,8 @@ export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
    * reported returns, which need none.
    */
   readonly bars: BarsKey | null
+  /** Where its inception stands in the catalogue; where it has none, the strategy itself. */
+  readonly inceptionPlace: Place
 }
 
 export type Source =

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { TV_STATUSES } from '#core/contract/payloads/strategy.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
@@ -104,28 +106,21 @@ export const settingsShape = {
   ).default('1d'),
 }
 
-/** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
-export const strategyShape = (maxRisk: number) => ({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/)
-    .meta({
-      description: 'Public alias: a tree or a river, never the mechanism. Names the source file.',
-      expected:
-        'an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
-    }),
+/** A strategy as people see it. */
+const identityShape = {
+  id: z.string().regex(ID_PATTERN).meta({
+    description: 'Public alias: a tree or a river, never the mechanism. Names the source file.',
+    expected:
+      'an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit',
+  }),
   name: text('Name, for people.'),
   blurb: text('A sentence for people that gives no mechanism away.', MAX_LONG_TEXT_CHARS)
     .nullable()
     .default(null),
-  base_risk_pct: z
-    .number()
-    .gt(0)
-    .max(maxRisk)
-    .meta({
-      description: 'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
-      expected: `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
-    }),
+}
+
+/** What the history of a strategy is made of, and what is said about it. */
+const historyShape = {
   source: z.enum(['module', 'ledger', 'returns']).meta({
     description:
       'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
@@ -146,17 +141,37 @@ export const strategyShape = (maxRisk: number) => ({
     .enum(['LIVE', 'DRY_RUN'])
     .default('DRY_RUN')
     .meta({ description: 'Whether its live signals are to be traded.', expected: 'LIVE or DRY_RUN' }),
-  tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']).default('provisional').meta({
-    description: 'Outcome of the cross-check against an external charting tool.',
-    expected: 'one of provisional, confirmed, diverged, not_applicable',
-  }),
+  tv_status: z
+    .enum(TV_STATUSES)
+    .default('provisional')
+    .meta({
+      description: 'Outcome of the cross-check against an external charting tool.',
+      expected: `one of ${TV_STATUSES.join(', ')}`,
+    }),
   allow_overlap: z
     .boolean()
     .default(false)
     .meta({ description: 'Whether trades of a ledger may overlap in time.', expected: 'true or false' }),
+}
+
+/** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
+export const strategyShape = (maxRisk: number) => ({
+  ...identityShape,
+  base_risk_pct: baseRisk(maxRisk),
+  ...historyShape,
 })
 
-const strategySchema = (maxRisk: number) => z.strictObject({ ...strategyShape(maxRisk), ...settingsShape })
+const baseRisk = (maxRisk: number) =>
+  z
+    .number()
+    .gt(0)
+    .max(maxRisk)
+    .meta({
+      description: 'Fraction of equity lost when the stop of a trade is hit: 0.02 = 2 %.',
+      expected: `a number above 0 and at most ${maxRisk} (a fraction: 0.02 = 2 % of equity)`,
+    })
 
 export type Service = z.infer<z.ZodObject<typeof serviceShape>>
-export type CatalogueStrategy = z.infer<ReturnType<typeof strategySchema>>
+export type CatalogueStrategy = z.infer<
+  z.ZodObject<ReturnType<typeof strategyShape> & typeof settingsShape, z.core.$strict>
+>

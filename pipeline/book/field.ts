@@ -44,10 +44,16 @@ export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
 
 /** `the nearest key is "name"`: the known word with the fewest letters to change; all of them where none is near. */
 export function hint(word: string, known: readonly string[], noun: string): string {
-  const nearest = known.reduce((best, next) => (leven(word, next) < leven(word, best) ? next : best))
-  return leven(word, nearest) <= word.length / 2
-    ? `the nearest ${noun} is ${JSON.stringify(nearest)}`
-    : `the known ${noun}s are ${listed(known)}`
+  const nearest = nearestTo(word, known)
+  return nearest === null
+    ? `the known ${noun}s are ${listed(known)}`
+    : `the nearest ${noun} is ${JSON.stringify(nearest)}`
+}
+
+/** The known word with the fewest letters to change; null where more than half of them would have to. */
+export function nearestTo(word: string, known: readonly string[]): string | null {
+  const [nearest = null] = known.toSorted((a, b) => leven(word, a) - leven(word, b))
+  return nearest !== null && leven(word, nearest) <= word.length / 2 ? nearest : null
 }
 
 /** `alder, birch and 3 more`: a list for a message, at most `MAX_LISTED` of it spelled out. */

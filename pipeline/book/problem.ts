@@ -30,6 +30,8 @@ export class BookError extends Error {
 export type ProblemList = {
   add(problem: Problem): void
   isEmpty(): boolean
+  /** Whether the file has a problem. */
+  has(file: string): boolean
   /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
   sorted(): readonly Problem[]
 }
@@ -49,6 +51,7 @@ export function createProblemList(): ProblemList {
       else ofFile.dropped += 1
     },
     isEmpty: () => byFile.size === 0,
+    has: file => byFile.has(file),
     sorted: () =>
       [...byFile]
         .sort(([a], [b]) => compare(a, b))

@@ -8,7 +8,7 @@ import {
   strategyShape,
 } from './catalogue.ts'
 import { fieldProblems, got } from './field.ts'
-import type { Path } from './locate.ts'
+import type { Path, Place } from './locate.ts'
 import type { Reading } from './reading.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
 
@@ -25,8 +25,10 @@ export type Catalogue = {
 
 /** A strategy as far as its files need it; null for a field that cannot be told. */
 export type Claim = z.infer<typeof claimSchema> & {
-  /** Reports a problem at its `source` in the catalogue. */
-  readonly report: (message: string) => void
+  /** Reports a problem at one of its fields in the catalogue, or at the default that it takes. */
+  readonly report: (field: 'source' | 'instrument' | 'inception', message: string) => void
+  /** Where its inception stands in the catalogue; where it has none, the strategy itself. */
+  readonly inceptionPlace: Place
 }
 
 /** Reads `catalogue.yaml`. Null where there is nothing in it to go on with; all problems are reported. */
@@ -52,9 +54,10 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
     if (record === null) continue
     const hasTimeframe = reportTimeframe(file, path, record)
     const isSound = reportFields(file, path, record, shape) && hasTimeframe
-    claim(file, path, { ...parts.defaults, ...record }, claims)
+    const isClaimed = claim(file, path, record, parts.defaults ?? {}, claims)
     // Where the defaults are not sound, what they would merge into the strategy is not known.
-    if (isSound && defaults !== null) strategies.push(z.object(shape).parse({ ...defaults, ...record }))
+    if (isSound && isClaimed && defaults !== null)
+      strategies.push(z.object(shape).parse({ ...defaults, ...record }))
   }
   return { service, strategies, claims: [...claims.values()] }
 }
@@ -108,11 +111,26 @@ function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fiel
   return false
 }
 
-/** Two strategies of one id would share one source file; the first keeps it. */
-function claim(file: YamlFile, path: Path, record: Fields, claims: Map<string, Claim>): void {
-  const wanted = claimSchema.safeParse(record).data
-  if (wanted === undefined) return
-  if (claims.has(wanted.id))
+/** False where its files cannot be told. Two strategies of one id would share one source file; the first keeps it. */
+function claim(
+  file: YamlFile,
+  path: Path,
+  record: Fields,
+  defaults: Fields,
+  claims: Map<string, Claim>,
+): boolean {
+  const wanted = claimSchema.safeParse({ ...defaults, ...record }).data
+  if (wanted === undefined) return false
+  if (claims.has(wanted.id)) {
     file.report([...path, 'id'], `expected an id of its own, got ${got(wanted.id)} again`)
-  else claims.set(wanted.id, { ...wanted, report: message => file.report([...path, 'source'], message) })
+    return false
+  }
+  const pathOf = (field: string): Path =>
+    !(field in record) && field in defaults ? ['defaults', field] : [...path, field]
+  claims.set(wanted.id, {
+    ...wanted,
+    report: (field, message) => file.report(pathOf(field), message),
+    inceptionPlace: file.place([...path, 'inception']),
+  })
+  return true
 }

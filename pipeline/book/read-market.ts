@@ -1,6 +1,6 @@
 import type { Funding } from '#core/replay/bars.ts'
 import type { BarsFile, BarsKey } from './book.ts'
-import { listed } from './field.ts'
+import { got, listed, nearestTo } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import { readBars } from './read-bars.ts'
 import type { Claim } from './read-catalogue.ts'
@@ -36,24 +36,33 @@ function timeframeOf({ source, timeframe, mark }: Wants): Timeframe | null {
   }
 }
 
-/** Reads the bars that the strategies need, each set once; a set that is missing is a problem. */
+/**
+ * Reads the bars that the strategies need, each set once; a set that is missing is a problem, and so is an instrument
+ * without any. Returns the sound ones.
+ */
 export async function readAllBars(
   reading: Reading,
   folder: Folder,
   claims: readonly Claim[],
 ): Promise<ReadonlyMap<BarsKey, BarsFile>> {
   const bars = new Map<BarsKey, BarsFile>()
+  const known = instrumentsIn(folder)
+  reportUnknown(claims, known)
   for (const [key, users] of Map.groupBy(claims, barsKeyOf)) {
     const timeframe = users[0] === undefined ? null : timeframeOf(users[0])
     if (key === null || timeframe === null) continue
     const path = tableAt(reading, folder, `bars/${key}`)
-    if (path === null) reportMissing(reading, folder, key, users)
-    else bars.set(key, await readBars(reading, path, timeframe))
+    if (path === null) {
+      if (known.includes(instrumentOf(key))) reportMissing(reading, folder, key, users)
+      continue
+    }
+    const file = await readBars(reading, path, timeframe)
+    if (!reading.problems.has(path)) bars.set(key, file)
   }
   return bars
 }
 
-/** Reads the funding of every instrument that a strategy trades and that has some. */
+/** Reads the funding of every instrument that a strategy trades and that has some. Returns the sound ones. */
 export async function readAllFunding(
   reading: Reading,
   folder: Folder,
@@ -62,7 +71,9 @@ export async function readAllFunding(
   const funding = new Map<string, Funding>()
   for (const instrument of tradedInstruments(claims)) {
     const path = tableAt(reading, folder, `funding/${instrument}`)
-    if (path !== null) funding.set(instrument, await readFunding(reading, path))
+    if (path === null) continue
+    const payments = await readFunding(reading, path)
+    if (!reading.problems.has(path)) funding.set(instrument, payments)
   }
   return funding
 }
@@ -75,12 +86,35 @@ export const tradedInstruments = (claims: readonly Claim[]): ReadonlySet<string>
     ),
   )
 
+const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))
+
+/** The instruments that have a table of bars, of whatever timeframe. */
+const instrumentsIn = (folder: Folder): string[] => [
+  ...new Set(
+    filesUnder(folder, 'bars').flatMap(path => /^([^/]+)\/[^/]+\.csv(?:\.gz)?$/.exec(path)?.slice(1) ?? []),
+  ),
+]
+
+/** Told where the first strategy that trades it names it: one name that is wrong is one problem. */
+function reportUnknown(claims: readonly Claim[], known: readonly string[]): void {
+  const wanting = claims.filter(claim => barsKeyOf(claim) !== null)
+  for (const [instrument, users] of Map.groupBy(wanting, claim => claim.instrument ?? '')) {
+    if (known.includes(instrument)) continue
+    const nearest = nearestTo(instrument, known)
+    users[0]?.report(
+      'instrument',
+      `expected an instrument with bars under bars/, for ${listed(users.map(({ id }) => id))}, got ${got(instrument)}; ` +
+        `${known.length === 0 ? 'there are no bars at all' : `there are bars of ${listed(known)}`}` +
+        `${nearest === null ? '' : `; the nearest name is ${got(nearest)}`}`,
+    )
+  }
+}
+
 function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: readonly Claim[]): void {
-  const [instrument = ''] = key.split('/')
-  const beside = filesUnder(folder, `bars/${instrument}`)
-  const there = beside.length === 0 ? 'is not there or empty' : `has ${listed(beside)}`
+  const parent = `bars/${instrumentOf(key)}`
+  const beside = listed(filesUnder(folder, parent))
   reading.problems.add({
     file: `bars/${key}.csv`,
-    message: `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; bars/${instrument}/ ${there}`,
+    message: `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ${parent}/ has ${beside}`,
   })
 }

@@ -6,7 +6,10 @@ import { readLedger } from './read-ledger.ts'
 import { readReturns } from './read-returns.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
 
-/** Reads the source of every strategy, by id; one that is missing, or not the only one, is a problem. */
+/**
+ * Reads the source of every strategy; one that is missing, or not the only one, is a problem. Returns the sound ones by
+ * id.
+ */
 export async function readSources(
   reading: Reading,
   folder: Folder,
@@ -14,8 +17,10 @@ export async function readSources(
 ): Promise<ReadonlyMap<string, Source>> {
   const sources = new Map<string, Source>()
   for (const claim of claims) {
-    const source = await readSource(reading, claim, candidatesOf(reading, folder, claim), folder)
-    if (source !== null) sources.set(claim.id, source)
+    const found = candidatesOf(reading, folder, claim)
+    const source = await readSource(reading, claim, found, folder)
+    const isSound = Object.values(found).every(path => path === null || !reading.problems.has(path))
+    if (source !== null && isSound) sources.set(claim.id, source)
   }
   return sources
 }
@@ -75,6 +80,7 @@ function reportStrangers({ source, id, report }: Claim, { module, ledger, return
   const strangers = [module, ledger, returns].filter(path => path !== null && !allowed.includes(path))
   if (strangers.length === 0) return
   report(
+    'source',
     `expected ${id} to have no other source than its ${source}, got ${strangers.join(' and ')} too: remove one`,
   )
 }
@@ -84,6 +90,7 @@ function reportMissing({ source, id, report }: Claim, folder: Folder): void {
   const wanted = source === 'module' ? `${parent}/${id}.ts` : `${parent}/${id}.csv or .csv.gz`
   const beside = filesUnder(folder, parent)
   report(
+    'source',
     `expected ${wanted}, got no such file; ${parent}/ has ${beside.length === 0 ? 'no files' : listed(beside)}`,
   )
 }

@@ -18,30 +18,43 @@ export async function readTable(
 ): Promise<void> {
   const report = (row: number | null, message: string) =>
     reading.problems.add({ file: path, message, ...(row === null ? {} : { row }) })
-  let header: Header | null = null
-
-  function onLine(line: string, row: number): void {
-    if (row === 1) {
-      const text = line.replace(BYTE_ORDER_MARK, '')
-      header = toHeader(splitLine(text) ?? [], columns)
-      if (header === null) report(row, explainHeader(text, columns))
-    } else if (header !== null) {
-      const fields = splitLine(line)
-      if (fields?.length === header.names.length) onRow(header.arrange(fields), row)
-      else report(row, explainLength(line, fields, header))
-    }
-  }
-
+  const rows = createRowReader(columns, onRow, report)
   reading.onFile(path)
   try {
-    const { bytes, sha256, lines } = await readLines(placeOf(reading, path), onLine)
+    const { bytes, sha256, lines } = await readLines(placeOf(reading, path), rows.onLine)
     reading.inputs.push({ path, bytes, sha256, rows: Math.max(lines - 1, 0) })
-    if (lines === 0) report(1, explainHeader('', columns))
-    if (lines === 1 && header !== null && !columns.mayBeEmpty)
-      report(1, 'expected rows under the header, got none')
+    rows.end(lines)
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
     report(error.row, error.message)
+  }
+}
+
+/** Takes the lines of a table one by one: the first is its header, and under a bad header no row is judged. */
+function createRowReader(
+  columns: Columns,
+  onRow: (fields: readonly string[], row: number) => void,
+  report: (row: number, message: string) => void,
+) {
+  let header: Header | null = null
+
+  return {
+    onLine(line: string, row: number): void {
+      if (row === 1) {
+        const text = line.replace(BYTE_ORDER_MARK, '')
+        header = toHeader(splitLine(text) ?? [], columns)
+        if (header === null) report(row, explainHeader(text, columns))
+      } else if (header !== null) {
+        const fields = splitLine(line)
+        if (fields?.length === header.names.length) onRow(header.arrange(fields), row)
+        else report(row, explainLength(line, fields, header))
+      }
+    },
+    end(lines: number): void {
+      if (lines === 0) report(1, explainHeader('', columns))
+      if (lines === 1 && header !== null && !columns.mayBeEmpty)
+        report(1, 'expected rows under the header, got none')
+    },
   }
 }
 

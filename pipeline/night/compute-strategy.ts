@@ -3,9 +3,8 @@ import { toIsoDate } from '#core/calendar.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { completeWeeks } from '#core/numerics/complete-weeks.ts'
-import { lastDay, type Series } from '#core/numerics/series.ts'
+import { lastDay } from '#core/numerics/series.ts'
 import type { StrategyData, StrategyRecord } from '#core/snapshot/snapshot.ts'
-import type { Problem } from '../book/problem.ts'
 import type { History, HistoryOutcome } from './history.ts'
 import { ledgerHistory } from './ledger-history.ts'
 import { moduleHistory } from './module-history.ts'
@@ -18,8 +17,6 @@ export async function computeStrategy(task: StrategyTask): Promise<StrategyOutco
   const outcome = await makeHistory(task)
   if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
   const { history } = outcome
-  const problem = describeEmpty(task, history.daily)
-  if (problem !== null) return { kind: 'refused', problems: [problem] }
   return { kind: 'computed', data: toStrategyData(task, history), notices: history.notices }
 }
 
@@ -31,14 +28,6 @@ function makeHistory(task: StrategyTask): HistoryOutcome | Promise<HistoryOutcom
   return source.kind === 'module'
     ? moduleHistory({ ...task, bars }, source.path)
     : ledgerHistory({ ...task, bars }, source)
-}
-
-function describeEmpty({ entry, lastDay: last }: StrategyTask, daily: Series): Problem | null {
-  if (daily.values.length > 0) return null
-  return {
-    file: 'catalogue.yaml',
-    message: `${entry.id}: its series begins after the last public day ${toIsoDate(last)}; take it out until then`,
-  }
 }
 
 function toStrategyData(task: StrategyTask, history: History): StrategyData {

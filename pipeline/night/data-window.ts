@@ -1,10 +1,12 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { lastDay } from '#core/numerics/series.ts'
-import type { Bars } from '#core/replay/bars.ts'
-import type { Book } from '../book/book.ts'
+import { type Bars, endOfBars } from '#core/replay/bars.ts'
+import { firstCompleteDay } from '#core/replay/daily.ts'
+import type { Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
+import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 
-/** Bars older than this mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
+/** Data older than this mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
 export const STALE_MS = 36 * 3_600_000
 
 export type WindowOptions = {
@@ -16,47 +18,114 @@ export type WindowOptions = {
 
 /**
  * The last day of the public window: the last UTC day that is complete in every set of bars (or, in a book without
- * bars, the latest day reported), no later than `asOf`, less the embargo. Throws a BookError for stale bars, which a
- * build of the past and `allowStale` permit, and for a window that ends before anything begins.
+ * bars, the latest day reported), no later than `asOf`, less the embargo. Throws where `assertOver` does, and a
+ * BookError with everything that `windowProblems` finds.
  */
 export function lastPublicDay(book: Book, options: WindowOptions): EpochDay {
+  assertOver(options)
+  const problems = windowProblems(book, options)
+  if (problems.length > 0) throw new BookError(book.dir, problems)
+  return lastDayOf(book, options)
+}
+
+/** Throws for an as-of day that is not over: its data cannot be whole yet. */
+export function assertOver({ asOf, nowMs }: WindowOptions): void {
+  if (asOf === null || endOfDay(asOf) <= nowMs) return
+  throw new Error(
+    `--as-of: expected a day that is over, got ${toIsoDate(asOf)} while it is ${toIsoInstant(nowMs)}: ` +
+      `give ${toIsoDate(toEpochDay(nowMs) - 1)} or a day before it`,
+  )
+}
+
+/** Everything that keeps the window of a sound book from being built: stale data, and series that begin after it. */
+export function windowProblems(book: SoundParts, options: WindowOptions): Problem[] {
+  const last = lastDayOf(book, options)
+  return [
+    ...staleBars(book, options),
+    ...staleReturns(book, options),
+    ...lateBars(book, last),
+    ...lateSeries(book, last),
+  ]
+}
+
+/** The last public day as far as the sound parts tell: what is not known of a book ends no window. */
+export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
   const ends = [...book.bars.values()].map(({ bars }) => lastCompleteDay(bars))
   const complete = ends.length > 0 ? Math.min(...ends) : lastReportedDay(book)
-  const last = Math.min(complete, options.asOf ?? complete) - book.service.embargo_days
-  const problems = [...staleBars(book, options), ...emptyBars(book, last)]
-  if (problems.length > 0) throw new BookError(book.dir, problems)
-  return last
+  return Math.min(complete, asOf ?? complete) - (book.service?.embargo_days ?? 0)
 }
 
 /** The last UTC day whose every hour the bars cover, gaps aside: the day before the one that the last bar ends in. */
-export const lastCompleteDay = (bars: Bars): EpochDay => toEpochDay(endMs(bars)) - 1
+export const lastCompleteDay = (bars: Bars): EpochDay => toEpochDay(endOfBars(bars)) - 1
 
-const endMs = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs
+const endOfDay = (day: EpochDay): number => (day + 1) * DAY_MS
 
-function lastReportedDay({ strategies }: Book): EpochDay {
-  const days = strategies.flatMap(({ source }) => (source.kind === 'returns' ? [lastDay(source.daily)] : []))
-  return Math.max(...days)
+const lastReportedDay = (book: SoundParts): EpochDay =>
+  Math.max(...reportedDays(book).map(({ last }) => last))
+
+const reportedDays = ({ strategies }: SoundParts) =>
+  strategies.flatMap(({ id, source }) =>
+    source.kind === 'returns' ? [{ file: `returns/${id}.csv`, last: lastDay(source.daily) }] : [],
+  )
+
+/** The sets of bars that a build refuses because they are stale; none where that was allowed. */
+export const staleBars = ({ bars }: SoundParts, options: WindowOptions): Problem[] =>
+  [...bars.values()].flatMap(file => {
+    const end = endOfBars(file.bars)
+    const what = `the newest bar ends at ${toIsoInstant(end)}`
+    return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'bars', options) }] : []
+  })
+
+/** A book without bars is as old as the newest day that any of its strategies reports. */
+function staleReturns(book: SoundParts, options: WindowOptions): Problem[] {
+  if (book.bars.size > 0) return []
+  const newest = lastReportedDay(book)
+  if (!isStale(endOfDay(newest), options)) return []
+  return reportedDays(book)
+    .filter(({ last }) => last === newest)
+    .map(({ file }) => {
+      const what = `the newest reported day ends at ${toIsoInstant(endOfDay(newest))}`
+      return { file, message: explainStale(what, 'returns', options) }
+    })
 }
 
-function staleBars({ bars }: Book, { nowMs, asOf, allowStale }: WindowOptions): Problem[] {
-  if (allowStale || asOf !== null) return []
-  return [...bars.values()]
-    .filter(file => nowMs - endMs(file.bars) > STALE_MS)
-    .map(({ path, bars: stale }) => ({
-      file: path,
-      message:
-        `the newest bar ends at ${toIsoInstant(endMs(stale))}, more than ${STALE_MS / 3_600_000} hours ago: bring ` +
-        'newer bars, or build the past with --as-of DATE, or accept them with --allow-stale',
-    }))
+/** The instant at which a build's data should be whole: the end of the as-of day, or now. */
+const dueMs = ({ asOf, nowMs }: WindowOptions): number => (asOf === null ? nowMs : endOfDay(asOf))
+
+const isStale = (endMs: number, options: WindowOptions): boolean =>
+  !options.allowStale && dueMs(options) - endMs > STALE_MS
+
+function explainStale(what: string, data: 'bars' | 'returns', { asOf }: WindowOptions): string {
+  const [than, way] =
+    asOf === null
+      ? ['ago', 'build the past with --as-of DATE']
+      : [`before the end of ${toIsoDate(asOf)}`, 'give an earlier --as-of']
+  return (
+    `${what}, more than ${STALE_MS / 3_600_000} hours ${than}: bring newer ${data}, or ${way}, ` +
+    'or accept them with --allow-stale'
+  )
 }
 
-function emptyBars({ bars }: Book, last: EpochDay): Problem[] {
+function lateBars({ bars }: SoundParts, last: EpochDay): Problem[] {
   return [...bars.values()]
-    .filter(file => file.bars.t[0]! >= (last + 1) * DAY_MS)
+    .filter(file => firstCompleteDay(file.bars) > last)
     .map(({ path, bars: late }) => ({
       file: path,
-      message: `the bars begin at ${toIsoInstant(late.t[0]!)}, after the last public day ${toIsoDate(last)}`,
+      message:
+        `the bars begin at ${toIsoInstant(late.t[0]!)} and cover no whole day up to the last public day ` +
+        `${toIsoDate(last)}: bring older bars, or build a later day`,
     }))
+}
+
+function lateSeries({ strategies }: SoundParts, last: EpochDay): Problem[] {
+  return strategies.flatMap(({ id, inception, source, inceptionPlace }) => {
+    const first = inception ?? (source.kind === 'returns' ? source.daily.first : last)
+    if (first <= last) return []
+    const message =
+      `${id}: its series begins on ${toIsoDate(first)}, after the last public day ${toIsoDate(last)}: ` +
+      'take it out until then'
+    return [{ file: CATALOGUE_FILE, ...inceptionPlace, message }]
+  })
 }
 
 /** The bars that had closed by the end of a day: views, not copies. */

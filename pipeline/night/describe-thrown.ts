@@ -40,10 +40,15 @@ export function describeThrown(thrown: unknown): string {
   return name === 'Error' ? message : `${name}: ${message}`
 }
 
-/** The topmost place of the stack that lies in the module itself; none where the engine refused what it returned. */
+/**
+ * The topmost place of the stack that lies in the module itself; none where the engine refused what it returned. Text
+ * that does not parse has no stack yet: there Node puts the plain path and the line before everything else.
+ */
 function placeIn(path: string, thrown: unknown): Pick<Problem, 'line' | 'column'> {
   if (!(thrown instanceof Error) || thrown.stack === undefined) return {}
-  const [, rest] = thrown.stack.split(pathToFileURL(path).href, 2)
+  const { stack } = thrown
+  const name = stack.startsWith(`${path}:`) ? path : pathToFileURL(path).href
+  const [, rest] = stack.split(name, 2)
   const [, line, column] = /^:(\d+)(?::(\d+))?/.exec(rest ?? '') ?? []
   if (line === undefined) return {}
   return { line: Number(line), ...(column === undefined ? {} : { column: Number(column) }) }

@@ -7,21 +7,22 @@ import { markLedger } from '#core/replay/marks.ts'
 import { resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import { commissionRate } from '#core/replay/trade.ts'
 import type { Ledger } from '../book/book.ts'
+import type { Problem } from '../book/problem.ts'
 import { costsOf, type HistoryOutcome, markingOf } from './history.ts'
 import type { StrategyTask } from './task.ts'
 
-type LedgerTask = StrategyTask & { readonly bars: Bars }
+/** What a ledger is held against. */
+type LedgerGround = Pick<StrategyTask, 'entry' | 'funding'> & { readonly bars: Bars }
+
+type LedgerTask = StrategyTask & LedgerGround
 
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
 export function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
   const { entry, bars, funding } = task
   const costs = costsOf(entry)
   const allowOverlap = entry.allow_overlap
-  const faults = [
-    ...auditLedger({ trades: ledger.trades, bars, costs, allowOverlap }),
-    ...findUnsized(task, ledger),
-  ]
-  if (faults.length > 0) return { problems: faults.map(({ index, message }) => at(ledger, index, message)) }
+  const problems = ledgerProblems(task, ledger)
+  if (problems.length > 0) return { problems }
   const marks = markLedger({
     id: entry.id,
     trades: ledger.trades,
@@ -45,8 +46,19 @@ export function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome 
   }
 }
 
+/** Every trade that cannot have happened on these bars, or whose size nothing tells, by its row. */
+export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
+  const { entry, bars } = ground
+  const { trades } = ledger
+  const faults = [
+    ...auditLedger({ trades, bars, costs: costsOf(entry), allowOverlap: entry.allow_overlap }),
+    ...findUnsized(ground, ledger),
+  ]
+  return faults.map(({ index, message }) => at(ledger, index, message))
+}
+
 /** Trades whose size in the account nothing tells. The marking refuses the first; here each is told with its row. */
-function findUnsized({ entry, bars, funding }: LedgerTask, { trades }: Ledger) {
+function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
   const costs = costsOf(entry)
   const terms: TradeTerms = {
     feeRate: commissionRate(costs),
@@ -61,10 +73,11 @@ function findUnsized({ entry, bars, funding }: LedgerTask, { trades }: Ledger) {
   })
 }
 
-const at = ({ path, rows }: Ledger, index: number, message: string) => ({
+/** The sentence names the trade by its index in time; the operator knows it by its row, and by that alone. */
+const at = ({ path, rows }: Ledger, index: number, message: string): Problem => ({
   file: path,
-  ...(rows[index] === undefined ? {} : { row: rows[index] }),
-  message,
+  row: rows[index]!,
+  message: message.replace(`trade ${index} `, 'the trade '),
 })
 
 const noticesOf = (id: string, isRuined: boolean, left: number): string[] =>

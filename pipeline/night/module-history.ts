@@ -16,24 +16,13 @@ type ModuleTask = StrategyTask & { readonly bars: Bars }
 
 /** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
 export async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
-  const { entry, bars, funding, pulse } = task
+  const { entry } = task
   const strategy = await importStrategy(path)
   const file = `strategies/${basename(path)}`
   const faults = describeMismatch(strategy, entry)
   if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
-  const costs = costsOf(entry)
-  const inception = entry.inception === null ? {} : { from: entry.inception }
-  const onProgress = () => void Atomics.add(pulse, 0, 1)
-  const replayed = replay({ strategy, bars, funding, costs, onProgress, ...inception })
-  const marked = markLedger({
-    id: entry.id,
-    trades: replayed.trades,
-    bars,
-    funding,
-    costs,
-    baseRisk: entry.base_risk_pct,
-    from: replayed.daily.first,
-  })
+  const replayed = replayModule(task, strategy)
+  const marked = markAgain(task, replayed)
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
   return {
@@ -73,6 +62,24 @@ function describeMismatch(strategy: Strategy, entry: StrategyEntry): string[] {
         `${name}: the catalogue says ${inCatalogue}, the module says ${inModule}`,
     )
 }
+
+function replayModule({ entry, bars, funding, pulse }: ModuleTask, strategy: Strategy): Replay<unknown> {
+  const inception = entry.inception === null ? {} : { from: entry.inception }
+  const onProgress = () => void Atomics.add(pulse, 0, 1)
+  return replay({ strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception })
+}
+
+/** The second computation, of ledger, closes and funding alone. */
+const markAgain = ({ entry, bars, funding }: ModuleTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
+  markLedger({
+    id: entry.id,
+    trades,
+    bars,
+    funding,
+    costs: costsOf(entry),
+    baseRisk: entry.base_risk_pct,
+    from: daily.first,
+  })
 
 const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: ModuleTask): string[] =>
   auditLedger({ trades, bars, costs: costsOf(entry) }).map(

@@ -1,10 +1,10 @@
-import type { EpochDay } from '#core/calendar.ts'
-import { DAY_MS } from '#core/calendar.ts'
-import type { Series } from '#core/numerics/series.ts'
+import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { lastDay, type Series } from '#core/numerics/series.ts'
 import { type ResolvedTrade, resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import { commissionRate } from '#core/replay/trade.ts'
 import type { Ledger } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
+import { STALE_MS } from './data-window.ts'
 import { costsOf, type HistoryOutcome } from './history.ts'
 import type { StrategyTask } from './task.ts'
 
@@ -20,9 +20,17 @@ export function reportedHistory(task: StrategyTask, reported: Series, ledger: Le
       trades,
       marking: 'reported',
       verification: 'unverified',
-      notices: [],
+      notices: noticesOf(task, daily),
     },
   }
+}
+
+/** A reporter that fell silent stops no build, because a history may well have ended; but nobody should overlook it. */
+function noticesOf({ entry, lastDay: last }: StrategyTask, daily: Series): string[] {
+  const end = lastDay(daily)
+  const days = last - end
+  if (days * DAY_MS <= STALE_MS) return []
+  return [`${entry.id}: its reported returns end on ${toIsoDate(end)}, ${days} days before the window`]
 }
 
 function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
@@ -32,7 +40,7 @@ function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
 }
 
 /** The closed trades of the window. Without bars there is no funding; it is in the account returns. */
-function resolveAll({ entry, lastDay }: StrategyTask, ledger: Ledger | null, daily: Series) {
+function resolveAll({ entry, lastDay: last }: StrategyTask, ledger: Ledger | null, daily: Series) {
   const costs = costsOf(entry)
   const terms: TradeTerms = {
     feeRate: commissionRate(costs),
@@ -40,7 +48,7 @@ function resolveAll({ entry, lastDay }: StrategyTask, ledger: Ledger | null, dai
     maxLeverage: costs.max_leverage,
     funding: { t: new Float64Array(0), paid: new Float64Array(0) },
   }
-  const [fromMs, endMs] = [daily.first * DAY_MS, (lastDay + 1) * DAY_MS]
+  const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
   const trades: ResolvedTrade[] = []
   const problems: Problem[] = []
   ledger?.trades.forEach((trade, i) => {

@@ -113,15 +113,36 @@ test('a computed body that fits a packet is sent as it is, under one validator',
   expect(new Set(answers.map(({ headers }) => headers.get('etag'))).size).toBe(1)
 })
 
-test('what is neither published nor computed is sent as it is', async () => {
-  for (const address of [
-    '/',
-    '/healthz',
-    '/version',
-    '/openapi.json',
-    '/v1/nothing',
-    '/v1/export?format=x',
-  ]) {
+describe('the document', () => {
+  test('is sent in the best coding that is accepted, much smaller, each with a strong validator of its own', async () => {
+    const plain = await request('/openapi.json')
+    const text = await plain.text()
+    const etags = [plain.headers.get('etag')]
+    for (const [accepted, coding] of [
+      ['gzip, br, zstd', 'br'],
+      ['gzip', 'gzip'],
+    ] as const) {
+      const response = await request('/openapi.json', accepted)
+      expect(codingOf(response)).toBe(coding)
+      const { byteLength } = await response.clone().arrayBuffer()
+      expect(response.headers.get('content-length')).toBe(String(byteLength))
+      expect(byteLength).toBeLessThan(text.length / 4)
+      expect(await decodedText(response)).toBe(text)
+      etags.push(response.headers.get('etag'))
+    }
+    for (const etag of etags) expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
+    expect(new Set(etags).size).toBe(etags.length)
+  })
+
+  test('is the same bytes under the same validator at every request', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => request('/openapi.json', 'br')))
+    expect(one?.headers.get('etag')).toBe(other?.headers.get('etag'))
+    expect(await one?.arrayBuffer()).toEqual(await other?.arrayBuffer())
+  })
+})
+
+test('what is neither published nor computed nor the document is sent as it is', async () => {
+  for (const address of ['/', '/healthz', '/version', '/v1/nothing', '/v1/export?format=x']) {
     expect((await request(address, 'br, gzip, zstd')).headers.has('content-encoding'), address).toBe(false)
   }
 })

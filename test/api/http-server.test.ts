@@ -6,6 +6,7 @@ import { errorAnswer } from '#api/error-answer.ts'
 import { type RunningServer, startServer } from '#api/http-server.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
+import { KINDS } from './kinds.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 let server: RunningServer
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const { app } = await openHistoryApp(inject('tinyStore'))
   const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
   server = await startServer(
-    { fetch: app.fetch, answerError: error => errorAnswer(error, meta) },
+    () => ({ fetch: app.fetch, answerError: error => errorAnswer(error, meta) }),
     '127.0.0.1',
     0,
   )
@@ -28,7 +29,7 @@ async function send(...lines: string[]) {
   socket.write([...lines, '', ''].join('\r\n'), 'latin1')
   const answer = await text(socket)
   const [head = '', body = ''] = answer.split('\r\n\r\n')
-  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body }
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body, answer }
 }
 
 const CLOSE = 'Connection: close'
@@ -38,7 +39,7 @@ const errorIn = (body: string) => ERROR_ENVELOPE.parse(JSON.parse(body)).error
 describe('a request that is hardly HTTP is answered in the envelope', () => {
   test.each([
     ['no HTTP at all', 400, 'bad_request', ['hello']],
-    ['a method that nobody knows', 400, 'bad_request', ['BREW / HTTP/1.1', 'Host: a']],
+    ['a method that is no token', 400, 'bad_request', ['B(EW / HTTP/1.1', 'Host: a']],
     ['no Host header', 400, 'bad_request', ['GET /healthz HTTP/1.1', CLOSE]],
     [
       'no Host header, but an expectation',
@@ -63,6 +64,8 @@ describe('a request that is hardly HTTP is answered in the envelope', () => {
     ],
     ['TRACE', 405, 'method_not_allowed', ['TRACE / HTTP/1.1', 'Host: a', CLOSE]],
     ['CONNECT', 405, 'method_not_allowed', ['CONNECT other.example:443 HTTP/1.1', 'Host: a']],
+    ['a method that nobody knows', 405, 'method_not_allowed', ['BREW / HTTP/1.1', 'Host: a']],
+    ['a method that begins like another', 405, 'method_not_allowed', ['GETS /healthz HTTP/1.1', 'Host: a']],
   ] as const)('%s', async (_what, expected, code, lines) => {
     const { status, head, body } = await send(...lines)
     expect(status).toBe(expected)
@@ -71,6 +74,8 @@ describe('a request that is hardly HTTP is answered in the envelope', () => {
     expect(head).toContain('vary: accept-encoding, origin')
     expect(head).toContain('x-content-type-options: nosniff')
     expect(head).toContain('cache-control: no-store')
+    expect(head).toContain(`content-length: ${body.length}\r`)
+    expect(head.includes('allow: get, head, options')).toBe(expected === 405)
   })
 })
 
@@ -99,21 +104,31 @@ test('a 304 has no content type: a cache would serve the JSON that it has as tex
   expect(body).toBe('')
 })
 
-test('HEAD is sent without a body, and with the length of the one that GET has', async () => {
-  const get = await send('GET /v1/summary HTTP/1.1', 'Host: a', CLOSE)
-  const head = await send('HEAD /v1/summary HTTP/1.1', 'Host: a', CLOSE)
-  expect(head.status).toBe(200)
-  expect(head.body).toBe('')
-  expect(head.head).toContain(`content-length: ${Buffer.byteLength(get.body)}`)
+test('a method that nobody knows is refused as such where it follows a proper request, too', async () => {
+  const { answer } = await send('GET /healthz HTTP/1.1', 'Host: a', '', 'BREW / HTTP/1.1', 'Host: a')
+  expect(answer).toContain('HTTP/1.1 405')
+})
+
+describe('HEAD is sent without a body, and with the length of the one that GET has:', () => {
+  const asked = KINDS.filter(({ method, status, state }) => !method && status !== 304 && !state)
+  test.each(asked.map(kind => [kind.name, kind] as const))('%s', async (_name, { path, status, headers }) => {
+    const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+    const get = await send(`GET ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+    const head = await send(`HEAD ${path} HTTP/1.1`, 'Host: a', CLOSE, ...lines)
+    expect(head.status).toBe(status)
+    expect(head.body).toBe('')
+    const lengthOf = (text: string) => /^content-length: (\d+)\r?$/m.exec(text)?.[1]
+    expect(lengthOf(get.head)).toBe(String(Buffer.byteLength(get.body)))
+    expect(lengthOf(head.head)?.length).toBe(lengthOf(get.head)?.length) // the measured time in it may differ
+  })
 })
 
 test('a port that is taken is one clear sentence', async () => {
   const { port } = new URL(server.url)
-  const app = {
-    fetch: () => new Response(),
-    answerError: () => ({ status: 400, headers: {}, body: '' }) as const,
+  const createApp = () => {
+    throw new Error('there is no address to make an app for')
   }
-  await expect(startServer(app, '127.0.0.1', Number(port))).rejects.toThrow(
+  await expect(startServer(createApp, '127.0.0.1', Number(port))).rejects.toThrow(
     `cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port`,
   )
 })

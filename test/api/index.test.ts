@@ -37,13 +37,20 @@ describe('the index as JSON', () => {
     for (const link of Object.values(links)) expect((await app.request(link)).status, link).toBe(200)
   })
 
-  test.each([undefined, '*/*', 'application/json', 'text/plain', ''])(
-    'is what a tool that accepts %s gets',
-    async accept => {
-      const response = await app.request('/', accept === undefined ? {} : { headers: { accept } })
-      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    },
-  )
+  test.each([
+    undefined,
+    '*/*',
+    'application/json',
+    'text/plain',
+    '',
+    'application/json, text/html;q=0',
+    'text/html;q=0.5, application/json',
+    'text/html-sandboxed',
+    ';;,=',
+  ])('is what a tool that accepts %s gets', async accept => {
+    const response = await app.request('/', accept === undefined ? {} : { headers: { accept } })
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
 })
 
 describe('the index as a page', () => {
@@ -83,6 +90,15 @@ describe('the index as a page', () => {
         page.match(/<path d="M[\d.]+ [\d.]+(L[\d.]+ [\d.]+)*"/g)?.length,
       )
     }
+  })
+
+  test('shows no minus on a figure that rounds to nothing', async () => {
+    const stores = createMemoryStores()
+    const still = { id: 'still', returns: Array.from({ length: 400 }, (_, i) => (i === 0 ? -1e-5 : 0)) }
+    await publishInMemory(stores, handSnapshot([still]))
+    const page = await pageOf((await createTestApp(stores.store, stores.privateStore)).app)
+    expect(page).toContain('>0.0 %<')
+    expect(page).not.toMatch(/>-0[.0]*( %)?</)
   })
 
   test('says so where no dataset is loaded', async () => {

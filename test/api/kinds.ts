@@ -79,24 +79,19 @@ export async function openApps(stores: Stores, settings: Partial<HistorySettings
   return { serving: serving.app, empty: empty.app, faulty: faulty.app }
 }
 
-/** Fails at each first look of a request; the second one is the look that the error's own envelope takes. */
-export function createFaultySource(): VersionSource {
-  let looks = 0
-  return {
-    current: () => {
-      looks++
-      if (looks % 2 === 1) throw new Error(SECRET)
-      return null
-    },
-    checks: () => ({
-      manifest_loaded: false,
-      count_matches: false,
-      per_strategy_loaded: false,
-      correlation_dims: false,
-    }),
-    refresh: async () => ({ kind: 'empty' }),
-  }
-}
+/** Fails at every look. */
+export const createFaultySource = (): VersionSource => ({
+  current: () => {
+    throw new Error(SECRET)
+  },
+  checks: () => ({
+    manifest_loaded: false,
+    count_matches: false,
+    per_strategy_loaded: false,
+    correlation_dims: false,
+  }),
+  refresh: async () => ({ kind: 'empty' }),
+})
 
 /** Makes the request of a kind, with more headers. */
 export const ask = (apps: Apps, kind: Kind, headers: Readonly<Record<string, string>> = {}) =>

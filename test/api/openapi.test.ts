@@ -145,10 +145,10 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
 async function sendOverWire(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
   const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
   const server = await startServer(
-    {
+    () => ({
       fetch: incoming => apps.serving.request(incoming.url),
       answerError: error => errorAnswer(error, meta),
-    },
+    }),
     '127.0.0.1',
     0,
   )

@@ -8,6 +8,7 @@ import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../set
 import { createGate, isArtifact, meddled } from '../setup/store-doubles.ts'
 import { type App, getEnvelope, headersOf } from './answers.ts'
 import { DATA_ROUTES, LEGAL } from './paths.ts'
+import { ERROR_ENVELOPE } from './specification.ts'
 
 /** Addresses of files and of computed answers, JSON and CSV. */
 const ADDRESSES = DATA_ROUTES.flatMap(route => {
@@ -167,6 +168,19 @@ describe('a request that began on the old version ends on it', () => {
     expect((await begun).body).toBe(EXPECTED[FIRST_VERSION].get('/v1/export')?.body)
     expect((await ask(app, '/v1/export')).body).toBe(EXPECTED[SECOND_VERSION].get('/v1/export')?.body)
   })
+})
+
+test('a request that began on the old version and fails tells of the old one', async () => {
+  const { app, gate, swap } = await openGated(() => {
+    throw new Error('a fault of ours')
+  })
+  const begun = app.request('/v1/export')
+  await gate.reached
+  expect((await swap()).kind).toBe('swapped')
+  gate.open()
+  const response = await begun
+  expect(response.status).toBe(500)
+  expect(ERROR_ENVELOPE.parse(await response.json()).meta.dataset_version).toBe(FIRST_VERSION)
 })
 
 test('answers of two versions never mix, however requests and swaps fall together', async () => {

@@ -5,8 +5,8 @@ import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createTestApp } from '../setup/history-app.ts'
 import { createMemoryStores, type MemoryStores, toBytes } from '../setup/publish-in-memory.ts'
-import { JSON_HEADERS, openBothVersions } from '../setup/small-book.ts'
-import { meddled, outage } from '../setup/store-doubles.ts'
+import { JSON_HEADERS, openBothVersions, pointTo, SECOND_VERSION } from '../setup/small-book.ts'
+import { isArtifact, meddled, outage } from '../setup/store-doubles.ts'
 import { errorOf, getEnvelope } from './answers.ts'
 import { addressesOf, DATA_ROUTES } from './paths.ts'
 
@@ -73,6 +73,39 @@ test('a draining process says so on /readyz, with checks that hold, and goes on 
   expect(await errorOf(response)).toMatchObject({ code: 'not_ready', details: { checks: ALL(true) } })
   expect((await app.request('/healthz')).status).toBe(200)
   expect((await app.request('/v1/summary')).status).toBe(200)
+})
+
+test('a pointer that is none is told with its store and key, and how it begins', async () => {
+  const { store, privateStore } = createMemoryStores()
+  await store.replace(CURRENT_KEY, new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
+  const { source } = await createTestApp(store, privateStore)
+  expect(await source.refresh()).toMatchObject({
+    kind: 'failed',
+    error: {
+      message:
+        `${store.url}/v1/current.json does not name a version: expected JSON with version and manifest_sha256, ` +
+        'got "{\\"version\\": 7}"; restore the object, or publish again',
+    },
+  })
+})
+
+test('a file that is lost or damaged is told once as long as its version is served, and again with the next', async () => {
+  const stores = await openBothVersions()
+  const lost = meddled(stores.store, isArtifact, () => null)
+  const { app, source, damages } = await createTestApp(lost, stores.privateStore)
+  const ask = async (path: string, coding = 'identity') => {
+    expect((await app.request(path, { headers: { 'accept-encoding': coding } })).status).toBe(200)
+  }
+  for (let i = 0; i < 3; i++) await ask('/v1/summary')
+  expect(damages).toHaveLength(1)
+  await ask('/v1/summary', 'br') // another file
+  await ask('/v1/dataset')
+  expect(damages).toHaveLength(3)
+  await pointTo(stores, SECOND_VERSION)
+  await source.refresh()
+  for (let i = 0; i < 3; i++) await ask('/v1/summary')
+  expect(damages).toHaveLength(4)
+  expect(damages.at(-1)).toContain('/summary')
 })
 
 describe('the version that is served stays', () => {

@@ -1,30 +1,20 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll } from 'vitest'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
 
 /** A folder as it is to be: text or bytes by path; null for a file that is not there. */
 export type Files = Readonly<Record<string, string | Uint8Array | null>>
 
-const made: string[] = []
-afterAll(async () => {
-  for (const dir of made) await rm(dir, { recursive: true, force: true })
-})
-
-/** Writes the files into a new folder, which is gone after the tests of the file. */
+/** Writes the files into a new folder, which is gone after the test that asked for it. */
 export async function writeFolder(files: Files): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'highwater-book-'))
-  made.push(dir)
-  for (const [path, content] of Object.entries(files)) {
-    if (content === null) continue
-    await mkdir(dirname(join(dir, path)), { recursive: true })
-    await writeFile(join(dir, path), content)
-  }
+  const dir = await temporaryFolder()
+  await writeFiles(dir, Object.fromEntries(Object.entries(files).flatMap(present)))
   return dir
 }
+
+const present = ([path, content]: [string, Files[string]]): [string, string | Uint8Array][] =>
+  content === null ? [] : [[path, content]]
 
 /** Lines as a file has them: each with its line break. */
 export const lines = (...rows: readonly string[]): string => rows.map(row => `${row}\n`).join('')
@@ -44,7 +34,7 @@ strategies:
     base_risk_pct: 0.02
     timeframe: 4h
     source: module
-    inception: 2020-01-02
+    inception: 2020-01-01
   - id: birch
     name: Birch
     base_risk_pct: 0.01

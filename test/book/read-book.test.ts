@@ -1,18 +1,27 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
+import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import { withFiles } from '#test/setup/temporary-folder.ts'
 import { GOOD, lines, problemsOf, readChanged, writeFolder } from './book-folder.ts'
 
 const day = (date: string) => parseIsoDate(date) ?? Number.NaN
 const at = (iso: string) => Date.parse(iso)
 
-describe('a sound book', async () => {
-  const dir = await writeFolder(GOOD)
-  const book = await readBook(dir)
+describe('a sound book', () => {
+  let dir: string
+  let book: Book
+
+  beforeAll(async () => {
+    await withFiles(GOOD, async folder => {
+      dir = folder
+      book = await readBook(folder)
+    })
+  })
 
   test('has the service of the catalogue, the defaults filled in', () => {
     expect(book.service).toEqual({
@@ -34,7 +43,8 @@ describe('a sound book', async () => {
         blurb: null,
         base_risk_pct: 0.02,
         timeframe: '4h',
-        inception: day('2020-01-02'),
+        inception: day('2020-01-01'),
+        inceptionPlace: { line: 14, column: 16 },
         mode: 'DRY_RUN',
         tv_status: 'provisional',
         allow_overlap: false,

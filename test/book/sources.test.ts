@@ -42,6 +42,22 @@ test.each([
   expect(await problemsOf(files)).toEqual([problem])
 })
 
+const UNKNOWN = 'expected an instrument with bars under bars/, for'
+
+test('an instrument without bars is told where the catalogue names it, with those that have some', async () => {
+  const own = catalogueWith('commission_bps_per_side: 4', 'instrument: BTCUSDT-PREP')
+  expect(await problemsOf(own)).toEqual([
+    `catalogue.yaml:19:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; there are bars of BTCUSDT-PERP; the nearest name is "BTCUSDT-PERP"`,
+  ])
+  const byDefault = catalogueWith('mark: 4h', 'mark: 4h\n  instrument: XRP')
+  expect(await problemsOf(byDefault)).toEqual([
+    `catalogue.yaml:8:15: defaults.instrument: ${UNKNOWN} alder and birch, got "XRP"; there are bars of BTCUSDT-PERP`,
+  ])
+  expect(await problemsOf({ 'bars/BTCUSDT-PERP/4h.csv': null })).toEqual([
+    `catalogue.yaml:9:5: strategies[0].instrument: ${UNKNOWN} alder and birch, got "BTCUSDT-PERP"; there are no bars at all`,
+  ])
+})
+
 test('a folder without a catalogue is refused', async () => {
   expect(await problemsOf({ 'catalogue.yaml': null })).toEqual([
     expect.stringMatching(/^catalogue.yaml: expected a catalogue in .*, got no such file$/),

@@ -1,24 +1,32 @@
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toEpochDay } from '#core/calendar.ts'
 import { lastDay } from '#core/numerics/series.ts'
 import { replay } from '#core/replay/replay.ts'
+import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
 import { writeFolder } from './book-folder.ts'
 
 const LAST_DAY = 20_634
 
-const dir = await writeFolder({})
-await writeStarterBook(dir, LAST_DAY)
+let dir: string
+let book: Book
 
-describe('the starter book', async () => {
-  const book = await readBook(dir)
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'highwater-starter-'))
+  await writeStarterBook(dir, LAST_DAY)
+  book = await readBook(dir)
+})
 
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+describe('the starter book', () => {
   test('is sound as it is', () => {
     expect(book.warnings).toEqual([])
     expect(book.strategies.map(({ id, source }) => [id, source.kind])).toEqual([['oak', 'module']])
@@ -43,7 +51,8 @@ describe('the starter book', async () => {
     await writeStarterBook(bare, LAST_DAY)
     await writeFile(join(bare, 'catalogue.yaml'), text.replace(/^defaults:\n(?: {2}.*\n)*/m, ''))
     const [shown, builtIn] = [book.strategies[0], (await readBook(bare)).strategies[0]]
-    expect({ ...shown, mark: null, source: null }).toEqual({ ...builtIn, mark: null, source: null })
+    const apart = { mark: null, source: null, inceptionPlace: null }
+    expect({ ...shown, ...apart }).toEqual({ ...builtIn, ...apart })
   })
 
   test('has a module that the engine runs, and that agrees with the catalogue', async () => {
@@ -85,15 +94,14 @@ describe('the starter book', async () => {
   })
 })
 
-describe('the README of the starter book', async () => {
-  const readme = await readFile(join(dir, 'README.md'), 'utf8')
-  const examples = Object.fromEntries(
-    [...readme.matchAll(/`((?:bars|funding|ledgers|returns)\/[^`<]+\.csv)`[^`]*```csv\n(.*?)```/gs)].map(
-      ([, path = '', text = '']) => [path, text],
-    ),
-  )
-
+describe('the README of the starter book', () => {
   test('shows every kind of table, and each example is one that the reader takes', async () => {
+    const readme = await readFile(join(dir, 'README.md'), 'utf8')
+    const examples = Object.fromEntries(
+      [...readme.matchAll(/`((?:bars|funding|ledgers|returns)\/[^`<]+\.csv)`[^`]*```csv\n(.*?)```/gs)].map(
+        ([, path = '', text = '']) => [path, text],
+      ),
+    )
     expect(Object.keys(examples)).toEqual([
       'bars/BTCUSDT-PERP/4h.csv',
       'funding/BTCUSDT-PERP.csv',
@@ -101,17 +109,19 @@ describe('the README of the starter book', async () => {
       'returns/yew.csv',
     ])
     const catalogue = await readFile(join(dir, 'catalogue.yaml'), 'utf8')
-    const book = await readBook(
+    const shown = await readBook(
       await writeFolder({
         ...examples,
-        'catalogue.yaml': uncommented(catalogue).replace('mark: 1d ', 'mark: 4h '),
+        'catalogue.yaml': uncommented(catalogue)
+          .replace('mark: 1d ', 'mark: 4h ')
+          .replace(/inception: .*/, ''),
         'strategies/oak.ts': 'export const strategy = null\n',
       }),
     )
-    expect(book.warnings).toEqual([])
-    expect(book.strategies.map(({ id }) => id)).toEqual(['oak', 'elm', 'yew'])
-    expect(book.strategies[1]?.source).toMatchObject({ trades: { length: 3 } })
-    const { source } = book.strategies[2] ?? {}
+    expect(shown.warnings).toEqual([])
+    expect(shown.strategies.map(({ id }) => id)).toEqual(['oak', 'elm', 'yew'])
+    expect(shown.strategies[1]?.source).toMatchObject({ trades: { length: 3 } })
+    const { source } = shown.strategies[2] ?? {}
     expect(source?.kind === 'returns' && lastDay(source.daily)).toBe(Date.UTC(2026, 5, 30) / 86_400_000)
   })
 })

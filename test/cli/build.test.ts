@@ -1,11 +1,14 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Surroundings } from '#cli/surroundings.ts'
+import { CURRENT_KEY } from '#core/contract/artifacts.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { aLedger, catalogue, csv, dailyBars, reported } from '#test/night/night-book.ts'
+import { aLedger, aModule, catalogue, csv, dailyBars, moduleText, reported } from '#test/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
 import { run } from './made-up.ts'
 
@@ -25,10 +28,17 @@ async function aBook(changes: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder()
   await writeFiles(join(folder, 'book'), { ...BOOK, ...changes })
   const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const build = (...more: readonly string[]) =>
-    run(['build', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder })
+  const buildIn = (world: Partial<Surroundings>, ...more: readonly string[]) =>
+    run(['build', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, ...world })
+  const build = (...more: readonly string[]) => buildIn({}, ...more)
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
-  return { folder, build, served }
+  return { folder, storeUrl, build, buildIn, served }
+}
+
+/** Puts a file where the lock has its folder, so that nothing can be written there. */
+function breakLock(store: string): void {
+  rmSync(join(store, 'lock'), { recursive: true })
+  writeFileSync(join(store, 'lock'), '')
 }
 
 const summarySchema = z.object({
@@ -97,6 +107,54 @@ describe('build', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
     expect(await served()).toBeNull()
+  })
+
+  test('of a book that is not there makes no folder for the stores', async () => {
+    const { folder, storeUrl } = await aBook()
+    const { code, err } = await run(['build', '--book', 'nope', '--store', storeUrl], { cwd: folder })
+    expect([code, err]).toEqual([1, expect.stringContaining('nope')])
+    expect(await readdir(folder)).toEqual(['book'])
+  })
+
+  test.each(['', '/', '/private', '/../store', '/..'])(
+    'refuses a private store that a web server of the public one would serve: the same with %j',
+    async below => {
+      const { folder, storeUrl, build } = await aBook()
+      const { code, err } = await build('--private-store', `${storeUrl}${below}`)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining('overlap, and what is private would be served'),
+      ])
+      expect(await readdir(folder)).toEqual(['book'])
+    },
+  )
+
+  test('that published exits 0 where only the lock cannot be given back, and says so', async () => {
+    const { folder, buildIn, served } = await aBook()
+    // The stopwatch is read after every step: this one breaks the lock as soon as the pointer has moved.
+    const elapsed = () => {
+      if (existsSync(join(folder, 'store', CURRENT_KEY))) breakLock(join(folder, 'store'))
+      return 0
+    }
+    const { code, out, err } = await buildIn({ elapsed })
+    expect([code, out]).toEqual([0, expect.stringContaining('published 2024-01-15T06:00:00Z')])
+    expect(err).toMatch(/^warning: the lock was not given back, .*: cannot replace file:.*\n$/)
+    expect(await served()).toBe('2024-01-15T06:00:00Z')
+  })
+
+  test('that failed tells why it failed, also where the lock cannot be given back', async () => {
+    const { folder, buildIn } = await aBook({
+      'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')]),
+      'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
+    })
+    const elapsed = () => {
+      if (existsSync(join(folder, 'store/lock'))) breakLock(join(folder, 'store'))
+      return 0
+    }
+    const { code, err } = await buildIn({ elapsed })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^warning: the lock was not given back/)
+    expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
   })
 
   test.each(['/var/lib', 'ftp://host/x', 'file://host/x'])(

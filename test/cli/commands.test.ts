@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { runCommand } from '#cli/program.ts'
 import type { Terminal } from '#cli/terminal.ts'
+import { threadsFor } from '#cli/threads.ts'
 import { temporaryFolder } from '#test/setup/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
@@ -99,6 +101,35 @@ describe('init and sample', () => {
       expect(again.err).toContain(join(cwd, 'oak-book'))
     }
   })
+})
+
+describe('init and sample with --json', () => {
+  test.each(['init', 'sample'])('%s prints one document with the folder', async command => {
+    const cwd = await temporaryFolder()
+    const { code, out, err } = await run([command, 'book', '--json'], { cwd })
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toEqual({ folder: join(cwd, 'book') })
+  })
+})
+
+test.each([['serve', 'history'], ['run']])(
+  '%s %s refuses stores that overlap, before it serves or writes anything',
+  async (...words) => {
+    const cwd = await temporaryFolder()
+    const STORE_URL = pathToFileURL(join(cwd, 'store')).href
+    const env = { STORE_URL, PRIVATE_STORE_URL: `${STORE_URL}/private`, HISTORY_PORT: '0' }
+    const { code, out, err } = await run(
+      words.filter(word => word !== undefined),
+      { cwd, env },
+    )
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain('overlap, and what is private would be served')
+    expect(await readdir(cwd)).toEqual([])
+  },
+)
+
+test('a build has a thread for each core, up to as many as it has use for', () => {
+  expect([1, 64, 256].map(threadsFor)).toEqual([1, 64, 64])
 })
 
 test('an error is told by the terminal whose bar it interrupts, and begins a line of its own', async () => {

@@ -9,7 +9,7 @@ describe('the environment', () => {
       privateStoreUrl: 'file:///srv/data/store.private',
       host: '127.0.0.1',
       historyPort: 8080,
-      publicBaseUrl: 'http://127.0.0.1:8080',
+      publicBaseUrl: null,
       allowedOrigins: [],
       deprecatedAtMs: null,
       sunsetAtMs: null,

@@ -52,11 +52,13 @@ beforeAll(async () => {
       `short,${at('01-02')},100,${at('01-03')},999,signal,,,-0.02`,
       `short,${at('01-03')},100,${at('01-20')},90,signal,,,0.5`,
     ),
-    'returns/dead.csv': dailyReturns([0.01, -1, 0, 0]),
+    'returns/dead.csv': dailyReturns([0.01, -1, ...Array<number>(10).fill(0)]),
+    'returns/fresh.csv': dailyReturns(Array<number>(13).fill(0)),
     'catalogue.yaml': catalogue([
       ...ids.map(id => (id === 'later' ? { ...aLedger(id), inception: '2024-01-06' } : aLedger(id))),
       reported('elm'),
       reported('dead'),
+      reported('fresh'),
     ]),
   })
 })
@@ -111,7 +113,7 @@ describe('a ledger is marked at each close', () => {
   })
 })
 
-test('an account that is ruined loses all on that day, nothing after it, and the operator is told', () => {
+test('an account that is ruined loses all on that day, nothing after it, and the operator is told that, and of returns that end early', () => {
   const before = 1 + 6 * (120 / 110 - 1)
   expect(dailyOf('ruined')).toEqual(near([0, 0, 0, before - 1, -1, ...zeros(9)]))
   const { trades } = of('ruined')
@@ -119,6 +121,8 @@ test('an account that is ruined loses all on that day, nothing after it, and the
   expect(wordAt(trades.exit_reason, 0)).toBe('liquidation')
   expect(night.notices).toEqual([
     'ruined: the account was ruined; 1 later trade of its ledger did not happen',
+    'elm: its reported returns end on 2024-01-04, 10 days before the window',
+    'dead: its reported returns end on 2024-01-12, 2 days before the window',
   ])
 })
 
@@ -166,18 +170,22 @@ test('every trade that cannot have happened is named with the row of its file, w
     'catalogue.yaml': catalogue(['fills', 'stops', 'tight', 'early'].map(aLedger)),
   })
   expect(problems).toEqual([
-    expect.stringMatching(/^ledgers\/fills\.csv:4: .*entry at 55, outside the bar at 2024-01-02/),
+    expect.stringMatching(
+      /^ledgers\/fills\.csv:4: the trade has its entry at 55, outside the bar at 2024-01-02/,
+    ),
     expect.stringMatching(/^ledgers\/fills\.csv:2: .*exit at 250, outside the bar at 2024-01-10/),
     expect.stringMatching(/^ledgers\/stops\.csv:2: .*stop at 101, which must be below the entry/),
     expect.stringMatching(/^ledgers\/stops\.csv:2: .*goes on after the bar at 2024-01-02.*its stop 101/),
     expect.stringMatching(/^ledgers\/stops\.csv:3: .*goes on after the bar at 2024-01-04.*its stop 115/),
-    expect.stringMatching(/^ledgers\/tight\.csv:3: .*stop 109\.99 so near to its entry 110 .* cap of 15/),
+    expect.stringMatching(
+      /^ledgers\/tight\.csv:3: the trade has its stop 109\.99 so near to its entry 110 .* cap of 15/,
+    ),
     expect.stringMatching(/^ledgers\/tight\.csv:4: .*stop 120\.01 so near to its entry 120 .* cap of 15/),
     expect.stringMatching(/^ledgers\/early\.csv:2: .*entry at 2023-12-30T00:00:00Z, where there is no bar/),
   ])
 })
 
-test('a series that begins after the last public day is told by its id', async () => {
+test('a series that begins after the last public day is told by its id, at its line in the catalogue', async () => {
   const problems = await problemsOfNight({
     ...BARS,
     'ledgers/idle.csv': ledger(),
@@ -185,6 +193,8 @@ test('a series that begins after the last public day is told by its id', async (
     'catalogue.yaml': catalogue([aLedger('idle'), reported('new')]),
   })
   expect(problems).toEqual([
-    'catalogue.yaml: new: its series begins after the last public day 2024-01-14; take it out until then',
+    expect.stringMatching(
+      /^catalogue\.yaml:1:\d+: new: its series begins on 2024-02-10, after the last public day 2024-01-14: take it out/,
+    ),
   ])
 })

@@ -18,7 +18,10 @@ const BROKEN: Readonly<Record<string, { readonly text: string; readonly told: st
     text: `throw new Error('no such table')`,
     told: 'strategies/import_throws.ts:1:7: no such table',
   },
-  does_not_parse: { text: 'export const = 1', told: /^strategies\/does_not_parse\.ts: SyntaxError: / },
+  does_not_parse: {
+    text: '// The third line\n// is wrong.\nexport const = 1',
+    told: /^strategies\/does_not_parse\.ts:3: SyntaxError: /,
+  },
   no_export: {
     text: 'export const other = 1',
     told: 'strategies/no_export.ts: a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
@@ -112,7 +115,7 @@ test('every module that is wrong is named with its file and the fault, all of th
       typeof BROKEN[id]!.told === 'string' ? BROKEN[id]!.told : expect.stringMatching(BROKEN[id]!.told),
     ])
   }
-  expect(problems.at(-1)).toMatch(/^ledgers\/outside\.csv:2: trade 0 has its exit at 999, outside the bar/)
+  expect(problems.at(-1)).toMatch(/^ledgers\/outside\.csv:2: the trade has its exit at 999, outside the bar/)
   expect(problems).toHaveLength(ids.length + 1)
 })
 

@@ -21,6 +21,11 @@ const TWO_MARKETS = {
   'strategies/oak.ts': moduleText('oak'),
   'strategies/elm.ts': moduleText('elm'),
 }
+const RETURNS = {
+  'returns/yew.csv': dailyReturns([0.01, 0.02]),
+  'returns/ash.csv': dailyReturns([0.01, 0.02, 0.03]),
+  'catalogue.yaml': catalogue([reported('yew'), reported('ash')]),
+}
 const oak = aModule('oak')
 const elm = { ...aModule('elm'), instrument: 'ETHUSDT-PERP' }
 
@@ -50,7 +55,7 @@ describe('the public window', () => {
   test('ends with --as-of where that is earlier, and never after the data', async () => {
     const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
     expect(await windowEnd(book, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-05')
-    expect(await windowEnd(book, { asOf: parseIsoDate('2024-06-30') })).toBe('2024-01-10')
+    expect(await windowEnd(book, { asOf: FIRST_DAY + 10, nowMs: endOf(11) })).toBe('2024-01-10')
   })
 
   test('ends so many days earlier as the embargo has', async () => {
@@ -59,13 +64,50 @@ describe('the public window', () => {
     expect(await windowEnd(book, { asOf: parseIsoDate('2024-01-05') })).toBe('2024-01-02')
   })
 
-  test('of a book of returns alone ends with the latest day that any of them reports, however old', async () => {
-    const book = {
-      'returns/yew.csv': dailyReturns([0.01, 0.02]),
-      'returns/ash.csv': dailyReturns([0.01, 0.02, 0.03]),
-      'catalogue.yaml': catalogue([reported('yew'), reported('ash')]),
+  test('of a book of returns alone ends with the latest day that any of them reports', async () => {
+    expect(await windowEnd(RETURNS, { nowMs: endOf(3) + 36 * HOUR_MS })).toBe('2024-01-03')
+  })
+
+  test('of a book of returns alone is refused where that day is over for more than 36 hours', async () => {
+    expect(await refused(RETURNS, { nowMs: endOf(3) + 36 * HOUR_MS + 1 })).toEqual([
+      'returns/ash.csv: the newest reported day ends at 2024-01-04T00:00:00Z, more than 36 hours ago: bring newer ' +
+        'returns, or build the past with --as-of DATE, or accept them with --allow-stale',
+    ])
+    expect(await windowEnd(RETURNS, { nowMs: endOf(99), allowStale: true })).toBe('2024-01-03')
+    expect(await windowEnd(RETURNS, { nowMs: endOf(99), asOf: FIRST_DAY + 3 })).toBe('2024-01-03')
+  })
+
+  test('of the past is refused where the data end more than 36 hours before it does', async () => {
+    const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
+    const past = { nowMs: endOf(99), asOf: FIRST_DAY + 11 }
+    expect(await refused(book, past)).toEqual([
+      'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at 2024-01-11T00:00:00Z, more than 36 hours before the end of ' +
+        '2024-01-12: bring newer bars, or give an earlier --as-of, or accept them with --allow-stale',
+    ])
+    expect(await windowEnd(book, { ...past, allowStale: true })).toBe('2024-01-10')
+    expect(await refused(RETURNS, { nowMs: endOf(99), asOf: FIRST_DAY + 4 })).toHaveLength(1)
+  })
+
+  test('of a day that is not over is refused, whatever else was allowed', async () => {
+    const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
+    const sentence =
+      '--as-of: expected a day that is over, got 2024-01-11 while it is 2024-01-11T23:59:59Z: ' +
+      'give 2024-01-10 or a day before it'
+    for (const allowStale of [false, true]) {
+      const early = windowEnd(book, { asOf: FIRST_DAY + 10, nowMs: endOf(11) - 1000, allowStale })
+      await expect(early).rejects.toThrow(sentence)
     }
-    expect(await windowEnd(book, { nowMs: endOf(4000) })).toBe('2024-01-03')
+  })
+
+  test('that ends before an inception is refused at the inception', async () => {
+    const late = { ...oak, inception: '2024-01-06' }
+    const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([late]) }
+    expect(await refused(book, { asOf: FIRST_DAY + 4 })).toEqual([
+      expect.stringMatching(
+        /^catalogue\.yaml:1:\d+: oak: its series begins on 2024-01-06, after the last public day 2024-01-05/,
+      ),
+    ])
+    expect(await windowEnd(book, { asOf: FIRST_DAY + 5 })).toBe('2024-01-06')
   })
 
   test('is refused where bars are older than 36 hours, naming each file and both ways out', async () => {
@@ -88,7 +130,9 @@ describe('the public window', () => {
   test('that ends before the bars begin is refused, naming the file', async () => {
     const book = { ...TWO_MARKETS, 'catalogue.yaml': catalogue([oak]) }
     expect(await refused(book, { asOf: parseIsoDate('2023-12-31') })).toEqual([
-      expect.stringMatching(/^bars\/BTCUSDT-PERP\/1d\.csv: /),
+      expect.stringMatching(
+        /^bars\/BTCUSDT-PERP\/1d\.csv: the bars begin at 2024-01-01T00:00:00Z and cover no whole day up to .* 2023-12-31/,
+      ),
     ])
   })
 })

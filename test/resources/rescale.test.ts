@@ -2,8 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
+import type { ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import { anyRisk, anySnapshot, survivingSnapshot } from '../setup/arbitrary-snapshot.ts'
+import { handSnapshot } from '../setup/hand-snapshot.ts'
 import {
   readCorrelation,
   readCsv,
@@ -12,6 +14,7 @@ import {
   readReturns,
   readStats,
   readTrades,
+  textOf,
 } from './evaluate.ts'
 
 const period = fc.constantFrom('daily', 'weekly')
@@ -196,6 +199,74 @@ describe('the register tells', () => {
         )
       }),
       { numRuns: 40 },
+    )
+  })
+})
+
+describe('a level at which figures pass what a number can hold', () => {
+  const steady = handSnapshot([
+    { id: 'alder', base_risk_pct: 0.001, returns: new Float64Array(2500).fill(0.005) },
+  ])
+  const leap = handSnapshot([{ id: 'alder', base_risk_pct: 1e-250, returns: [1e60, 0] }])
+  const refusal = (given: string) => ({
+    code: 'validation_error',
+    details: [
+      {
+        param: 'risk_pct',
+        value: given,
+        reason:
+          'the figures of the strategy alder pass what a number can hold at this level; ask for a smaller one',
+      },
+    ],
+  })
+  const refused = (id: ResourceId, snapshot: Snapshot, risk_pct: number) => {
+    try {
+      return textOf(id, snapshot, { sid: 'alder', risk_pct }).text
+    } catch (error) {
+      return error
+    }
+  }
+
+  test.each(['curve', 'stats'] as const)(
+    'is refused by %s, which compound; a smaller one is answered',
+    id => {
+      expect(refused(id, steady, 0.1)).toMatchObject(refusal('0.1'))
+      expect(refused(id, steady, 5)).toMatchObject(refusal('5')) // as it was asked for, not as it was lowered
+      expect(refused(id, steady, 0.01)).toContain('"data"')
+    },
+  )
+
+  test.each(['returns', 'export'] as const)('is answered by %s, which do not compound', id => {
+    expect(refused(id, steady, 0.1)).toContain('0.5')
+  })
+
+  test.each(['returns', 'export', 'curve', 'stats'] as const)(
+    'is refused by %s where a return is such',
+    id => {
+      expect(refused(id, leap, 0.1)).toMatchObject(refusal('0.1'))
+    },
+  )
+
+  test('is none of base risk, asked for or not', () => {
+    for (const id of ['returns', 'export', 'curve', 'stats'] as const) {
+      expect(refused(id, leap, 1e-250), id).toContain('"data"')
+      expect(textOf(id, leap, { sid: 'alder' }).text, id).toContain('"data"')
+    }
+  })
+
+  test('is refused wherever an answer would fail, and no other is', () => {
+    const returns = fc.array(fc.double({ min: -0.5, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 70 })
+    fc.assert(
+      fc.property(returns, fc.double({ min: 0.001, max: 0.1, noNaN: true }), (values, risk_pct) => {
+        const base = 0.001
+        let equity = 1
+        for (const value of values) equity *= Math.max(0, 1 + value * (risk_pct / base))
+        const snapshot = handSnapshot([{ id: 'alder', base_risk_pct: base, returns: values }])
+        const answer = refused('curve', snapshot, risk_pct)
+        if (typeof answer === 'string') expect(equity).toBeLessThan(1e307)
+        else expect(answer).toMatchObject({ code: 'validation_error' })
+      }),
+      { numRuns: 200 },
     )
   })
 })

@@ -6,7 +6,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { anyRisk, anySnapshot } from '../setup/arbitrary-snapshot.ts'
 import { handSnapshot } from '../setup/hand-snapshot.ts'
-import { readCorrelation, readCsv, readReturns } from './evaluate.ts'
+import { readCorrelation, readCsv, readExport, readReturns } from './evaluate.ts'
 
 const period = fc.constantFrom('daily', 'weekly')
 
@@ -132,6 +132,11 @@ test('a cell without a correlation is 0 and listed with its overlap and the reas
     { pair: ['birch', 'cedar'], overlap: 20, reason: 'too_few_points' },
   ])
   expect(meta.note).toContain('3 pairs are undefined')
+  expect(readExport(book).meta.note).toContain('3 pairs are undefined')
+  const one = { ids: ['alder', 'birch'] }
+  expect(readCorrelation(book, one).meta.note).toContain(' 1 pair is undefined')
+  const whole = { ids: ['alder'] }
+  expect(readCorrelation(book, whole).meta.note).not.toContain('undefined')
 })
 
 test('a matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly where it says undefined', () => {

@@ -22,9 +22,10 @@ export type PublishOptions = {
 
 /** Computes the dataset of a book, as a night does, without publishing it. */
 export async function computeBook(book: string, options: PublishOptions = {}): Promise<Night> {
+  const version = options.version ?? TINY_VERSION
   return computeSnapshot(await readBook(book), {
-    version: options.version ?? TINY_VERSION,
-    nowMs: 0,
+    version,
+    nowMs: Date.parse(version),
     asOf: parseIsoDate(options.asOf ?? TINY_LAST_DAY),
     allowStale: false,
     threads: options.threads ?? 2,

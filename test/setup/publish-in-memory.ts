@@ -8,6 +8,7 @@ import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { saveSnapshot } from '#static-build/save-snapshot.ts'
+import { writePoint } from '#static-build/write-point.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -62,7 +63,9 @@ export async function renderAll(
     const { id } = route
     if (!isResource(id)) continue
     for (const params of canonicalPoints(route, ids)) {
-      artifacts.push(await renderPoint(store, snapshot, { id, params }))
+      const rendered = renderPoint(snapshot, { id, params })
+      await writePoint(store, rendered)
+      artifacts.push(rendered.artifact)
     }
   }
   return artifacts

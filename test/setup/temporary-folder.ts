@@ -14,11 +14,14 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Writes texts by path into a folder. */
-export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
+/** Writes texts or bytes by path into a folder. */
+export async function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
+    await writeFile(join(folder, path), content)
   }
 }
 

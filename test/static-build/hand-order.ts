@@ -1,9 +1,12 @@
 // Orders to publish four days of one strategy: the smallest build there is.
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
+import { inLanes } from '#static-build/in-lanes.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import { renderPoint } from '#static-build/render-point.ts'
+import { writePoint } from '#static-build/write-point.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from '#test/setup/hand-snapshot.ts'
-import { type MemoryStores, renderAll } from '#test/setup/publish-in-memory.ts'
+import type { MemoryStores } from '#test/setup/publish-in-memory.ts'
 
 /** A version before `HAND_VERSION`. */
 export const BEFORE = '2024-05-31T00:15:00Z'
@@ -22,18 +25,20 @@ export const orderOf = (
   progress: () => {},
 })
 
-/** Publishes in this process, because threads cannot open a memory store. */
+/** Publishes without threads. */
 export const publishInProcess = (stores: MemoryStores, version: string, lastReturn?: number) =>
-  publishVersion({
-    ...orderOf(version, stores, lastReturn),
-    render: renderInto(stores.store),
-  })
+  publishVersion({ ...orderOf(version, stores, lastReturn), render: renderHere })
 
-/** Renders as the threads do, into a store of this process. */
-export const renderInto =
-  (store: ObjectStore): NonNullable<PublishOrder['render']> =>
-  async ({ snapshot, strategies }) =>
-    (await renderAll(store, decodeSnapshot(snapshot), strategies)).sort((a, b) => (a.key < b.key ? -1 : 1))
+/** Renders in this thread, one point after the other. */
+export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, snapshot, points }) => {
+  const decoded = decodeSnapshot(snapshot)
+  const artifacts = await inLanes(points, 1, async point => {
+    const rendered = renderPoint(decoded, point)
+    await writePoint(store, rendered)
+    return rendered.artifact
+  })
+  return artifacts.sort((a, b) => (a.key < b.key ? -1 : 1))
+}
 
 /** The version that a store points to. */
 export const versionOf = async (store: ObjectStore): Promise<string | null> =>

@@ -3,7 +3,7 @@ import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
-import { BEFORE, orderOf, publishInProcess, renderInto, versionOf } from './hand-order.ts'
+import { BEFORE, orderOf, publishInProcess, renderHere, versionOf } from './hand-order.ts'
 import { describeDifferences, digestsOf } from './tree.ts'
 
 describe('publishing', () => {
@@ -50,9 +50,29 @@ describe('publishing', () => {
     const other = publishVersion({
       ...order,
       builtWith: { ...order.builtWith, commit: 'another' },
-      render: renderInto(stores.store),
+      render: renderHere,
     })
     await expect(other).rejects.toThrow(`${manifestKey(HAND_VERSION)} exists with other bytes`)
     expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+
+  test('a build that another one has overtaken writes its files and leaves the pointer alone', async () => {
+    const overtaken = publishVersion({
+      ...orderOf(HAND_VERSION, stores),
+      render: renderHere,
+      assertAlone: () => Promise.reject(new Error('another has begun since')),
+    })
+    await expect(overtaken).rejects.toThrow('another has begun since')
+    expect(await versionOf(stores.store)).toBe(BEFORE)
+  })
+
+  test('is the same on any number of threads, and in this one', async () => {
+    const here = await publishInProcess(stores, HAND_VERSION)
+    for (const threads of [1, 3]) {
+      const other = createMemoryStores()
+      await publishInProcess(other, BEFORE)
+      expect(await publishVersion({ ...orderOf(HAND_VERSION, other), threads })).toEqual(here)
+      expect(describeDifferences(await digestsOf(stores.store), await digestsOf(other.store))).toEqual([])
+    }
   })
 })

@@ -143,4 +143,19 @@ describe('the file store', () => {
       /^cannot create file:\/\/.*\/file\/below: (ENOTDIR|EEXIST)/,
     )
   })
+
+  test('finds an object that exists without writing, even on a disk that takes no more', async () => {
+    const store = createFileStore(folder)
+    await store.create('a/b', bytes('x'), HEADERS)
+    await rm(join(folder, '.unfinished'), { recursive: true })
+    expect(await store.create('a/b', bytes('x'), HEADERS)).toBe(false)
+    expect(await readdir(folder)).toEqual(['a'])
+  })
+
+  test('makes no folder before the first write', async () => {
+    const store = createFileStore(join(folder, 'new'))
+    expect([await store.read('a'), await store.list('')]).toEqual([null, []])
+    await store.remove('a')
+    expect(await readdir(folder)).toEqual([])
+  })
 })

@@ -13,11 +13,11 @@ const world = (pid: number, changes: Partial<LockWorld> & { host?: string } = {}
 describe('a lock', () => {
   test('is held by one and free again after it is released', async () => {
     const store = createMemoryStore()
-    const release = await acquireLock(store, 'build', world(1))
+    const lock = await acquireLock(store, 'build', world(1))
     await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(LockedError)
-    await release()
+    await lock.release()
     const again = await acquireLock(store, 'build', world(2))
-    await again()
+    await again.release()
   })
 
   test('names its holder to whoever must wait', async () => {
@@ -31,8 +31,8 @@ describe('a lock', () => {
   test('of a process that is gone is taken over at once', async () => {
     const store = createMemoryStore()
     await acquireLock(store, 'build', world(1))
-    const release = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
-    await release()
+    const lock = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
+    await lock.release()
   })
 
   test('of another host is taken over only after it was silent for long', async () => {
@@ -42,13 +42,13 @@ describe('a lock', () => {
     const soon = world(2, { isAlive, now: () => 4 * MINUTE_MS })
     await expect(acquireLock(store, 'build', soon)).rejects.toThrow(LockedError)
     const later = world(2, { isAlive, now: () => 6 * MINUTE_MS })
-    await (await acquireLock(store, 'build', later))()
+    await (await acquireLock(store, 'build', later)).release()
   })
 
   test('whose pid now belongs to another process is taken over after the silence', async () => {
     const store = createMemoryStore()
     await acquireLock(store, 'build', world(1))
-    await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS })))()
+    await (await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))).release()
   })
 
   test('of many that find a stale lock exactly one takes it over', async () => {
@@ -66,7 +66,7 @@ describe('a lock', () => {
     const slow = { ...store, list: async () => ['lock/build/0000000001'] }
     await acquireLock(store, 'build', world(1))
     const holder = await acquireLock(store, 'build', world(2, { isAlive: pid => pid !== 1 }))
-    await holder()
+    await holder.release()
     await acquireLock(store, 'build', world(3))
     let calls = 0
     const latecomer = {
@@ -75,6 +75,30 @@ describe('a lock', () => {
     }
     await expect(acquireLock(latecomer, 'build', world(4))).rejects.toThrow(LockedError)
     expect(await store.list('lock/build/')).toEqual(['lock/build/0000000003'])
+  })
+
+  test('that was taken over is no longer held, whether or not the new holder is done', async () => {
+    const store = createMemoryStore()
+    const slept = await acquireLock(store, 'build', world(1))
+    await slept.assertHeld()
+    const other = await acquireLock(store, 'build', world(2, { now: () => 6 * MINUTE_MS }))
+    const lost = 'this build of memory:memory was silent for more than 5 minutes, and another has begun since'
+    await expect(slept.assertHeld()).rejects.toThrow(lost)
+    await other.assertHeld()
+    await other.release()
+    await expect(slept.assertHeld()).rejects.toThrow(lost)
+    await slept.release()
+    await (await acquireLock(store, 'build', world(3))).release()
+    expect(await store.list('lock/')).toHaveLength(1)
+  })
+
+  test('that was found held cannot be taken over right after, however long its holder was silent before', async () => {
+    const store = createMemoryStore()
+    let nowMs = 0
+    const lock = await acquireLock(store, 'build', world(1, { now: () => nowMs }))
+    nowMs = 6 * MINUTE_MS
+    await lock.assertHeld()
+    await expect(acquireLock(store, 'build', world(2, { now: () => nowMs }))).rejects.toThrow(LockedError)
   })
 
   test('two names are two locks', async () => {

@@ -63,13 +63,29 @@ export const BAD_BOOKS: readonly Case[] = [
   [
     'a fill outside its bar',
     edit(LEDGER, text => text.replace('40267.5', '50267.5')),
-    [`${LEDGER}:2: `, '50267.5'],
+    [`${LEDGER}:2: the trade has its `, '50267.5'],
   ],
   [
     'an instrument without bars',
     edit('catalogue.yaml', text => text.replace('id: beech,', 'id: beech, instrument: DOGEUSDT-PERP,')),
     [
-      'bars/DOGEUSDT-PERP/1d.csv: expected bars for beech, plain or .csv.gz, got no such file; bars/DOGEUSDT-PERP/ is not there or empty',
+      'catalogue.yaml:10:30: strategies[1].instrument: expected an instrument with bars under bars/, for beech, got ' +
+        '"DOGEUSDT-PERP"; there are bars of BTCUSDT-PERP',
+    ],
+  ],
+  [
+    'an instrument that has no bars of the timeframe',
+    edit('catalogue.yaml', text => text.replace('id: beech,', 'id: beech, mark: 1h,')),
+    [
+      'bars/BTCUSDT-PERP/1h.csv: expected bars for beech, plain or .csv.gz, got no such file; bars/BTCUSDT-PERP/ has 1d.csv',
+    ],
+  ],
+  [
+    'an inception before the first reported return',
+    edit('catalogue.yaml', text => text.replace('inception: 2024-02-05', 'inception: 2024-01-30')),
+    [
+      'catalogue.yaml:11:',
+      'inception: expected a day that returns/elm.csv covers whole, 2024-01-31 to 2025-02-23',
     ],
   ],
   [
@@ -100,7 +116,7 @@ export const BAD_BOOKS: readonly Case[] = [
   [
     'a module that is no TypeScript',
     async book => appendFile(join(book, MODULE), 'export const = 1\n'),
-    [`${MODULE}`, 'SyntaxError'],
+    [`${MODULE}:20: SyntaxError: `],
   ],
   [
     'a module that ends the process',

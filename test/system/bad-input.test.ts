@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { highwater } from '../setup/highwater-process.ts'
 import { type ServingProcess, servedVersion, startServing } from '../setup/history-process.ts'
-import { type Stores, TINY_BOOK, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, contentOf, copyStores, lastingFolder, pointerOf } from '../setup/stores.ts'
+import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../setup/publish-book.ts'
+import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
 import { BAD_BOOKS, BARS, damagedBook, edit, editRow, LEDGER, MODULE } from './bad-books.ts'
 
 let stores: Stores
@@ -62,6 +62,49 @@ describe('a build of a book with', () => {
     expect(await expectRefusal(empty)).toContain('catalogue.yaml')
     expect(await expectRefusal(join(empty, 'nowhere'))).toContain('nowhere')
   })
+})
+
+test('a build whose day is not over, or whose data end long before it, publishes nothing', async () => {
+  const future = await highwater(buildArgs(stores, { asOf: '2999-12-31' }))
+  expect(future).toMatchObject({ code: 1, stdout: '' })
+  expect(future.stderr).toContain('--as-of: expected a day that is over, got 2999-12-31 while it is ')
+  const late = await highwater(buildArgs(stores, { asOf: '2025-06-30' }))
+  expect(late).toMatchObject({ code: 1, stdout: '' })
+  expect(late.stderr).toContain(
+    `${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours before the end of 2025-06-30`,
+  )
+  await expectUntouched()
+})
+
+test('stale bars, a bad funding rate and a fill outside its bar are told at once', async () => {
+  const book = await damagedBook(async dir => {
+    await editRow('funding/BTCUSDT-PERP.csv', 2, row => row.replace(/,.*/, ',5'))(dir)
+    await edit(LEDGER, text => text.replace('40267.5', '50267.5'))(dir)
+  })
+  const stderr = await expectRefusal(book, null)
+  for (const place of [
+    `${BARS}: the newest bar`,
+    'funding/BTCUSDT-PERP.csv:2: rate',
+    `${LEDGER}:2: the trade`,
+  ])
+    expect(stderr).toContain(`\n  ${place}`)
+})
+
+test('a build of the past does not take the served window back, unless it names its version', async () => {
+  const own = await copyStores(inject('tinyStore'))
+  const unnamed = buildArgs(own, { asOf: '2024-12-31' }).filter((_, i, args) => {
+    const version = args.indexOf('--version')
+    return i !== version && i !== version + 1
+  })
+  const exit = await highwater(unnamed)
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toContain(
+    `the window of this build ends on 2024-12-31, and that of ${TINY_VERSION}, which is served now, ends on ` +
+      `${TINY_LAST_DAY}: bring newer data, or name the version with --version`,
+  )
+  expect(await pointerOf(own)).toBe(TINY_VERSION)
+  expect(await highwater(buildArgs(own, { asOf: '2024-12-31' }))).toMatchObject({ code: 0 })
+  expect(await pointerOf(own)).toBe(NEXT_VERSION)
 })
 
 test('a build under an older version than the served one publishes nothing', async () => {

@@ -2,9 +2,12 @@
 // they start it with.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { cp } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { LAUNCHER, type Running, startProcess } from '../setup/highwater-process.ts'
+import { lastingFolder } from '../setup/stores.ts'
+import { writeFiles } from '../setup/temporary-folder.ts'
 
 /** As in `cli/pinned-node.mjs`, which is plain JavaScript and has no types. */
 const REQUIRED_MAJOR = 24
@@ -52,6 +55,24 @@ for (const [how, node] of LAUNCHERS) {
     })
   })
 }
+
+test('a pinned Node that cannot be started is told in a sentence with what mends it', async () => {
+  const folder = await lastingFolder()
+  const files = ['launcher.mjs', 'pinned-node.mjs']
+  for (const file of files) await cp(join(dirname(LAUNCHER), file), join(folder, 'cli', file))
+  const binary = `node_modules/node-${process.platform}-${process.arch}/bin/node`
+  await writeFiles(folder, { [binary]: 'not a program, and not executable' })
+  // The launcher believes to run on a Node that is too old to run the program itself.
+  const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })`
+  const exit = await startProcess(process.execPath, [
+    ...['--import', `data:text/javascript,${encodeURIComponent(older)}`],
+    ...[join(folder, 'cli/launcher.mjs'), '--help'],
+  ]).ended
+  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
+  expect(exit.stderr).toMatch(
+    /^highwater cannot start the Node that came with its dependencies, .*bin\/node \(.*EACCES\): install .*`npm ci`.*\.\n$/,
+  )
+})
 
 function findOldNode(): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']

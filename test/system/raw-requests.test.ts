@@ -23,7 +23,7 @@ const CASES: readonly Case[] = [
   ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00', 400, 'bad_request'],
   ['the greeting of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
   ['another version of HTTP', request('GET /healthz HTTP/3.7', HOST), 400, 'bad_request'],
-  ['an unknown method', request('BREW /healthz HTTP/1.1', HOST), 400, 'bad_request'],
+  ['an unknown method', request('BREW /healthz HTTP/1.1', HOST), 405, 'method_not_allowed'],
   ['headers of 20 kB', request('GET /healthz HTTP/1.1', HOST, `X: ${LONG}`), 431, 'headers_too_large'],
   ['a request line of 20 kB', request(`GET /${LONG} HTTP/1.1`, HOST), 431, 'headers_too_large'],
   ['an address of 9 kB', request(`GET /healthz?${LONG.slice(0, 9000)} HTTP/1.1`, HOST), 414, 'uri_too_long'],

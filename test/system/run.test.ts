@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { privateKey } from '#core/contract/artifacts.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
+import { openStore } from '#storage/open-store.ts'
+import { highwater, startHighwater } from '../setup/highwater-process.ts'
 import { servedVersion, startServing } from '../setup/history-process.ts'
+import type { Stores } from '../setup/publish-book.ts'
 import { contentOf, faultsOf, newStores, pointerOf } from '../setup/stores.ts'
 
 const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verification_state: z.string() })) })
@@ -31,4 +35,32 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
   second.kill('SIGTERM')
   expect(await second.ended).toMatchObject({ code: 0, signal: null })
   expect(await contentOf(stores)).toEqual(published)
+})
+
+test('Ctrl-C while `highwater run` builds the sample ends it at once, and nothing is published', async () => {
+  const stores = await newStores()
+  const running = startHighwater(['run'], { env: environmentOf(stores) })
+  await running.prints(/^compute/m)
+  running.kill('SIGINT')
+  expect(await running.ended).toMatchObject({ signal: 'SIGINT', stdout: '' })
+  expect(running.printed()).not.toMatch(/^render: (\d+)\/\1 /m)
+  expect(await pointerOf(stores)).toBeNull()
+})
+
+test('`highwater run` over a sample that other code began says what to remove', async () => {
+  const stores = await newStores()
+  const leftover = privateKey(SAMPLE_VERSION, 'snapshot.json')
+  const bytes = new TextEncoder().encode('{}')
+  await (await openStore(stores.privateUrl)).create(leftover, bytes, { content_type: 'application/json' })
+  const exit = await highwater(['run'], { env: environmentOf(stores) })
+  expect(exit).toMatchObject({ code: 1, stdout: '' })
+  expect(exit.stderr).toContain(`${leftover} exists with other bytes`)
+  expect(exit.stderr).toContain(`remove ${stores.url} and ${stores.privateUrl} (\`make clean\``)
+  expect(exit.stderr).not.toContain('--version')
+})
+
+const environmentOf = ({ url, privateUrl }: Stores): Record<string, string> => ({
+  STORE_URL: url,
+  PRIVATE_STORE_URL: privateUrl,
+  HISTORY_PORT: '0',
 })

@@ -22,6 +22,9 @@ test('a version that is published while the service runs is served without a res
 test('a service that starts before anything is published says 503, and serves what comes', async () => {
   const stores = await newStores()
   const service = await startServing(stores)
+  await service.prints(
+    /^nothing is published in file:\S+; publish with `highwater build --store file:\S+`; it will be served/m,
+  )
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
   for (const path of ['/readyz', '/v1/strategies']) {
     const answer = await fetch(service.url + path)
@@ -66,6 +69,20 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await service.ended).toMatchObject({ code: 0, signal: null })
   },
 )
+
+test('a request in flight on a connection that is kept alive does not hold the end back', async () => {
+  const service = await startServing(inject('tinyStore'))
+  const kept = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
+  await fetch(`${service.url}/healthz`)
+  service.kill('SIGTERM')
+  await untilRefused(service.url)
+  kept.send('\r\n') // and no wish to close
+  const answer = await kept.answer
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('connection')).toBe('close')
+  expect(answer.body).toHaveLength(Number(answer.headers.get('content-length')))
+  expect(await service.ended).toMatchObject({ code: 0, signal: null })
+})
 
 test('signals that come twice, as from a terminal and a launcher, change nothing', async () => {
   const service = await startServing(inject('tinyStore'))

@@ -30,8 +30,12 @@ export const trades = z
       exit_time: z.number().describe('Instant of the exit, epoch milliseconds UTC.'),
       exit_price: z.number().describe('Fill price of the exit.'),
       duration_days: z.number().describe('Exit minus entry, days, 6 decimals.'),
-      return_pct: percent('Net return per unit of notional: what the price move left after all costs.'),
-      result: z.enum(['win', 'loss', 'breakeven']).describe('Sign of the return.'),
+      return_pct: percent(
+        'Return per unit of notional after all costs; after commission alone where the ledger tells no more.',
+      ),
+      result: z
+        .enum(['win', 'loss', 'breakeven'])
+        .describe('Sign of what the trade did to the equity, as the win rate counts it.'),
       exit_reason: z.enum(EXIT_REASONS).describe('Coarse category of the exit.'),
     }),
   )

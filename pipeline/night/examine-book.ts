@@ -1,0 +1,40 @@
+import type { SoundParts } from '../book/book.ts'
+import type { Problem } from '../book/problem.ts'
+import type { ReadOptions } from '../book/read-book.ts'
+import {
+  assertOver,
+  cutBars,
+  lastDayOf,
+  staleBars,
+  type WindowOptions,
+  windowProblems,
+} from './data-window.ts'
+import { ledgerProblems } from './ledger-history.ts'
+
+/**
+ * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale bars, a
+ * window that cannot be, and the trades of ledgers that cannot have happened. Modules are left out: they run on a sound
+ * book alone. A book without any problem is not audited here, because its night does that on all threads.
+ *
+ * Throws where the as-of day is not over.
+ */
+export function examineBook(options: WindowOptions): NonNullable<ReadOptions['examine']> {
+  assertOver(options)
+  return (sound, isBroken) => {
+    // Of a broken book nobody knows where the window ends.
+    const problems = isBroken ? staleBars(sound, options) : windowProblems(sound, options)
+    return isBroken || problems.length > 0 ? [...problems, ...auditLedgers(sound, options)] : []
+  }
+}
+
+function auditLedgers(sound: SoundParts, options: WindowOptions): Problem[] {
+  const last = lastDayOf(sound, options)
+  return sound.strategies.flatMap(entry => {
+    const file = entry.bars === null ? undefined : sound.bars.get(entry.bars)
+    if (entry.source.kind !== 'ledger' || file === undefined) return []
+    const bars = cutBars(file.bars, last)
+    if (bars.t.length === 0) return [] // there is nothing to hold a trade against
+    const funding = sound.funding.get(entry.instrument) ?? null
+    return ledgerProblems({ entry, bars, funding }, entry.source)
+  })
+}

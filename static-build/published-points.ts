@@ -1,0 +1,45 @@
+import type { Params } from '#core/contract/parameters.ts'
+import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { isResource, type ResourceId } from '#core/resources/resources.ts'
+import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import type { Point } from './render-point.ts'
+
+/**
+ * Every canonical point of a snapshot, those with the largest answers first: threads that share the work end together
+ * when the last pieces are small. Equal sizes stay in the order of the route table and the catalogue.
+ */
+export function publishedPoints(snapshot: Snapshot): Point[] {
+  const byId = new Map(snapshot.strategies.map(strategy => [strategy.id, strategy]))
+  const points = ROUTES.flatMap(route => {
+    const { id } = route
+    if (!isResource(id)) return []
+    return canonicalPoints(route, [...byId.keys()]).map(params => ({ id, params }))
+  })
+  const sized = points.map(point => {
+    const strategy = byId.get(point.params.sid) ?? null
+    return { point, cells: CELLS[point.id](snapshot, strategy, point.params) }
+  })
+  return sized.sort((a, b) => b.cells - a.cells).map(({ point }) => point)
+}
+
+type Cells = (snapshot: Snapshot, strategy: StrategyData | null, params: Params) => number
+
+const FIGURES = 150
+const RECORD = 20
+const DATED_VALUE = 2
+const TRADE = 6
+
+/** Rows times columns of each answer, near enough to tell a large one from a small one. */
+const CELLS: { readonly [Id in ResourceId]: Cells } = {
+  strategies: ({ strategies }) => RECORD * strategies.length,
+  summary: () => RECORD,
+  dataset: ({ strategies }) => strategies.length,
+  correlation: ({ strategies }) => strategies.length ** 2,
+  export: ({ strategies }, _strategy, { period }) =>
+    strategies.reduce((cells, { [period]: series }) => cells + series.values.length, 0),
+  strategy: () => RECORD,
+  stats: () => FIGURES,
+  returns: (_snapshot, strategy, { period }) => DATED_VALUE * (strategy?.[period].values.length ?? 0),
+  curve: (_snapshot, strategy) => DATED_VALUE * (strategy?.daily.values.length ?? 0),
+  trades: (_snapshot, strategy) => TRADE * (strategy?.trades.entry_time.length ?? 0),
+}

@@ -1,0 +1,105 @@
+// The history service as it is composed, in this process: what it tells its operator, and which address it tells its users.
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { parseEnvironment } from '#cli/environment.ts'
+import { type HistoryService, serveHistory } from '#cli/serve-history.ts'
+import { CURRENT_KEY } from '#core/contract/artifacts.ts'
+import { openStore } from '#storage/open-store.ts'
+import { temporaryFolder } from '../setup/temporary-folder.ts'
+
+const CLOCK = { now: () => Date.parse('2025-02-25T00:00:00Z'), elapsed: () => 0 }
+
+type Run = { readonly service: HistoryService; readonly lines: readonly string[] }
+
+/** Runs the service on these variables and ends it again. */
+async function serving(
+  env: Readonly<Record<string, string>>,
+  look: (run: Run) => Promise<void>,
+): Promise<void> {
+  const lines: string[] = []
+  const environment = parseEnvironment({ HISTORY_PORT: '0', ...env }, '/nowhere')
+  const service = await serveHistory(environment, CLOCK, line => lines.push(line))
+  try {
+    await look({ service, lines })
+  } finally {
+    await service.stop()
+  }
+}
+
+describe('the address in /openapi.json', () => {
+  const openApi = z.object({ servers: z.tuple([z.object({ url: z.string() })]) })
+  const { url: STORE_URL, privateUrl: PRIVATE_STORE_URL } = inject('tinyStore')
+
+  const addressOn = async (env: Readonly<Record<string, string>>) => {
+    let told = ''
+    let bound = ''
+    await serving({ STORE_URL, PRIVATE_STORE_URL, ...env }, async ({ service }) => {
+      const port = new URL(service.url).port
+      bound = `:${port}`
+      const host = env.HOST === '::1' ? '[::1]' : '127.0.0.1'
+      const answer = await fetch(`http://${host}:${port}/openapi.json`)
+      told = openApi.parse(await answer.json()).servers[0].url
+    })
+    return { told, bound }
+  }
+
+  test('is the one that is bound, whichever port the system gave', async () => {
+    const { told, bound } = await addressOn({})
+    expect(told).toBe(`http://127.0.0.1${bound}`)
+    expect(bound).not.toBe(':0')
+  })
+
+  test('is localhost where every address of the machine is bound', async () => {
+    const { told, bound } = await addressOn({ HOST: '0.0.0.0' })
+    expect(told).toBe(`http://localhost${bound}`)
+  })
+
+  const hasIpv6 = Object.values(networkInterfaces()).some(list =>
+    list?.some(({ address }) => address === '::1'),
+  )
+
+  test.skipIf(!hasIpv6)('has brackets where it is one of IPv6 (skipped on a machine without)', async () => {
+    const { told, bound } = await addressOn({ HOST: '::1' })
+    expect(told).toBe(`http://[::1]${bound}`)
+  })
+
+  test('is the one that the operator says, if any', async () => {
+    const { told } = await addressOn({ HOST: '0.0.0.0', PUBLIC_BASE_URL: 'https://data.example.org/' })
+    expect(told).toBe('https://data.example.org')
+  })
+})
+
+describe('an operator is told at the start', () => {
+  const newStore = async () => pathToFileURL(join(await temporaryFolder(), 'store')).href
+
+  test('which version is served', async () => {
+    const { url, privateUrl } = inject('tinyStore')
+    await serving({ STORE_URL: url, PRIVATE_STORE_URL: privateUrl }, async ({ lines }) => {
+      expect(lines).toEqual([expect.stringMatching(/^serving 2\S+Z$/)])
+    })
+  })
+
+  test('that nothing is published, where, and how that is mended', async () => {
+    const STORE_URL = await newStore()
+    await serving({ STORE_URL }, async ({ lines }) => {
+      expect(lines).toEqual([
+        `nothing is published in ${STORE_URL}; publish with \`highwater build --store ${STORE_URL}\`; ` +
+          'it will be served as soon as it is there',
+      ])
+    })
+  })
+
+  test('that the first version cannot be served, and not that there is one before it', async () => {
+    const STORE_URL = await newStore()
+    const store = await openStore(STORE_URL)
+    await store.create(CURRENT_KEY, new TextEncoder().encode('[]'), { content_type: 'application/json' })
+    await serving({ STORE_URL }, async ({ lines }) => {
+      expect(lines).toHaveLength(1)
+      expect(lines[0]).toMatch(/^nothing is served yet: file:.*v1\/current\.json does not name a version: /)
+      expect(lines[0]).not.toContain('\n')
+    })
+  })
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { publishedPoints } from '#static-build/published-points.ts'
+import { renderPoint } from '#static-build/render-point.ts'
+import { handSnapshot } from '#test/setup/hand-snapshot.ts'
+
+const returns = (days: number) => Array.from({ length: days }, (_, i) => Math.sin(i) / 100)
+
+const SNAPSHOT = handSnapshot([
+  { id: 'elm', returns: returns(30) },
+  { id: 'oak', returns: returns(400) },
+  { id: 'ash', returns: returns(400) },
+])
+
+const POINTS = publishedPoints(SNAPSHOT)
+
+test('every canonical point is published, once', () => {
+  const paths = ROUTES.flatMap(route =>
+    canonicalPoints(route, ['elm', 'oak', 'ash']).map(params => canonicalPath(route.id, params)),
+  )
+  expect(POINTS.map(({ id, params }) => canonicalPath(id, params)).sort()).toEqual(paths.sort())
+})
+
+test('the largest answers come first: none is followed by one that is three times as large', () => {
+  const sizes = POINTS.filter(({ params }) => params.format === 'json').map(point => ({
+    path: canonicalPath(point.id, point.params),
+    bytes: renderPoint(SNAPSHOT, point).artifact.bytes,
+  }))
+  const grown = sizes.flatMap(({ path, bytes }, i) =>
+    sizes
+      .slice(i + 1)
+      .filter(later => later.bytes > 3 * bytes && later.bytes > 10_000)
+      .map(later => `${later.path} (${later.bytes}) after ${path} (${bytes})`),
+  )
+  expect(grown).toEqual([])
+  expect(sizes[0]?.path).toBe('/v1/export')
+  expect(sizes.length).toBeGreaterThan(20)
+})
