@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check types lint format fast-test clean
+.PHONY: help setup run cdn deploy test check types lint format fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -18,6 +18,12 @@ setup: $(INSTALLED) ## install what is missing
 
 run: $(INSTALLED) ## build the sample book if nothing is published, and serve (Ctrl-C stops)
 	@node cli/highwater.ts run
+
+cdn: $(INSTALLED) ## the same behind nginx and Varnish, as behind a CDN (Ctrl-C stops)
+	@node deploy/cdn.ts
+
+deploy: $(INSTALLED) ## make the parts of deploy/ that follow from the route table
+	@node deploy/generate.ts
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run

@@ -3,10 +3,13 @@ import { defineConfig } from 'vitest/config'
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
 const WEDGED_MS = 120_000
 
-const project = (name: string, include: string[], exclude: string[] = [], isolate = true) => ({
-  extends: true as const,
-  test: { name, include, exclude, isolate, globalSetup: ['./test/setup/publish-tiny.ts'] },
-})
+const PUBLISH_TINY = './test/setup/publish-tiny.ts'
+const START_S3 = './test/setup/start-s3.ts'
+
+const project = (
+  name: string,
+  test: { include: string[]; exclude?: string[]; isolate?: boolean; globalSetup: string[] },
+) => ({ extends: true as const, test: { name, ...test } })
 
 export default defineConfig({
   test: {
@@ -17,9 +20,14 @@ export default defineConfig({
     reporters: ['default', './test/tally-reporter.ts'],
     projects: [
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
-      project('fast', ['test/**/*.test.ts'], ['test/system/**'], false),
-      // Whole programs, real processes and whole builds.
-      project('system', ['test/system/**/*.test.ts']),
+      project('fast', {
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/system/**'],
+        isolate: false,
+        globalSetup: [PUBLISH_TINY],
+      }),
+      // Whole programs, real processes, real servers and whole builds.
+      project('system', { include: ['test/system/**/*.test.ts'], globalSetup: [PUBLISH_TINY, START_S3] }),
     ],
   },
 })

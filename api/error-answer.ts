@@ -12,6 +12,9 @@ export type ErrorAnswer = {
 /** How long a client should wait before it asks again, where an error passes by itself. */
 const RETRY_AFTER_SECONDS = 5
 
+/** Refusals that caches may keep for a moment. */
+const REMEMBERED: ReadonlySet<number> = new Set([404, 410, 422])
+
 /** The caller's error as it is, any other as the one fixed sentence: nothing of its cause leaves the process. */
 export const toApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError('internal_error', INTERNAL_ERROR_MESSAGE)
@@ -26,7 +29,7 @@ export function errorAnswer(error: ApiError, meta: Register): ErrorAnswer {
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
-      'cache-control': status === 404 || status === 422 ? CACHING.refusal : CACHING.never,
+      'cache-control': REMEMBERED.has(status) ? CACHING.refusal : CACHING.never,
       ...(status === 503 || status === 429 ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {}),
       ...error.headers,
     },

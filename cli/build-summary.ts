@@ -47,8 +47,8 @@ export function toSummary({ snapshot, manifest, manifestSha256, timings, book }:
     artifacts: {
       count: artifacts.length,
       bytes: sum(({ bytes }) => bytes),
-      br_bytes: sum(({ encodings }) => encodings.br.bytes),
-      gzip_bytes: sum(({ encodings }) => encodings.gzip.bytes),
+      br_bytes: sum(({ encodings }) => encodings.br?.bytes ?? 0),
+      gzip_bytes: sum(({ encodings }) => encodings.gzip?.bytes ?? 0),
     },
     timings_ms: timings,
   }

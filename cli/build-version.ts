@@ -1,19 +1,21 @@
-import { hostname } from 'node:os'
 import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
-import { type CurrentVersion, manifest } from '#core/contract/manifest.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
-import { currentVersionOf, type Published, publishVersion } from '#static-build/publish-version.ts'
-import { sha256 } from '#storage/digest.ts'
-import { acquireLock, type Lock } from '#storage/lock.ts'
+import { type Published, publishVersion } from '#static-build/publish-version.ts'
+import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { assertApart, cleanStore, isAlive, openStore } from '#storage/open-store.ts'
+import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
+import type { S3Access } from '#storage/s3-access.ts'
+import type { Signer } from '#storage/signature.ts'
+import { assertNotOlder } from './assert-not-older.ts'
 import { describeCode } from './code-identity.ts'
+import { recordBuild } from './record-build.ts'
+import { readSigner } from './signing.ts'
+import { withStoreLock } from './store-lock.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -22,10 +24,13 @@ export type BuildOrder = {
   readonly book: string
   readonly storeUrl: string
   readonly privateStoreUrl: string
+  readonly s3: S3Access
   /** The dataset version, an ISO instant; null for the moment of the build. */
   readonly version: string | null
   readonly asOf: EpochDay | null
   readonly allowStale: boolean
+  /** Whether the version may alter what the one before published. */
+  readonly allowRestatement: boolean
   readonly threads: number
 }
 
@@ -43,40 +48,20 @@ export async function buildVersion(
   surroundings: Surroundings,
   terminal: Terminal,
 ): Promise<BuildResult> {
-  const store = await openStore(order.storeUrl)
-  const privateStore = await openStore(order.privateStoreUrl)
+  const signer = await readSigner(surroundings.env)
+  const store = await openStore(order.storeUrl, order.s3)
+  const privateStore = await openStore(order.privateStoreUrl, order.s3)
   await assertApart(order.storeUrl, order.privateStoreUrl)
   const watch = createStopwatch(surroundings.elapsed)
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBook(order.book, { examine: examineBook(windowOf(order, surroundings)) })
   for (const warning of book.warnings) terminal.note(`warning: ${formatProblem(warning)}`)
   watch.lap('read')
-  const lock = await lockStore(store, surroundings)
-  try {
+  return withStoreLock(store, surroundings, terminal, async lock => {
     await cleanStore(order.storeUrl)
     await cleanStore(order.privateStoreUrl)
-    return await build({ ...order, store, privateStore, book, watch, lock }, surroundings, terminal)
-  } finally {
-    await release(lock, terminal)
-  }
-}
-
-/** The lock of the public store, because that is where the pointer is: one build at a time moves it. */
-const lockStore = (store: ObjectStore, { now }: Surroundings): Promise<Lock> =>
-  acquireLock(store, 'build', {
-    holder: { pid: process.pid, host: hostname(), started: toIsoInstant(now()) },
-    now,
-    isAlive,
+    return build({ ...order, store, privateStore, book, watch, lock, signer }, surroundings, terminal)
   })
-
-/** How the build ended matters more than a lock that was not given back: the next build takes it over. */
-async function release(lock: Lock, terminal: Terminal): Promise<void> {
-  try {
-    await lock.release()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    terminal.note(`warning: the lock was not given back, and the next build takes it over: ${reason}`)
-  }
 }
 
 type OpenOrder = Omit<BuildOrder, 'book'> & {
@@ -85,6 +70,7 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly book: Book
   readonly watch: Stopwatch
   readonly lock: Lock
+  readonly signer: Signer | null
 }
 
 async function build(order: OpenOrder, surroundings: Surroundings, terminal: Terminal): Promise<BuildResult> {
@@ -111,6 +97,9 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     builtWith,
     threads,
     progress,
+    now: surroundings.now,
+    signer: order.signer,
+    allowRestatement: order.allowRestatement,
     assertAlone: order.lock.assertHeld,
   })
   watch.lap('publish')
@@ -125,36 +114,6 @@ const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>,
   allowStale,
 })
 
-/**
- * Publishing an older version would take the served data back in time without anybody having said so. So would a window
- * that ends before the served one: who means that names the version.
- */
-async function assertNotOlder(
-  store: ObjectStore,
-  build: { readonly version: string; readonly windowEnd: string; readonly isNamed: boolean },
-): Promise<void> {
-  const current = await currentVersionOf(store)
-  if (current === null) return
-  if (build.version < current.version) {
-    throw new Error(
-      `the version ${build.version} is older than ${current.version}, which is served now: give a later --version`,
-    )
-  }
-  const served = await windowEndOf(store, current)
-  if (build.isNamed || served === null || build.windowEnd >= served) return
-  throw new Error(
-    `the window of this build ends on ${build.windowEnd}, and that of ${current.version}, which is served now, ends ` +
-      `on ${served}: bring newer data, or name the version with --version to take the window back all the same`,
-  )
-}
-
-/** Null where the manifest is lost or damaged: then it tells nothing, and publishing anew is what mends it. */
-async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
-  const bytes = await store.read(manifestKey(current.version))
-  if (bytes === null || sha256(bytes) !== current.manifest_sha256) return null
-  return manifest.parse(JSON.parse(new TextDecoder().decode(bytes))).window.to
-}
-
 type Stopwatch = { readonly lap: (name: string) => void; readonly laps: () => Timings }
 
 function createStopwatch(elapsed: () => number): Stopwatch {
@@ -168,29 +127,4 @@ function createStopwatch(elapsed: () => number): Stopwatch {
     },
     laps: () => laps,
   }
-}
-
-/** The private record of a build: what went in, on which machine, and how long it took. */
-async function recordBuild(
-  privateStore: ObjectStore,
-  { book, manifest, timings }: BuildResult,
-): Promise<void> {
-  const record = {
-    version: manifest.version,
-    host: hostname(),
-    built_with: manifest.built_with,
-    timings_ms: timings,
-    inputs: book.inputs,
-    bars: [...book.bars.values()].map(({ path, bars, gaps }) => ({
-      path,
-      bars: bars.t.length,
-      last_open: toIsoInstant(bars.t.at(-1)!),
-      gaps: gaps.length,
-      bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
-    })),
-  }
-  const bytes = new TextEncoder().encode(`${JSON.stringify(record, null, 1)}\n`)
-  await privateStore.replace(privateKey(manifest.version, 'build.json'), bytes, {
-    content_type: 'application/json',
-  })
 }

@@ -3,17 +3,22 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
+import type { S3Access } from '#storage/s3-access.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
 export type Environment = {
   readonly storeUrl: string
   readonly privateStoreUrl: string
+  /** How stores whose URL begins with s3:// are reached. */
+  readonly s3: S3Access
   readonly host: string
   readonly historyPort: number
   /** Null where nobody said it: then it is the address that is bound. */
   readonly publicBaseUrl: string | null
   readonly allowedOrigins: readonly string[]
+  /** Whether a CDN in front of the service purges by tag after each publication. */
+  readonly purgesByTag: boolean
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
 }
@@ -29,21 +34,24 @@ const instant = z
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
+const store = z.url({ protocol: /^(file|s3)$/ }).optional()
+
+const webAddress = z.url({ protocol: /^https?$/ }).optional()
+
+const secret = z.string().optional()
+
 const VARIABLES = {
-  STORE_URL: z
-    .url({ protocol: /^file$/ })
-    .optional()
-    .describe('a store such as file:///var/lib/highwater'),
-  PRIVATE_STORE_URL: z
-    .url({ protocol: /^file$/ })
-    .optional()
-    .describe('a store such as file:///var/lib/highwater.private'),
+  STORE_URL: store.describe('a store such as file:///var/lib/highwater or s3://bucket/highwater'),
+  PRIVATE_STORE_URL: store.describe('a store such as file:///var/lib/highwater.private'),
+  AWS_ENDPOINT_URL_S3: webAddress.describe('the address of an S3-compatible service'),
+  AWS_ENDPOINT_URL: webAddress.describe('the same, where AWS_ENDPOINT_URL_S3 is not set'),
+  AWS_REGION: z.string().default('us-east-1').describe('a region such as us-east-1'),
+  AWS_ACCESS_KEY_ID: secret.describe('the name of a key, together with its AWS_SECRET_ACCESS_KEY'),
+  AWS_SECRET_ACCESS_KEY: secret.describe('the secret of AWS_ACCESS_KEY_ID, together with it'),
+  AWS_SESSION_TOKEN: secret.describe('the token of a key that expires'),
   HOST: z.string().min(1).default('127.0.0.1').describe('an address to listen on'),
   HISTORY_PORT: port.default(8080).describe(`a port from 0 to ${LARGEST_PORT}`),
-  PUBLIC_BASE_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('an address such as https://data.example.org'),
+  PUBLIC_BASE_URL: webAddress.describe('an address such as https://data.example.org'),
   ALLOWED_ORIGINS: z
     .string()
     .default('')
@@ -55,14 +63,32 @@ const VARIABLES = {
     )
     .refine(origins => origins.every(isOrigin))
     .describe('origins such as https://www.example.org, separated by commas'),
+  CDN_PURGE: z
+    .enum(['none', 'tag'])
+    .default('none')
+    .describe('none, or tag where a CDN purges by tag after each publication'),
+  SIGNING_KEY_FILE: z
+    .string()
+    .optional()
+    .describe('a file with an Ed25519 private key: it signs what is published'),
   DEPRECATED_AT: instant.optional().describe('an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: instant.optional().describe('an instant such as 2027-06-30T00:00:00Z'),
 }
 
+const NAME_WIDTH = 22
+
 /** The names of all variables, for `--help`. */
 export const ENVIRONMENT_HELP = Object.entries(VARIABLES)
-  .map(([name, schema]) => `  ${name.padEnd(18)} ${schema.description}`)
+  .map(([name, schema]) => `  ${name.padEnd(NAME_WIDTH)} ${schema.description}`)
   .join('\n')
+
+/** A key without its secret, or the other way round, is a typing mistake, and would be told as a wrong secret. */
+const variables = z.object(VARIABLES).check(({ value, issues }) => {
+  const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: keySecret } = value
+  if ((key === undefined) === (keySecret === undefined)) return
+  const path = [key === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY']
+  issues.push({ code: 'custom', input: undefined, path })
+})
 
 /**
  * Parses the environment. Unset and empty variables take their default: the stores lie under `dataFolder`. Throws a
@@ -70,28 +96,49 @@ export const ENVIRONMENT_HELP = Object.entries(VARIABLES)
  */
 export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): Environment {
   const given = Object.keys(VARIABLES).map(name => [name, env[name] || undefined])
-  const parsed = z.object(VARIABLES).safeParse(Object.fromEntries(given))
+  const parsed = variables.safeParse(Object.fromEntries(given))
   if (!parsed.success) throw new UsageError(describeProblems(parsed.error, env))
   const { data } = parsed
   const storeUrl = data.STORE_URL ?? pathToFileURL(resolve(dataFolder, 'store')).href
   return {
     storeUrl,
     privateStoreUrl: data.PRIVATE_STORE_URL ?? privateTwin(storeUrl),
+    s3: toS3Access(data),
     host: data.HOST,
     historyPort: data.HISTORY_PORT,
     publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
     allowedOrigins: data.ALLOWED_ORIGINS,
+    purgesByTag: data.CDN_PURGE === 'tag',
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
   }
 }
 
-/** One line a variable: its name, what was expected and what it holds. None of these variables is a secret. */
+const toS3Access = (data: z.output<typeof variables>): S3Access => ({
+  endpoint: data.AWS_ENDPOINT_URL_S3 ?? data.AWS_ENDPOINT_URL ?? null,
+  region: data.AWS_REGION,
+  credentials:
+    data.AWS_ACCESS_KEY_ID === undefined || data.AWS_SECRET_ACCESS_KEY === undefined
+      ? null
+      : {
+          accessKeyId: data.AWS_ACCESS_KEY_ID,
+          secretAccessKey: data.AWS_SECRET_ACCESS_KEY,
+          ...(data.AWS_SESSION_TOKEN === undefined ? {} : { sessionToken: data.AWS_SESSION_TOKEN }),
+        },
+})
+
+/** One line a variable: its name, what was expected and what it holds, except where that may be a secret. */
 function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   const names = [...new Set(error.issues.map(({ path }) => String(path[0])))]
   const lines = names.map(name => {
     const expected = VARIABLES[name as keyof typeof VARIABLES].description // issues name only what was parsed
-    return `  ${name}: expected ${expected}, got ${JSON.stringify(env[name])}`
+    return `  ${name}: expected ${expected}, got ${describeGiven(name, env[name])}`
   })
   return ['the environment is not fit:', ...lines].join('\n')
+}
+
+/** Everything of the credentials, and addresses too, which may hold a password, stay unprinted. */
+function describeGiven(name: string, given: string | undefined): string {
+  if (given === undefined || given === '') return 'nothing'
+  return name.startsWith('AWS_') ? 'something else' : JSON.stringify(given)
 }

@@ -9,6 +9,11 @@ const elapsed = (): number => performance.now()
 const progressStyle = (json: boolean): ProgressStyle =>
   process.stderr.isTTY ? 'bar' : json ? 'none' : 'lines'
 
+// Who reads only the beginning, as `head` does, ends nothing: what is left to say is dropped, and the work goes on.
+process.stdout.on('error', error => {
+  if (!('code' in error && error.code === 'EPIPE')) throw error
+})
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   root: resolve(import.meta.dirname, '..'),

@@ -2,10 +2,16 @@ import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
 import project from '../package.json' with { type: 'json' }
 import { addBuild } from './commands/build.ts'
+import { addDiff } from './commands/diff.ts'
 import { addInit } from './commands/init.ts'
+import { addKeys } from './commands/keys.ts'
+import { addPrune } from './commands/prune.ts'
+import { addRefresh, addRollback } from './commands/rollback.ts'
 import { addRun } from './commands/run.ts'
 import { addSample } from './commands/sample.ts'
 import { addServe } from './commands/serve.ts'
+import { addVerifyStore } from './commands/verify-store.ts'
+import { addVersions } from './commands/versions.ts'
 import { ENVIRONMENT_HELP } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
@@ -37,6 +43,22 @@ function openOnce(open: Surroundings['terminal']): Surroundings['terminal'] {
   }
 }
 
+/** In the order of `--help`. */
+const COMMANDS = [
+  addRun,
+  addInit,
+  addBuild,
+  addServe,
+  addVersions,
+  addRollback,
+  addRefresh,
+  addVerifyStore,
+  addDiff,
+  addPrune,
+  addKeys,
+  addSample,
+]
+
 function createProgram(surroundings: Surroundings): Command {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
@@ -49,7 +71,7 @@ function createProgram(surroundings: Surroundings): Command {
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)
-  for (const add of [addRun, addInit, addBuild, addServe, addSample]) add(program, surroundings)
+  for (const add of COMMANDS) add(program, surroundings)
   return program
 }
 

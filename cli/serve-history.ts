@@ -3,13 +3,16 @@ import { errorAnswer } from '#api/error-answer.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { Clock } from '#api/history/exchange.ts'
+import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
+import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/version-source.ts'
 import { type HttpApp, type RunningServer, startServer } from '#api/http-server.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openStore } from '#storage/open-store.ts'
+import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { Environment } from './environment.ts'
 
@@ -28,21 +31,25 @@ export async function serveHistory(
   clock: Clock,
   log: (line: string) => void,
 ): Promise<HistoryService> {
-  const store = await openStore(environment.storeUrl)
-  const source = createVersionSource(store, await openStore(environment.privateStoreUrl))
+  const store = await openStore(environment.storeUrl, environment.s3, SERVING_PATIENCE)
+  const privateStore = await openStore(environment.privateStoreUrl, environment.s3, SERVING_PATIENCE)
+  const source = createVersionSource(store, privateStore)
   const tell = createTeller(environment.storeUrl, log)
   tell(await source.refresh())
   let isDraining = false
+  const onError = (error: unknown): void =>
+    log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`)
   const createApp = (boundUrl: string): HttpApp => {
     const app = createHistoryApp({
       source,
       published: createPublishedAnswers(store, log),
       computed: createComputedAnswers(),
+      pinned: createPinnedVersions(source, store, privateStore, error => log(toSentence(error))),
+      files: createStoredFiles(store),
       settings: toSettings(environment, boundUrl),
       clock,
       isDraining: () => isDraining,
-      onError: error =>
-        log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`),
+      onError,
     })
     return { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) }
   }
@@ -64,6 +71,7 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
   publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
   deprecatedAtMs: environment.deprecatedAtMs,
   sunsetAtMs: environment.sunsetAtMs,
+  purgesByTag: environment.purgesByTag,
 })
 
 /** Who listens on every address of the machine has none by which to be called; `localhost` is one. */
@@ -95,6 +103,8 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
       return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
     case 'failed':
       return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
+    case 'unlisted':
+      return `the list of versions stays as it was: ${toSentence(outcome.error)}`
     case 'empty':
       return isServing
         ? `still serving the version before: nothing is published in ${storeUrl} any more`

@@ -9,17 +9,21 @@ const BEST_BELOW_BYTES = 1 << 20
 const BROTLI = { best: 11, quick: 5 } as const
 const GZIP = { best: 9, quick: 6 } as const
 
+/** The bytes of an artifact in a coding. */
+export type Twin = { readonly coding: TwinCoding; readonly bytes: Uint8Array }
+
 /** The precompressed twins of an artifact. Same bytes in, same bytes out. */
-export function compressTwins(bytes: Uint8Array): Readonly<Record<TwinCoding, Uint8Array>> {
+export function compressTwins(bytes: Uint8Array): Twin[] {
   const effort = bytes.length < BEST_BELOW_BYTES ? 'best' : 'quick'
-  return {
-    br: brotliCompressSync(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI[effort],
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-    gzip: gzipSync(bytes, { level: GZIP[effort] }),
-  }
+  const br = brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI[effort],
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  })
+  return [
+    { coding: 'br', bytes: br },
+    { coding: 'gzip', bytes: gzipSync(bytes, { level: GZIP[effort] }) },
+  ]
 }

@@ -1,21 +1,35 @@
-import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { compareSnapshots } from '#core/changes/compare-snapshots.ts'
+import {
+  documentKey,
+  manifestKey,
+  manifestSignatureKey,
+  type VersionDocument,
+} from '#core/contract/artifacts.ts'
 import {
   type Artifact,
   type CurrentVersion,
   MANIFEST_VERSION,
   type Manifest,
-  parseCurrent,
 } from '#core/contract/manifest.ts'
+import type { Changes } from '#core/contract/payloads/changes.ts'
 import type { Progress } from '#core/progress.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
+import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
+import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { dataPackage } from './data-package.ts'
+import { entryTimes } from './move-pointer.ts'
+import { readPublishedSnapshot, versionBefore } from './previous-snapshot.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
+import { RestatementError } from './restatement.ts'
 import { saveSnapshot } from './save-snapshot.ts'
+import { sha256Sums } from './sha256-sums.ts'
+import { findFaults } from './verify-version.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
 export type PublishOrder = {
@@ -25,6 +39,12 @@ export type PublishOrder = {
   readonly builtWith: Manifest['built_with']
   readonly threads: number
   readonly progress: Progress
+  /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
+  readonly now: () => number
+  /** Null publishes without signatures. */
+  readonly signer: Signer | null
+  /** Whether the version may alter what the one before published. */
+  readonly allowRestatement: boolean
   /**
    * Asked right before the pointer moves: rejects where another build may have begun since. Where nobody else can
    * publish there is nobody to ask.
@@ -34,41 +54,57 @@ export type PublishOrder = {
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
-export type Published = { readonly manifest: Manifest; readonly manifestSha256: string }
+export type Published = {
+  readonly manifest: Manifest
+  readonly manifestSha256: string
+  readonly changes: Changes
+}
 
 /**
- * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer to it. A crash anywhere leaves
- * the version that was served before, and running the same command again finishes the work.
+ * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A crash
+ * anywhere leaves the version that was served before, and running the same command again finishes the work. Throws a
+ * RestatementError before anything public is written.
  */
 export async function publishVersion(order: PublishOrder): Promise<Published> {
-  const { snapshot, store, privateStore, render = renderVersion } = order
-  const { version } = snapshot.dataset
+  const { store, snapshot } = order
+  const changes = await compareWithPrevious(order)
   const bytes = encodeSnapshot(snapshot)
-  const digests = await saveSnapshot(privateStore, version, bytes)
-  const artifacts = await render({
+  const digests = await saveSnapshot(order.privateStore, snapshot.dataset.version, bytes)
+  const artifacts = await (order.render ?? renderVersion)({
     store,
-    version,
+    version: snapshot.dataset.version,
     points: publishedPoints(snapshot),
     snapshot: bytes,
     threads: order.threads,
     progress: order.progress,
   })
-  const manifest = toManifest(order, digests, artifacts)
-  const manifestSha256 = await writeManifest(store, manifest)
+  const manifest = toManifest(order, digests, changes, artifacts)
+  await writeDocuments(store, manifest, changes)
+  const manifestSha256 = await writeManifest(order, manifest)
+  await assertWhole(order, manifest)
   await order.assertAlone?.()
-  await pointTo(store, { version, manifest_sha256: manifestSha256 })
-  return { manifest, manifestSha256 }
+  await pointTo(order, manifest, manifestSha256)
+  return { manifest, manifestSha256, changes }
 }
 
 /** The version that is served now, or null where nothing was published yet. */
-export async function currentVersionOf(store: ObjectStore): Promise<CurrentVersion | null> {
-  const bytes = await store.read(CURRENT_KEY)
-  return bytes === null ? null : parseCurrent(bytes)
+export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersion | null> =>
+  (await readHead(store))?.entry ?? null
+
+/** What the version appends and alters. Where the one before cannot be read, nobody can say that nothing is altered. */
+async function compareWithPrevious(order: PublishOrder): Promise<Changes> {
+  const { snapshot, store, privateStore, allowRestatement } = order
+  const before = versionBefore(await readLog(store), snapshot.dataset.version)
+  const old = before === null ? null : await readPublishedSnapshot(store, privateStore, before.entry)
+  const changes = compareSnapshots(old, snapshot)
+  if (changes.history_restated && !allowRestatement) throw new RestatementError(changes)
+  return changes
 }
 
 const toManifest = (
   { snapshot, builtWith }: PublishOrder,
   digests: Readonly<Record<string, string>>,
+  changes: Changes,
   artifacts: Artifact[],
 ): Manifest => ({
   manifest_version: MANIFEST_VERSION,
@@ -77,6 +113,9 @@ const toManifest = (
   snapshot_format: SNAPSHOT_FORMAT,
   strategies: snapshot.strategies.map(({ id }) => id),
   window: snapshot.dataset.window,
+  previous: changes.previous,
+  history_restated: changes.history_restated,
+  changes_sha256: sha256(toJsonBytes(changes)),
   built_with: builtWith,
   snapshot: { ...digests },
   artifacts,
@@ -87,18 +126,54 @@ const JSON_FOR_EVER: ObjectHeaders = {
   cache_control: 'max-age=31536000, immutable',
 }
 
-async function writeManifest(store: ObjectStore, manifest: Manifest): Promise<string> {
+const TEXT_FOR_EVER: ObjectHeaders = { ...JSON_FOR_EVER, content_type: 'text/plain; charset=utf-8' }
+
+const SIGNATURE_FOR_EVER: ObjectHeaders = { ...JSON_FOR_EVER, content_type: 'application/octet-stream' }
+
+/** What stands beside the artifacts: functions of the manifest, and the changes, whose digest is in it. */
+async function writeDocuments(store: ObjectStore, manifest: Manifest, changes: Changes): Promise<void> {
+  const keyOf = (name: VersionDocument) => documentKey(manifest.version, name)
+  const sums = new TextEncoder().encode(sha256Sums(manifest))
+  await writeOnce(store, keyOf('changes.json'), toJsonBytes(changes), JSON_FOR_EVER)
+  await writeOnce(store, keyOf('datapackage.json'), toJsonBytes(dataPackage(manifest)), JSON_FOR_EVER)
+  await writeOnce(store, keyOf('SHA256SUMS'), sums, TEXT_FOR_EVER)
+}
+
+/** The signature comes first: a manifest means complete. */
+async function writeManifest({ store, signer }: PublishOrder, manifest: Manifest): Promise<string> {
   const bytes = toJsonBytes(manifest)
-  await writeOnce(store, manifestKey(manifest.version), bytes, JSON_FOR_EVER)
+  const { version } = manifest
+  if (signer !== null) {
+    await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), SIGNATURE_FOR_EVER)
+  }
+  await writeOnce(store, manifestKey(version), bytes, JSON_FOR_EVER)
   return sha256(bytes)
 }
 
-/** The one object that is ever overwritten, and the last that is written. */
-const pointTo = (store: ObjectStore, current: CurrentVersion): Promise<void> =>
-  store.replace(CURRENT_KEY, toJsonBytes(current), {
-    content_type: 'application/json; charset=utf-8',
-    cache_control: 'max-age=10, stale-if-error=3600',
-  })
+/** What was written is read back before anybody is sent to it. */
+async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
+  const faults = await findFaults(store, manifest, progress)
+  if (faults.length === 0) return
+  throw new Error(
+    `${store.url} does not hold what was written to it: ${faults[0]?.key} is ${faults[0]?.what}, one of ${faults.length}; ` +
+      'nothing was published: check the disk or the service, remove the version folder, and build again',
+  )
+}
+
+/** The moment of publication. A version that is served already stays so: the command that published it was run again. */
+async function pointTo(
+  { store, signer, now }: PublishOrder,
+  { version, history_restated }: Manifest,
+  manifest_sha256: string,
+): Promise<LoggedEntry> {
+  const head = await readHead(store)
+  if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256) {
+    await deriveHint(store, head.entry)
+    return head
+  }
+  const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
+  return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
+}
 
 const toJsonBytes = (value: object): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`)

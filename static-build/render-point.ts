@@ -1,5 +1,5 @@
 import { toIsoDate } from '#core/calendar.ts'
-import { artifactKey, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import { artifactKey, isBinary, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath, routeOf } from '#core/contract/routes.ts'
@@ -26,12 +26,12 @@ export type PublishedFile = {
 /** The files of a canonical point, plain and twins, and its line of the manifest. */
 export type RenderedPoint = { readonly artifact: Artifact; readonly files: readonly PublishedFile[] }
 
-/** Renders one canonical answer and compresses it. */
+/** Renders one canonical answer, and compresses it where it is text. */
 export function renderPoint(snapshot: Snapshot, point: Point): RenderedPoint {
   const rendered = renderAnswer(point.id, snapshot, point.params)
   const key = artifactKey(snapshot.dataset.version, routeOf(point.id), point.params)
   const { 'content-type': mediaType = '', ...headers } = rendered.headers
-  const twins = compressTwins(rendered.bytes)
+  const twins = isBinary(point.params.format) ? [] : compressTwins(rendered.bytes)
   const artifact = {
     url: canonicalPath(point.id, point.params),
     key,
@@ -39,12 +39,15 @@ export function renderPoint(snapshot: Snapshot, point: Point): RenderedPoint {
     headers,
     ...describe(rendered.bytes),
     ...extentOf(rendered),
-    encodings: { br: describe(twins.br), gzip: describe(twins.gzip) },
+    encodings: Object.fromEntries(twins.map(({ coding, bytes }) => [coding, describe(bytes)])),
   }
   const files = [
     { key, bytes: rendered.bytes, headers: storedHeaders(mediaType) },
-    { key: `${key}${TWIN_ENDINGS.br}`, bytes: twins.br, headers: storedHeaders(mediaType, 'br') },
-    { key: `${key}${TWIN_ENDINGS.gzip}`, bytes: twins.gzip, headers: storedHeaders(mediaType, 'gzip') },
+    ...twins.map(({ coding, bytes }) => ({
+      key: `${key}${TWIN_ENDINGS[coding]}`,
+      bytes,
+      headers: storedHeaders(mediaType, coding),
+    })),
   ]
   return { artifact, files }
 }

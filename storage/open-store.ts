@@ -4,13 +4,23 @@ import { fileURLToPath } from 'node:url'
 import { codeOf } from './error-code.ts'
 import { createFileStore, removeUnfinished } from './file-store.ts'
 import type { ObjectStore } from './object-store.ts'
+import type { S3Access } from './s3-access.ts'
+import type { S3Patience } from './s3-patience.ts'
+import { parseS3Url, toS3Url } from './s3-url.ts'
 
 /**
- * Opens the store that a URL names, for reading and writing. Makes no folder: the first write does. Throws a sentence
- * with the legal forms.
+ * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and writing. Makes
+ * no folder: the first write does; a bucket has to be there. Throws a sentence with the legal forms.
  */
-export async function openStore(url: string): Promise<ObjectStore> {
-  return createFileStore(folderOf(url))
+export async function openStore(
+  url: string,
+  access: S3Access | null = null,
+  patience?: S3Patience,
+): Promise<ObjectStore> {
+  if (!isS3(url)) return createFileStore(folderOf(url))
+  if (access === null) throw new Error(`nobody said how to reach ${url}: only files are open here`)
+  const { createS3Store } = await import('./s3-store.ts') // a fifth of a second, which files need not wait for
+  return createS3Store(url, access, patience)
 }
 
 /**
@@ -26,15 +36,22 @@ export async function assertApart(publicUrl: string, privateUrl: string): Promis
   )
 }
 
-/** Removes what crashed processes left half-written in the store. */
-export const cleanStore = (url: string): Promise<void> => removeUnfinished(folderOf(url), isAlive)
+/** Removes what crashed processes left half-written in the store. A bucket never shows what was not sent to its end. */
+export async function cleanStore(url: string): Promise<void> {
+  if (!isS3(url)) await removeUnfinished(folderOf(url), isAlive)
+}
 
-/** The private twin of a store, where none is named: a sibling folder, so that no web server of the public one meets it. */
+/**
+ * The private twin of a store, where none is named: a sibling folder, so that no web server of the public one meets it.
+ * Of a store that is a whole bucket the twin is another bucket.
+ */
 export const privateTwin = (url: string): string => `${url.replace(/\/+$/, '')}.private`
 
 /** Where a store lies, with a slash at its end: equal for equal places, and a beginning of every place below. */
 const placeOf = async (url: string): Promise<string> =>
-  withSlash(url.startsWith('s3://') ? url : await realPath(folderOf(url)))
+  withSlash(isS3(url) ? toS3Url(parseS3Url(url)) : await realPath(folderOf(url)))
+
+const isS3 = (url: string): boolean => url.startsWith('s3://')
 
 const withSlash = (place: string): string => `${place.replace(/\/+$/, '')}/`
 
@@ -47,7 +64,9 @@ const realPath = (path: string): Promise<string> =>
 function folderOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null
   if (parsed?.protocol === 'file:' && parsed.host === '') return fileURLToPath(parsed)
-  throw new Error(`not a store: ${JSON.stringify(url)}; expected file:///absolute/folder`)
+  throw new Error(
+    `not a store: ${JSON.stringify(url)}; expected file:///absolute/folder or s3://bucket/prefix`,
+  )
 }
 
 /** Whether a process of this host lives: one that we may not signal does. */

@@ -1,8 +1,11 @@
 /**
  * The one spelling of dropping an error: `tolerate(promise, 'why it does not matter')`. It is still told, on stderr.
+ * Resolves when the promise has ended, however that was.
  */
-export function tolerate(promise: Promise<unknown>, why: string): void {
-  promise.catch((error: unknown) => {
-    console.error(`tolerated (${why}): ${error instanceof Error ? error.message : String(error)}`)
-  })
-}
+export const tolerate = (promise: Promise<unknown>, why: string): Promise<void> =>
+  promise.then(
+    () => {},
+    (error: unknown) => {
+      console.error(`tolerated (${why}): ${error instanceof Error ? error.message : String(error)}`)
+    },
+  )

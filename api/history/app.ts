@@ -1,12 +1,14 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import type { Route } from '#core/contract/route.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { pinnedTemplate } from '#core/contract/pins.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
 import { COMMON_HEADERS, METHODS } from '../shared-headers.ts'
-import { createDocumentHandler } from './document.ts'
+import { createDocumentHandler, createLlmsHandler } from './document.ts'
 import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendError } from './exchange.ts'
-import { handlerOf } from './handlers.ts'
+import { createFileHandler, createLogHandler } from './file-handler.ts'
+import { handlerOf, pinnedHandlerOf } from './handlers.ts'
 import { createIndexHandler } from './index-handler.ts'
 
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
@@ -20,15 +22,31 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     c.set('served', parts.source.current())
     await next()
   })
-  for (const route of ROUTES) mount(app, parts, toPattern(route), handlerOf(route))
+  for (const route of ROUTES) {
+    mount(app, parts, toPattern(route.path), handlerOf(route))
+    const pinned = pinnedHandlerOf(route)
+    if (pinned !== null) mount(app, parts, toPattern(pinnedTemplate(route)), pinned)
+  }
+  for (const file of FILE_ROUTES.filter(each => each.of !== 'log')) {
+    mount(app, parts, toPattern(file.path), createFileHandler(file))
+  }
+  mount(app, parts, LOG_PATTERN, createLogHandler())
   mount(app, parts, '/', createIndexHandler())
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
+  mount(app, parts, '/llms.txt', createLlmsHandler(parts.settings))
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; / lists what there is')))
   app.onError((error, c) => sendError(c, parts, error))
   return app
 }
 
-const toPattern = ({ path }: Route): string => path.replace('{sid}', ':sid')
+/** `/a/{sid}` as `/a/:sid`. */
+const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/**
+ * Entries of the log and their signatures under one pattern: a variable beside a folder would make the router take its
+ * slower way for every request of every route.
+ */
+const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)}'
 
 /** One path with all its methods: GET (and with it HEAD) answers, OPTIONS tells, anything else is refused. */
 function mount(app: Hono<HistoryEnv>, parts: HistoryParts, pattern: string, handler: Handler): void {

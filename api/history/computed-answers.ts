@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '#core/contract/errors.ts'
+import { isBinary } from '#core/contract/artifacts.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
@@ -11,7 +10,8 @@ import type { ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../negotiate-coding.ts'
-import { type ReadyAnswer, toReadyAnswer } from './ready-answer.ts'
+import { createGate } from './gate.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
@@ -46,10 +46,13 @@ export function createComputedAnswers(): ComputedAnswers {
     sizeCalculation: answer => answer.bytes.length,
   })
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
-  const throughGate = createGate(MOST_LARGE)
+  const throughGate = createGate(
+    MOST_LARGE,
+    `${MOST_LARGE} large answers are being made already; ask again in a moment`,
+  )
   return {
     compute(served, id, params, acceptEncoding) {
-      const coding = negotiateCoding(acceptEncoding, CODINGS)
+      const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
       const key = `${served.version} ${coding} ${canonicalPath(id, params)}`
       const cached = cache.get(key)
       if (cached !== undefined) return Promise.resolve(cached)
@@ -72,25 +75,6 @@ export function createComputedAnswers(): ComputedAnswers {
 const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
   strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
 
-/** Does one work after the other, and turns away who comes when `most` wait or are under way. */
-function createGate(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let inside = 0
-  let before: Promise<unknown> = Promise.resolve()
-  return async work => {
-    if (inside === most) {
-      throw new ApiError('overloaded', `${most} large answers are being made already; ask again in a moment`)
-    }
-    inside++
-    const mine = before.then(() => setImmediate()).then(work) // a turn of the event loop for everyone else first
-    before = Promise.allSettled([mine])
-    try {
-      return await mine
-    } finally {
-      inside--
-    }
-  }
-}
-
 async function renderReady(
   served: ServedVersion,
   id: ResourceId,
@@ -100,7 +84,10 @@ async function renderReady(
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const body = used === 'identity' ? bytes : await COMPRESS[used](bytes)
-  return toReadyAnswer(body, used, etagOf(served, id, params, used), headers)
+  return toReadyAnswer(body, used, etagOf(served, id, params, used), {
+    ...headers,
+    'unencoded-digest': unencodedDigest(sha256(bytes)),
+  })
 }
 
 /** From what determines the bytes, not from the bytes: a validator without a pass over them. */

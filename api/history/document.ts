@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { toLlmsText } from '#core/contract/llms-text.ts'
 import { toOpenApi } from '#core/contract/openapi.ts'
 import { sha256 } from '#storage/digest.ts'
 import { negotiateCoding } from '../negotiate-coding.ts'
@@ -13,23 +14,36 @@ const CODINGS = ['br', 'gzip'] as const
 
 type Coding = (typeof CODINGS)[number] | 'identity'
 
-/** `/openapi.json`: the document of this service, made once, and compressed once for each coding that is asked for. */
+/** `/openapi.json`: the document of this service. */
 export function createDocumentHandler({ publicBaseUrl }: HistorySettings): Handler {
   const document = toOpenApi({ apiVersion: API_VERSION, publicBaseUrl })
-  const bytes = new TextEncoder().encode(JSON.stringify(document))
+  return createTextHandler(JSON.stringify(document), 'application/openapi+json; charset=utf-8')
+}
+
+/** `/llms.txt`: the service explained to programs that read prose. */
+export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
+  createTextHandler(toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
+
+/** A text that is made once, and compressed once for each coding that is asked for. */
+function createTextHandler(text: string, mediaType: string): Handler {
+  const bytes = new TextEncoder().encode(text)
   const answers = new Map<Coding, Promise<ReadyAnswer>>()
   return async (c, parts) => {
     const coding = negotiateCoding(c.req.header('accept-encoding'), CODINGS)
-    const answer = answers.get(coding) ?? encode(bytes, coding)
+    const answer = answers.get(coding) ?? encode(bytes, coding, mediaType)
     answers.set(coding, answer)
     return sendReady(c, parts, await answer, CACHING.dataset)
   }
 }
 
-async function encode(bytes: Uint8Array<ArrayBuffer>, coding: Coding): Promise<ReadyAnswer> {
+async function encode(
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+  mediaType: string,
+): Promise<ReadyAnswer> {
   const body = await COMPRESS[coding](bytes)
   return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, {
-    'content-type': 'application/openapi+json; charset=utf-8',
+    'content-type': mediaType,
   })
 }
 

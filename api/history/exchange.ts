@@ -9,10 +9,12 @@ import { matchesEtag } from '../etag.ts'
 import { sharedHeaders } from '../shared-headers.ts'
 import type { ComputedAnswers } from './computed-answers.ts'
 import type { InfrastructureAnswer } from './infrastructure.ts'
+import type { PinnedVersions } from './pinned-versions.ts'
 import type { PublishedAnswers } from './published-answers.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
 import type { HistorySettings } from './settings.ts'
+import type { StoredFiles } from './stored-files.ts'
 import type { VersionSource } from './version-source.ts'
 
 /** Everything the history app needs of the world. */
@@ -20,6 +22,8 @@ export type HistoryParts = {
   readonly source: VersionSource
   readonly published: PublishedAnswers
   readonly computed: ComputedAnswers
+  readonly pinned: PinnedVersions
+  readonly files: StoredFiles
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
@@ -48,10 +52,17 @@ export type Exchange = Context<HistoryEnv>
 export type Handler = (c: Exchange, parts: HistoryParts) => Response | Promise<Response>
 
 /** A dataset answer, or 304 where the client has it. The measured time is a header: the body must not depend on it. */
-export function sendReady(c: Exchange, parts: HistoryParts, answer: ReadyAnswer, caching: string): Response {
+export function sendReady(
+  c: Exchange,
+  parts: HistoryParts,
+  answer: ReadyAnswer,
+  caching: string,
+  more: Readonly<Record<string, string>> = {},
+): Response {
   const headers: Record<string, string> = {
     ...answerHeaders(c, parts),
     'cache-control': caching,
+    ...more,
     'server-timing': `app;dur=${tookMs(c, parts)}`,
   }
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) {

@@ -43,11 +43,17 @@ export function versions(served: ServedVersion | null): InfrastructureAnswer {
       api_version: API_VERSION,
       stability: 'stable',
       dataset_version: dataset?.version ?? null,
+      history_restated: served?.historyRestated ?? null,
       generated_utc: dataset?.version ?? null,
       window: dataset?.window ?? { from: null, to: null },
       max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,
     },
-    links: { self: '/version', dataset: '/v1/dataset', strategies: '/v1/strategies' },
+    links: {
+      self: '/version',
+      dataset: '/v1/dataset',
+      versions: '/v1/dataset/versions',
+      strategies: '/v1/strategies',
+    },
   }
 }
 

@@ -1,15 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding } from '../negotiate-coding.ts'
-import { type ReadyAnswer, toReadyAnswer } from './ready-answer.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
 const CACHE_BYTES = 64 << 20
-
-const TWINS = ['br', 'gzip'] as const
 
 /** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
 export type PublishedAnswers = {
@@ -29,8 +27,10 @@ export function createPublishedAnswers(
   const told = new WeakSet<object>() // entries of a manifest: forgotten with the version that they belong to
   return {
     async read(artifact, acceptEncoding) {
-      const coding = negotiateCoding(acceptEncoding, TWINS)
-      const file = coding === 'identity' ? artifact : artifact.encodings[coding]
+      const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
+      const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
+      const coding = twin === undefined ? 'identity' : wanted // a binary format has no twins
+      const file = twin ?? artifact
       const key = coding === 'identity' ? artifact.key : `${artifact.key}${TWIN_ENDINGS[coding]}`
       const cached = cache.get(key)
       if (cached !== undefined) return cached
@@ -40,7 +40,11 @@ export function createPublishedAnswers(
         told.add(file)
         return null
       }
-      const headers = { 'content-type': artifact.media_type, ...artifact.headers }
+      const headers = {
+        'content-type': artifact.media_type,
+        ...artifact.headers,
+        'unencoded-digest': unencodedDigest(artifact.sha256),
+      }
       const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, etagOf(file.sha256), headers)
       cache.set(key, answer)
       return answer

@@ -23,3 +23,7 @@ export const toReadyAnswer = (
     ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
   },
 })
+
+/** `Unencoded-Digest`: the digest (hex) of a body before its coding, as the manifest has it, in the form of RFC 9530. */
+export const unencodedDigest = (sha256: string): string =>
+  `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`

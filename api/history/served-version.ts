@@ -15,6 +15,8 @@ export type ServedVersion = {
   /** The published artifacts by canonical path and query. */
   readonly artifacts: ReadonlyMap<string, Artifact>
   readonly checks: ReadinessChecks
+  /** Whether it alters history that the version before had published. */
+  readonly historyRestated: boolean
 }
 
 /** A version that must not be served, and which checks failed. */
@@ -25,6 +27,14 @@ export class UnfitVersionError extends Error {
     super(`the version ${version} is not fit to be served: ${why}`, { cause })
     this.name = 'UnfitVersionError'
     this.checks = checks
+  }
+}
+
+/** A version without a manifest: it was never whole, or it was removed. */
+export class GoneVersionError extends UnfitVersionError {
+  constructor(version: string) {
+    super(version, 'its manifest is missing', NO_CHECKS)
+    this.name = 'GoneVersionError'
   }
 }
 
@@ -42,18 +52,39 @@ export async function loadVersion(
   current: CurrentVersion,
 ): Promise<ServedVersion> {
   const published = await loadManifest(store, current)
-  const snapshot = readSnapshot(published, await loadSnapshotBytes(privateStore, published))
-  const checks = checkVersion(published, snapshot)
-  const failed = READINESS_CHECKS.filter(name => !checks[name])
-  if (failed.length > 0) throw new UnfitVersionError(current.version, `${failed.join(', ')} failed`, checks)
-  const artifacts = new Map(published.artifacts.map(artifact => [artifact.url, artifact]))
-  return { version: current.version, snapshot, artifacts, checks }
+  return toServed(published, await loadSnapshot(privateStore, published), READINESS_CHECKS)
 }
 
-async function loadManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
+/**
+ * The same for an older version whose manifest is loaded. Its files are those of the route table of its time: what has
+ * no file is computed, and no reason to refuse it.
+ */
+export const loadPinned = async (privateStore: ObjectStore, published: Manifest): Promise<ServedVersion> =>
+  toServed(published, await loadSnapshot(privateStore, published), AGELESS_CHECKS)
+
+const AGELESS_CHECKS = READINESS_CHECKS.filter(name => name !== 'per_strategy_loaded')
+
+function toServed(
+  published: Manifest,
+  snapshot: Snapshot,
+  needed: readonly (keyof ReadinessChecks)[],
+): ServedVersion {
+  const { version, history_restated } = published
+  const checks = checkVersion(published, snapshot)
+  const failed = needed.filter(name => !checks[name])
+  if (failed.length > 0) throw new UnfitVersionError(version, `${failed.join(', ')} failed`, checks)
+  const artifacts = new Map(published.artifacts.map(artifact => [artifact.url, artifact]))
+  return { version, snapshot, artifacts, checks, historyRestated: history_restated }
+}
+
+const loadSnapshot = async (privateStore: ObjectStore, published: Manifest): Promise<Snapshot> =>
+  readSnapshot(published, await loadSnapshotBytes(privateStore, published))
+
+/** The manifest that the pointer log names by its digest. Throws UnfitVersionError or StoreError. */
+export async function loadManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
   const unfit = (why: string) => new UnfitVersionError(current.version, why, NO_CHECKS)
   const bytes = await store.read(manifestKey(current.version))
-  if (bytes === null) throw unfit('its manifest is missing')
+  if (bytes === null) throw new GoneVersionError(current.version)
   if (sha256(bytes) !== current.manifest_sha256) throw unfit('its manifest is not the one that was published')
   const parsed = manifest.safeParse(jsonOrNull(bytes))
   if (!parsed.success) throw unfit('its manifest has another form: update the program')

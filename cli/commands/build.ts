@@ -1,23 +1,20 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
-import { privateTwin } from '#storage/open-store.ts'
 import { printSummary, toSummary } from '../build-summary.ts'
 import { type BuildOrder, buildVersion } from '../build-version.ts'
-import { dataFolder } from '../data-folder.ts'
-import { parseEnvironment } from '../environment.ts'
+import { addStoreOptions, type StoreOptions, storeUrls } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { MOST_THREADS, threadsFor } from '../threads.ts'
 import { UsageError } from '../usage-error.ts'
 
-type Options = {
+type Options = StoreOptions & {
   readonly book: string
-  readonly store?: string
-  readonly privateStore?: string
   readonly version?: string
   readonly asOf?: string
   readonly threads?: string
   readonly allowStale?: boolean
+  readonly allowRestatement?: boolean
   readonly json?: boolean
 }
 
@@ -28,19 +25,16 @@ Examples:
 
 /** `highwater build`: computes and publishes. */
 export function addBuild(program: Command, surroundings: Surroundings): void {
-  program
+  const command = program
     .command('build')
     .description('compute the dataset of a book and publish it as a version')
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
-    .option('--store <url>', 'where to publish: file:///absolute/folder (default: STORE_URL)')
-    .option(
-      '--private-store <url>',
-      'where the snapshot lies (default: PRIVATE_STORE_URL, or a sibling of the store)',
-    )
+  addStoreOptions(command)
     .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
     .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
     .option('--threads <n>', 'worker threads (default: one a core)')
-    .option('--allow-stale', 'accept bars that end more than 36 hours ago')
+    .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
+    .option('--allow-restatement', 'alter history that the version before published, and tell every user so')
     .option('--json', 'print the summary as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => runBuild(options, surroundings))
@@ -54,21 +48,15 @@ async function runBuild(options: Options, surroundings: Surroundings): Promise<v
   else printSummary(summary, terminal)
 }
 
-function toOrder(options: Options, { env, root, cwd, cores }: Surroundings): BuildOrder {
-  const environment = parseEnvironment(env, dataFolder(root))
-  const storeUrl = options.store ?? environment.storeUrl
-  const isPrivateNamed = options.store === undefined || Boolean(env.PRIVATE_STORE_URL)
-  const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
-  return {
-    book: resolve(cwd, options.book),
-    storeUrl,
-    privateStoreUrl: options.privateStore ?? privateDefault,
-    version: parseVersion(options.version),
-    asOf: parseDay(options.asOf),
-    allowStale: options.allowStale ?? false,
-    threads: parseThreads(options.threads, cores),
-  }
-}
+const toOrder = (options: Options, surroundings: Surroundings): BuildOrder => ({
+  book: resolve(surroundings.cwd, options.book),
+  ...storeUrls(options, surroundings),
+  version: parseVersion(options.version),
+  asOf: parseDay(options.asOf),
+  allowStale: options.allowStale ?? false,
+  allowRestatement: options.allowRestatement ?? false,
+  threads: parseThreads(options.threads, surroundings.cores),
+})
 
 function parseVersion(text: string | undefined): string | null {
   if (text === undefined) return null

@@ -41,7 +41,7 @@ async function publishSampleOnce(
   surroundings: Surroundings,
   terminal: Terminal,
 ): Promise<void> {
-  const store = await openStore(environment.storeUrl)
+  const store = await openStore(environment.storeUrl, environment.s3)
   if ((await currentVersionOf(store)) !== null) return
   terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
   // A folder of its own: two processes that begin at the same time must not write into each other's book.
@@ -67,15 +67,17 @@ function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment):
 
 const sampleOrder = (
   book: string,
-  { storeUrl, privateStoreUrl }: Environment,
+  { storeUrl, privateStoreUrl, s3 }: Environment,
   { cores }: Surroundings,
 ): BuildOrder => ({
   book,
   storeUrl,
   privateStoreUrl,
+  s3,
   version: SAMPLE_VERSION,
   asOf: SAMPLE_AS_OF,
   allowStale: false,
+  allowRestatement: false,
   threads: threadsFor(cores),
 })
 

@@ -3,22 +3,36 @@ import { toCompactInstant } from '#core/calendar.ts'
 import type { Format, Params } from './parameters.ts'
 import type { Route } from './route.ts'
 
-/** The codings that every artifact is published in beside its plain bytes, and the ending of each twin. */
-export const TWIN_ENDINGS = { br: '.br', gzip: '.gz' } as const
-export type TwinCoding = keyof typeof TWIN_ENDINGS
+/** The codings that every artifact of text is published in beside its plain bytes. */
+export const TWIN_CODINGS = ['br', 'gzip'] as const
+export type TwinCoding = (typeof TWIN_CODINGS)[number]
+
+/** The ending of each twin. */
+export const TWIN_ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<TwinCoding, string>
 
 export const MEDIA_TYPES: { readonly [F in Format]: string } = {
   json: 'application/json; charset=utf-8',
   csv: 'text/csv; charset=utf-8; header=present',
+  arrow: 'application/vnd.apache.arrow.file',
+  parquet: 'application/vnd.apache.parquet',
 }
+
+/** Formats of typed columns. Their bytes are sent as they are: doubles of ten digits compress little. */
+export const isBinary = (format: Format): boolean => format === 'arrow' || format === 'parquet'
 
 /** `v1/snapshots/20261121T001500Z`: the folder of a version. */
 export const versionFolder = (version: string): string => `v1/snapshots/${toCompactInstant(version)}`
 
 export const manifestKey = (version: string): string => `${versionFolder(version)}/manifest.json`
 
-/** The only public object that is ever overwritten: which version is served now. */
-export const CURRENT_KEY = 'v1/current.json'
+/** `v1/snapshots/{V}/manifest.json.sig`: the signature of the bytes of the manifest. */
+export const manifestSignatureKey = (version: string): string => `${manifestKey(version)}.sig`
+
+/** `v1/snapshots/{V}/changes.json`: a document of a version beside its artifacts. */
+export const documentKey = (version: string, name: VersionDocument): string =>
+  `${versionFolder(version)}/${name}`
+
+export type VersionDocument = 'changes.json' | 'datapackage.json' | 'SHA256SUMS'
 
 /** `v1/snapshots/{V}/strategies/alder/returns.weekly.json`: the key of a canonical answer. */
 export function artifactKey(version: string, route: Route, params: Params): string {

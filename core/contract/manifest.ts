@@ -1,6 +1,7 @@
 // The manifest of a version: what was published, byte for byte. A manifest means that the version is complete.
 import { z } from 'zod'
-import type { TwinCoding } from './artifacts.ts'
+import { TWIN_CODINGS } from './artifacts.ts'
+import type { PointerEntry } from './pointer.ts'
 
 const twin = z.object({
   bytes: z.int().describe('Length of the encoded bytes.'),
@@ -9,7 +10,7 @@ const twin = z.object({
 
 export const artifact = z.object({
   url: z.string().describe('Canonical path and query that this artifact answers.'),
-  key: z.string().describe('Key in the public store; its twins end in `.br` and `.gz`.'),
+  key: z.string().describe('Key in the public store; its twins, if any, end in `.br` and `.gz`.'),
   media_type: z.string(),
   headers: z
     .record(z.string(), z.string())
@@ -19,7 +20,9 @@ export const artifact = z.object({
   rows: z.int().nullable().describe('Rows of the table in it, or null.'),
   first: z.string().nullable().describe('First date, or null.'),
   last: z.string().nullable().describe('Last date, or null.'),
-  encodings: z.object({ br: twin, gzip: twin } satisfies Record<TwinCoding, typeof twin>),
+  encodings: z
+    .partialRecord(z.enum(TWIN_CODINGS), twin)
+    .describe('The twins of the artifact; binary formats have none.'),
 })
 
 export type Artifact = z.infer<typeof artifact>
@@ -33,6 +36,11 @@ export const manifest = z.object({
   snapshot_format: z.int(),
   strategies: z.array(z.string()).describe('Ids in catalogue order.'),
   window: z.object({ from: z.string().nullable(), to: z.string().nullable() }),
+  previous: z.string().nullable().describe('The version that was served before it, null for the first.'),
+  history_restated: z
+    .boolean()
+    .describe('Whether it alters history that the version before had published: `changes.json` tells which.'),
+  changes_sha256: z.string().describe('Digest of `changes.json`.'),
   built_with: z
     .object({
       highwater: z.string(),
@@ -49,11 +57,5 @@ export const manifest = z.object({
 
 export type Manifest = z.infer<typeof manifest>
 
-/** `v1/current.json`: the version that is served, and the digest of its manifest. */
-const currentVersion = z.object({ version: z.string(), manifest_sha256: z.string() })
-
-export type CurrentVersion = z.infer<typeof currentVersion>
-
-/** Reads the pointer. Throws where the bytes are none. */
-export const parseCurrent = (bytes: Uint8Array): CurrentVersion =>
-  currentVersion.parse(JSON.parse(new TextDecoder().decode(bytes)))
+/** Which version is served, and the digest of its manifest. */
+export type CurrentVersion = Pick<PointerEntry, 'version' | 'manifest_sha256'>

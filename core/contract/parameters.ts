@@ -5,7 +5,7 @@ import { toText } from './decimal.ts'
 import type { ParameterProblem } from './errors.ts'
 
 export const PERIODS = ['daily', 'weekly'] as const satisfies readonly Period[]
-export const FORMATS = ['json', 'csv'] as const
+export const FORMATS = ['json', 'csv', 'arrow', 'parquet'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** Every parameter of the history service after parsing. What a route does not know keeps its default. */

@@ -7,6 +7,7 @@ export type RouteId =
   | 'healthz'
   | 'readyz'
   | 'version'
+  | 'versions'
   | 'strategies'
   | 'summary'
   | 'dataset'

@@ -1,7 +1,7 @@
 // The route table of the history service: what there is, what it accepts and what it answers. The app, the static
 // build, the OpenAPI document and the tests all loop over it.
-import { canonicalQuery, DEFAULT_PARAMS, type Params } from './parameters.ts'
-import { dataset, health, readiness, summary, version } from './payloads/book.ts'
+import { canonicalQuery, DEFAULT_PARAMS, FORMATS, type Params } from './parameters.ts'
+import { dataset, health, readiness, summary, version, versionList } from './payloads/book.ts'
 import { correlationMatrix, curvePoints, exportTable, returnPoints, trades } from './payloads/series.ts'
 import { stats } from './payloads/stats.ts'
 import { strategyList, strategyMetadata } from './payloads/strategy.ts'
@@ -45,6 +45,17 @@ export const ROUTES: readonly Route[] = [
     formats: JSON_ONLY,
     data: version,
     refusals: [],
+  },
+  {
+    id: 'versions',
+    path: '/v1/dataset/versions',
+    kind: 'infrastructure',
+    title: 'Published versions',
+    about: 'All published versions, newest first; with `as_of` the way to the one that was served on a day.',
+    query: [],
+    formats: JSON_ONLY,
+    data: versionList,
+    refusals: ['not_found', 'validation_error', 'not_ready'],
   },
   {
     id: 'strategies',
@@ -95,9 +106,10 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/export',
     kind: 'book',
     title: 'Export',
-    about: 'The returns of all strategies side by side, as JSON with their correlation or as CSV.',
+    about:
+      'The returns of all strategies side by side, as JSON with their correlation or as CSV, Arrow or Parquet.',
     query: ['period', 'risk_pct', 'format'],
-    formats: JSON_OR_CSV,
+    formats: FORMATS,
     data: exportTable,
     refusals: ['validation_error', 'not_ready', 'overloaded'],
   },
@@ -152,7 +164,7 @@ export const ROUTES: readonly Route[] = [
     title: 'Trades',
     about: 'The outcomes of all closed trades.',
     query: ['format'],
-    formats: JSON_OR_CSV,
+    formats: FORMATS,
     data: trades,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },

@@ -1,23 +1,36 @@
 import type { EpochDay } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
+import { toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, type Series } from '#core/numerics/series.ts'
 import { type ByteWriter, writeAscii } from './byte-writer.ts'
 import { writeDate } from './calendar-date.ts'
 import { writeSignificant } from './significant-digits.ts'
 
 /**
+ * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
+ * milliseconds. A number is the double that its published text reads back as, so that all formats carry the same ones.
+ */
+export type Cells = NumberCells | { readonly kind: 'word'; readonly at: (row: number) => string }
+
+type NumberCells = {
+  readonly kind: 'date' | 'instant' | 'number'
+  readonly at: (row: number) => number
+}
+
+/**
  * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts quotes around
- * it where `quoted`, CSV never does. So both formats carry the same digits.
+ * it where `quoted`, CSV never does. So both formats carry the same digits. Binary formats take `cells`.
  */
 export type Column = {
   readonly name: string
   readonly quoted: boolean
   readonly write: (out: ByteWriter, row: number) => void
-  /** False where a row has no cell: absent in JSON, empty in CSV. */
+  readonly cells: Cells
+  /** False where a row has no cell: absent in JSON, empty in CSV, null in binary formats. */
   readonly has?: (row: number) => boolean
 }
 
-/** A published table: in JSON an array of objects, in CSV a header and a line a row. */
+/** A published table: in JSON an array of objects, in CSV a header and a line a row, in Arrow and Parquet columns. */
 export type Table = {
   readonly kind: 'table'
   readonly rows: number
@@ -35,13 +48,18 @@ export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'
   name,
   quoted: true,
   write: (out, row) => writeDate(out, dayOf(series, row)),
+  cells: { kind: 'date', at: row => dayOf(series, row) },
 })
 
 /** Returns and equity: 10 significant digits. */
-export const significantColumn = (name: string, values: Float64Array): Column => ({
+export const significantColumn = (
+  name: string,
+  values: Float64Array,
+): Column & { readonly cells: NumberCells } => ({
   name,
   quoted: false,
   write: (out, row) => writeSignificant(out, values[row]!),
+  cells: { kind: 'number', at: row => toSignificant(values[row]!) },
 })
 
 /** Numbers that are rounded already. */
@@ -49,6 +67,13 @@ export const numberColumn = (name: string, at: (row: number) => number): Column 
   name,
   quoted: false,
   write: (out, row) => writeAscii(out, toText(at(row))),
+  cells: { kind: 'number', at },
+})
+
+/** Moments: epoch milliseconds in text, timestamps in binary formats. */
+export const instantColumn = (name: string, at: (row: number) => number): Column => ({
+  ...numberColumn(name, at),
+  cells: { kind: 'instant', at },
 })
 
 /** Words of a closed list: they need no escaping in either format. */
@@ -56,4 +81,5 @@ export const wordColumn = (name: string, at: (row: number) => string): Column =>
   name,
   quoted: true,
   write: (out, row) => writeAscii(out, at(row)),
+  cells: { kind: 'word', at },
 })

@@ -47,13 +47,14 @@ function returnColumn(
   level: RiskLevel | null,
 ): Column {
   const { id } = strategy
-  const { write } = significantColumn(id, rescaled(series.values, strategy, level))
+  const { write, cells } = significantColumn(id, rescaled(series.values, strategy, level))
   const offset = (series.first - first) / STEP_DAYS[series.period]
   const { length } = series.values
   return {
     name: id,
     quoted: false,
     write: (out, row) => write(out, row - offset),
+    cells: { ...cells, at: row => cells.at(row - offset) },
     has: row => row >= offset && row < offset + length,
   }
 }

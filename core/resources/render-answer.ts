@@ -1,10 +1,13 @@
 import { toCompactInstant } from '#core/calendar.ts'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { toText } from '#core/contract/decimal.ts'
-import type { Params } from '#core/contract/parameters.ts'
+import type { Format, Params } from '#core/contract/parameters.ts'
 import { register } from '#core/contract/register.ts'
+import { renderArrow } from '#core/render/arrow.ts'
 import { renderCsv } from '#core/render/csv.ts'
 import { type Json, renderJson } from '#core/render/json.ts'
+import { renderParquet } from '#core/render/parquet.ts'
+import type { Table } from '#core/render/table.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import type { Answer } from './answer.ts'
 import { RESOURCES, type ResourceId } from './resources.ts'
@@ -22,7 +25,8 @@ export type RenderedAnswer = {
  */
 export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
   const answer = RESOURCES[id](snapshot, params)
-  return params.format === 'csv' ? csvAnswer(id, snapshot, params, answer) : jsonAnswer(snapshot, answer)
+  const { format } = params
+  return format === 'json' ? jsonAnswer(snapshot, answer) : tableAnswer(id, snapshot, params, answer, format)
 }
 
 /** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so no clock in them. */
@@ -32,16 +36,35 @@ function jsonAnswer({ dataset }: Snapshot, answer: Answer): RenderedAnswer {
   return { bytes: renderJson(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 
-/** CSV has no envelope; what the register would say goes into headers. */
-function csvAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer: Answer): RenderedAnswer {
-  if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as CSV`)
+type TableFormat = Exclude<Format, 'json'>
+
+/** What a file must tell by itself, once it has left the headers that it came with; CSV has no place for it. */
+type About = Readonly<Record<string, string>>
+
+const RENDER_TABLE: { readonly [F in TableFormat]: (table: Table, about: About) => Uint8Array<ArrayBuffer> } =
+  {
+    csv: renderCsv,
+    arrow: renderArrow,
+    parquet: renderParquet,
+  }
+
+/** The rows alone have no envelope; what the register would say goes into headers. */
+function tableAnswer(
+  id: ResourceId,
+  { dataset }: Snapshot,
+  params: Params,
+  answer: Answer,
+  format: TableFormat,
+): RenderedAnswer {
+  if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as ${format}`)
+  const { version, disclaimer } = dataset
   return {
-    bytes: renderCsv(answer.table),
+    bytes: RENDER_TABLE[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
     headers: {
-      'content-type': MEDIA_TYPES.csv,
-      'content-disposition': `attachment; filename="${fileName(id, dataset.version, params, answer)}"`,
-      'x-dataset-version': dataset.version,
-      'x-disclaimer': toHeaderText(dataset.disclaimer),
+      'content-type': MEDIA_TYPES[format],
+      'content-disposition': `attachment; filename="${fileName(id, version, params, answer)}"`,
+      'x-dataset-version': version,
+      'x-disclaimer': toHeaderText(disclaimer),
       ...riskHeaders(answer),
     },
     answer,
@@ -49,19 +72,30 @@ function csvAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer
 }
 
 /** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: a name that still tells what it is in a downloads folder. */
-function fileName(id: ResourceId, version: string, { sid, risk_pct }: Params, { meta }: Answer): string {
+function fileName(
+  id: ResourceId,
+  version: string,
+  { sid, risk_pct, format }: Params,
+  { meta }: Answer,
+): string {
   const risk = risk_pct === null || meta.risk_pct === undefined ? [] : ['risk', toText(meta.risk_pct)]
   const parts = [sid || 'all', id, ...(meta.period === undefined ? [] : [meta.period]), ...risk]
-  return `${parts.join('-')}-${toCompactInstant(version)}.csv`
+  return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
 }
 
-function riskHeaders({ meta }: Answer): Record<string, string> {
+function riskFacts({ meta }: Answer): Record<string, string> {
   if (meta.effective_risk_pct === undefined) return {}
   return {
-    'x-risk-pct-effective': toText(meta.effective_risk_pct),
-    'x-risk-pct-clamped': String(meta.risk_pct_clamped ?? false),
+    risk_pct_effective: toText(meta.effective_risk_pct),
+    risk_pct_clamped: String(meta.risk_pct_clamped ?? false),
   }
 }
+
+/** `x-risk-pct-effective` and `x-risk-pct-clamped`. */
+const riskHeaders = (answer: Answer): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(riskFacts(answer)).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value]),
+  )
 
 /** Header values are ASCII on one line; an operator's disclaimer may be neither. */
 const toHeaderText = (text: string): string =>

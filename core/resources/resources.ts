@@ -12,7 +12,7 @@ import { summary } from './summary.ts'
 import { trades } from './trades.ts'
 
 /** The routes that are functions of the dataset. */
-export type ResourceId = Exclude<RouteId, 'healthz' | 'readyz' | 'version'>
+export type ResourceId = Exclude<RouteId, 'healthz' | 'readyz' | 'version' | 'versions'>
 
 export const RESOURCES: { readonly [Id in ResourceId]: Resource } = {
   strategies,

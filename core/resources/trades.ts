@@ -1,6 +1,6 @@
 import { DAY_MS } from '#core/calendar.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
-import { numberColumn, type Table, wordColumn } from '#core/render/table.ts'
+import { instantColumn, numberColumn, type Table, wordColumn } from '#core/render/table.ts'
 import { type StrategyData, wordAt } from '#core/snapshot/snapshot.ts'
 import type { Resource } from './answer.ts'
 import { findStrategy } from './find-strategy.ts'
@@ -35,9 +35,9 @@ function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
     rows: entry_time.length,
     columns: [
       wordColumn('side', row => wordAt(side, row)),
-      numberColumn('entry_time', row => entry_time[row]!),
+      instantColumn('entry_time', row => entry_time[row]!),
       numberColumn('entry_price', row => toPrice(entry_price[row]!, decimals)),
-      numberColumn('exit_time', row => exit_time[row]!),
+      instantColumn('exit_time', row => exit_time[row]!),
       numberColumn('exit_price', row => toPrice(exit_price[row]!, decimals)),
       numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
       numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),

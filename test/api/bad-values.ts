@@ -1,5 +1,5 @@
 // What a caller may get wrong in a query: for every parameter every kind of bad value, and its refusal.
-import type { QueryName } from '#core/contract/parameters.ts'
+import type { Format, QueryName } from '#core/contract/parameters.ts'
 
 /** A bad value of a parameter: the query that holds it, and how it must be refused. */
 export type Bad = { readonly query: string; readonly value: string; readonly reason: string }
@@ -43,7 +43,14 @@ export const BAD: { readonly [Name in QueryName]: readonly Bad[] } = {
     twice('period', 'weekly'),
   ],
   format: [
-    ...bad('format', 'must be one of json, csv', ['', 'xml', 'CSV', 'csv ', 'json,csv', '__proto__']),
+    ...bad('format', 'must be one of the formats of the route', [
+      '',
+      'xml',
+      'CSV',
+      'csv ',
+      'json,csv',
+      '__proto__',
+    ]),
     twice('format', 'csv'),
   ],
   risk_pct: [
@@ -90,13 +97,12 @@ export const BAD: { readonly [Name in QueryName]: readonly Bad[] } = {
   ]),
 }
 
-const ALLOWED: { readonly [Name in QueryName]?: readonly string[] } = {
-  period: ['daily', 'weekly'],
-  format: ['json', 'csv'],
-}
-
-/** The problem as `details` must have it: exactly these fields, `allowed` only where it is a short list. */
-export function problem(param: QueryName, { value, reason }: Bad) {
-  const isValue = reason.startsWith('must be one of')
-  return { param, value, reason, ...(isValue ? { allowed: ALLOWED[param] } : {}) }
+/**
+ * The problem as `details` of a route with these formats must have it: exactly these fields, `allowed` only where it is
+ * a short list.
+ */
+export function problem(param: QueryName, { value, reason }: Bad, formats: readonly Format[]) {
+  if (!reason.startsWith('must be one of')) return { param, value, reason }
+  const allowed = param === 'format' ? formats : ['daily', 'weekly']
+  return { param, value, reason: `must be one of ${allowed.join(', ')}`, allowed }
 }

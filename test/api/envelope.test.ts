@@ -25,6 +25,7 @@ const EXTRA: { readonly [Id in RouteId]: readonly string[] } = {
   healthz: [],
   readyz: [],
   version: [],
+  versions: [],
   strategies: ['count'],
   summary: [],
   dataset: [],

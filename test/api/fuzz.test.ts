@@ -2,9 +2,13 @@
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { toCompactInstant } from '#core/calendar.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
+import { pinnedTemplate } from '#core/contract/pins.ts'
 import { ROUTES, routeOf } from '#core/contract/routes.ts'
 import { createTestApp, openHistoryApp } from '../setup/history-app.ts'
+import { TINY_VERSION } from '../setup/publish-book.ts'
 import { createMemoryStores } from '../setup/publish-in-memory.ts'
 import type { App } from './answers.ts'
 import { BAD } from './bad-values.ts'
@@ -29,12 +33,42 @@ const segment = fc.oneof(
   },
   { weight: 2, arbitrary: anyText.map(encodeText) },
 )
+/** The version that there is, near ones, and what is none. */
+const anyVersion = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(toCompactInstant(TINY_VERSION)) },
+  fc.constantFrom('20250224T001501Z', '20250230T001500Z', TINY_VERSION, '0', '..', '%2e%2e', '%'),
+  anyText.map(encodeText),
+)
+
 const anyPath = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
       .tuple(fc.constantFrom(...ROUTES), fc.oneof(fc.constantFrom(...SIDS), anyText.map(encodeText)))
       .map(([{ path }, sid]) => path.replace('{sid}', () => sid)),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...ROUTES),
+        fc.oneof(fc.constantFrom(...SIDS), anyText.map(encodeText)),
+        anyVersion,
+      )
+      .map(([route, sid, version]) =>
+        pinnedTemplate(route)
+          .replace('{sid}', () => sid)
+          .replace('{version}', () => version),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...FILE_ROUTES),
+        fc.oneof(anyVersion, fc.constantFrom('0000000001', '0', 'f'.repeat(64))),
+      )
+      .map(([{ path }, variable]) => path.replace(/\{\w+\}/, () => variable)),
   },
   { weight: 2, arbitrary: fc.array(segment, { maxLength: 6 }).map(segments => `/${segments.join('/')}`) },
 )
@@ -49,6 +83,12 @@ const pair = fc.oneof(
     .tuple(fc.constantFrom(...Object.keys(BAD)), anyText.map(encodeText))
     .map(([name, text]) => `${name}=${text}`),
   anyText.map(encodeText),
+  fc
+    .tuple(
+      fc.constantFrom('dataset_version', 'as_of'),
+      fc.oneof(fc.constantFrom(TINY_VERSION, '2025-03-01', '2020-01-01'), anyText.map(encodeText)),
+    )
+    .map(([name, text]) => `${name}=${text}`),
   fc.constantFrom('%', '%ff=%ff', '&', '=', '#', '?', '__proto__=1'),
 )
 const anyQuery = fc
@@ -89,14 +129,20 @@ const SUCCESS = z.strictObject({
 })
 
 /** What may be answered while a dataset is served. */
-const STATUSES = [200, 204, 304, 404, 405, 414, 422]
+const STATUSES = [200, 204, 304, 307, 404, 405, 414, 422]
 
-async function holdToForm(response: Response): Promise<void> {
+/** What is not text, or is not ours to wrap into an envelope. */
+const BINARY = /^application\/(octet-stream|vnd\.apache\.(arrow\.file|parquet))$/
+const PROOF = /^\/v1\/(pointer|current|snapshots\/[^/]+\/(manifest|SHA256SUMS|datapackage|changes))/
+
+async function holdToForm(response: Response, path = ''): Promise<void> {
   expect(response.headers.get('vary')).toMatch(/^Accept-Encoding, Origin/)
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   const type = response.headers.get('content-type') ?? ''
+  if (BINARY.test(type)) return expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0)
   const text = await decodedText(response)
   if (response.status >= 400) expect(ERROR_ENVELOPE.safeParse(JSON.parse(text)).error).toBeUndefined()
+  else if (PROOF.test(path)) expect(text === '').toBe(response.status !== 200)
   else if (type.startsWith('application/json'))
     expect(SUCCESS.safeParse(JSON.parse(text)).error).toBeUndefined()
   else if (type.startsWith('text/csv')) expect(text.endsWith('\r\n')).toBe(true)
@@ -111,7 +157,7 @@ async function askAnything(app: App, statuses: readonly number[], numRuns: numbe
       const response = await app.request(`http://localhost${path}${query}`, { method, headers })
       expect(statuses).toContain(response.status)
       if (method === 'HEAD') expect(await response.text()).toBe('')
-      else await holdToForm(response)
+      else await holdToForm(response, path)
     }),
     { numRuns },
   )

@@ -2,7 +2,7 @@
 import type { HistorySettings } from '#api/history/settings.ts'
 import type { VersionSource } from '#api/history/version-source.ts'
 import { createTestApp, openHistoryApp, SETTINGS } from '../setup/history-app.ts'
-import type { Stores } from '../setup/publish-book.ts'
+import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
 import { createMemoryStores } from '../setup/publish-in-memory.ts'
 import type { App } from './answers.ts'
 
@@ -21,12 +21,17 @@ export type Kind = {
 }
 
 const DATASET = 'max-age=60, stale-while-revalidate=60, stale-if-error=86400'
+const PINNED_CACHING = 'max-age=31536000, immutable'
 const POLLED = 'max-age=10, stale-if-error=3600'
 const REFUSAL = 'max-age=10'
 const NEVER = 'no-store'
 
 /** A URL of more than 8192 characters. */
 export const TOO_LONG = `/v1/correlation?x=${'x'.repeat(8192)}`
+
+/** The version of the tiny book, as paths and queries name it. */
+const PINNED = '/v1/snapshots/20250224T001500Z'
+const PIN = `dataset_version=${TINY_VERSION}`
 
 const ANY = { 'if-none-match': '*' }
 
@@ -36,6 +41,39 @@ export const KINDS: readonly Kind[] = [
   { name: 'a computed answer', status: 200, path: '/v1/export?risk_pct=0.013', caching: DATASET },
   { name: 'a computed CSV', status: 200, path: '/v1/export?risk_pct=0.013&format=csv', caching: DATASET },
   { name: 'the document', status: 200, path: '/openapi.json', caching: DATASET },
+  { name: 'a pinned file', status: 200, path: `${PINNED}/strategies/ash/stats`, caching: PINNED_CACHING },
+  {
+    name: 'a pinned computation',
+    status: 200,
+    path: `${PINNED}/export?risk_pct=0.013`,
+    caching: PINNED_CACHING,
+  },
+  { name: 'a pin in the query', status: 200, path: `/v1/summary?${PIN}`, caching: PINNED_CACHING },
+  {
+    name: 'a known pinned file',
+    status: 304,
+    path: `${PINNED}/summary`,
+    headers: ANY,
+    caching: PINNED_CACHING,
+  },
+  { name: 'a manifest', status: 200, path: `${PINNED}/manifest.json`, caching: PINNED_CACHING },
+  { name: 'the changes', status: 200, path: `${PINNED}/changes`, caching: PINNED_CACHING },
+  { name: 'a pointer entry', status: 200, path: '/v1/pointer/0000000001.json', caching: PINNED_CACHING },
+  { name: 'the newest entry', status: 200, path: '/v1/current.json', caching: POLLED },
+  { name: 'the list of versions', status: 200, path: '/v1/dataset/versions', caching: POLLED },
+  { name: 'the known list', status: 304, path: '/v1/dataset/versions', headers: ANY, caching: POLLED },
+  { name: 'a day', status: 307, path: '/v1/dataset/versions?as_of=2025-03-01', caching: POLLED },
+  { name: 'a pinned method', status: 204, path: `${PINNED}/summary`, method: 'OPTIONS', caching: null },
+  { name: 'an unknown version', status: 404, path: '/v1/snapshots/x/summary', caching: REFUSAL },
+  { name: 'an unknown pin', status: 404, path: '/v1/summary?dataset_version=x', caching: REFUSAL },
+  { name: 'a pinned unknown strategy', status: 404, path: `${PINNED}/strategies/oak`, caching: REFUSAL },
+  { name: 'no signature', status: 404, path: `${PINNED}/manifest.json.sig`, caching: REFUSAL },
+  { name: 'no next entry', status: 404, path: '/v1/pointer/0000000002.json', caching: REFUSAL },
+  { name: 'no keys', status: 404, path: '/.well-known/highwater-keys.json', caching: REFUSAL },
+  { name: 'a day too early', status: 404, path: '/v1/dataset/versions?as_of=2025-02-23', caching: REFUSAL },
+  { name: 'a bad day', status: 422, path: '/v1/dataset/versions?as_of=2025-02-30', caching: REFUSAL },
+  { name: 'a wrong pinned method', status: 405, path: `${PINNED}/summary`, method: 'POST', caching: NEVER },
+  { name: 'a wrong proof method', status: 405, path: `${PINNED}/changes`, method: 'PUT', caching: NEVER },
   { name: 'the versions', status: 200, path: '/version', caching: POLLED },
   { name: 'the index', status: 200, path: '/', caching: POLLED },
   { name: 'the page', status: 200, path: '/', headers: { accept: 'text/html' }, caching: POLLED },
@@ -84,6 +122,7 @@ export const createFaultySource = (): VersionSource => ({
   current: () => {
     throw new Error(SECRET)
   },
+  history: () => null,
   checks: () => ({
     manifest_loaded: false,
     count_matches: false,

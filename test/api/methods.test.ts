@@ -97,8 +97,17 @@ describe('a path that does not exist', () => {
     '/favicon.ico',
     '/.env',
     '/current.json',
-    '/v1/current.json', // an object of the store, not an answer of the service
-    '/v1/snapshots/20250224T001500Z/manifest.json',
+    '/v1/snapshots',
+    '/v1/snapshots/20250224T001500Z',
+    '/v1/snapshots/20250224T001500Z/nothing',
+    '/v1/snapshots/20250224T001500Z/healthz', // what speaks of the process has no twin
+    '/v1/snapshots/20250224T001500Z/version',
+    '/v1/snapshots/20250224T001500Z/dataset/versions',
+    '/v1/snapshots/20250224T001500Z/v1/summary',
+    '/v1/snapshots/20250224T001500Z/summary.json', // keys of the store are no addresses
+    '/v1/pointer/',
+    '/v1/pointer/0000000001',
+    '/v1/keys.json',
     '/v1/..%2f..%2fetc%2fpasswd',
     '/%00',
     '/%',

@@ -5,16 +5,21 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { errorAnswer } from '#api/error-answer.ts'
 import { startServer } from '#api/http-server.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import type { Route } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
-import { SETTINGS } from '../setup/history-app.ts'
+import { createTestApp, SETTINGS } from '../setup/history-app.ts'
+import { createMemoryStores } from '../setup/publish-in-memory.ts'
+import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../setup/small-book.ts'
+import { meddled, outage } from '../setup/store-doubles.ts'
 import { BAD } from './bad-values.ts'
 import { type Apps, openApps } from './kinds.ts'
-import { pathOf } from './paths.ts'
+import { DATA_ROUTES, pathOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
-const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()) }))
+const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).optional() }))
 const operation = z.object({
   operationId: z.string(),
   summary: z.string().min(1),
@@ -27,7 +32,10 @@ const operation = z.object({
       schema: z.looseObject({}),
     }),
   ),
-  responses: z.record(z.string(), z.object({ description: z.string().min(1), content: media.optional() })),
+  responses: z.record(
+    z.string(),
+    z.object({ description: z.string().min(1), content: media.optional(), headers: z.unknown().optional() }),
+  ),
 })
 const openApi = z.object({
   openapi: z.literal('3.1.0'),
@@ -52,7 +60,10 @@ const operationOf = (route: Route) => document.paths[route.path]!.get
 
 describe('the document', () => {
   test('covers exactly the route table', () => {
-    expect(Object.keys(document.paths)).toEqual(ROUTES.map(({ path }) => path))
+    const pinned = DATA_ROUTES.map(({ path }) => path.replace('/v1', '/v1/snapshots/{version}'))
+    const files = FILE_ROUTES.map(({ path }) => path)
+    const tabled = ROUTES.map(({ path }) => path)
+    expect(Object.keys(document.paths)).toEqual([...tabled, ...pinned, ...files])
     expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
   })
 
@@ -83,7 +94,9 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
   test('is described with its parameters, and with no others', () => {
     const { parameters } = operationOf(route)
     const sid = route.kind === 'strategy' ? ['sid'] : []
-    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...route.query])
+    const own = route.id === 'versions' ? ['as_of'] : []
+    const pin = DATA_ROUTES.includes(route) ? ['dataset_version'] : []
+    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...route.query, ...pin, ...own])
     for (const { name, required, in: place } of parameters) {
       expect(required, name).toBe(name === 'sid')
       expect(place, name).toBe(name === 'sid' ? 'path' : 'query')
@@ -118,27 +131,50 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
   switch (status) {
     case 200:
       return serving.request(path)
+    case 307:
+      return serving.request(`${path}?as_of=2025-03-01`)
     case 304:
       return serving.request(path, { headers: { 'if-none-match': '*' } })
     case 400:
       return sendOverWire(path, { host: 'not a host' })
     case 404:
-      return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : `${path}?ids=oak`)
+      return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
     case 405:
       return serving.request(path, { method: 'DELETE' })
+    case 410:
+      return requestGone(`${pathOf(route, 'alder')}?dataset_version=${FIRST_VERSION}`)
     case 414:
       return serving.request(`${path}?x=${'x'.repeat(8192)}`)
     case 422:
-      return serving.request(`${path}?${BAD[route.query[0]!][0]!.query}`)
+      return serving.request(
+        `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[route.query[0]!][0]!.query}`,
+      )
     case 431:
       return sendOverWire(path, { 'x-huge': 'x'.repeat(20_000) })
     case 500:
       return faulty.request(path)
     case 503:
-      return empty.request(path)
+      return route.id === 'versions' ? requestUnread(path) : empty.request(path)
     default:
       throw new Error(`${route.path} promises ${status}, and no test knows how to bring that about`)
   }
+}
+
+const UNKNOWN = '?dataset_version=2020-01-01T00:00:00Z&as_of=2020-01-01'
+
+/** Asks where the first of two versions was removed. */
+async function requestGone(address: string): Promise<Response> {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  await stores.store.remove(manifestKey(FIRST_VERSION))
+  return (await createTestApp(stores.store, stores.privateStore)).app.request(address)
+}
+
+/** Asks where the pointer log cannot be read. */
+async function requestUnread(address: string): Promise<Response> {
+  const { store, privateStore } = createMemoryStores()
+  const down = meddled(store, () => true, outage(store))
+  return (await createTestApp(down, privateStore)).app.request(address)
 }
 
 /** Only a real server can refuse what never becomes a request. */

@@ -1,4 +1,6 @@
 // Addresses to try, made from the route table: a new endpoint is in every loop before anyone writes a test for it.
+
+import { FILE_ROUTES, variableOf } from '#core/contract/file-routes.ts'
 import type { QueryName } from '#core/contract/parameters.ts'
 import type { Route } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
@@ -15,8 +17,20 @@ export const pathsOf = (route: Route): string[] =>
 
 export const DATA_ROUTES = ROUTES.filter(({ kind }) => kind !== 'infrastructure')
 
-/** The routes of the table and the two answers beside it. */
-export const ALL_PATHS: readonly string[] = [...ROUTES.map(route => pathOf(route)), '/', '/openapi.json']
+/** The pinned twin of a route, of the version of the tiny book. */
+const PINNED = '/v1/snapshots/20250224T001500Z'
+const pinnedPathOf = (route: Route): string => pathOf(route).replace('/v1', PINNED)
+
+const VARIABLES = { version: '20250224T001500Z', seq: '0000000001', sha256: 'f'.repeat(64) }
+
+/** Every path that answers: the routes of the table, their twins, the objects of the store, and the two beside them. */
+export const ALL_PATHS: readonly string[] = [
+  ...ROUTES.map(route => pathOf(route)),
+  ...DATA_ROUTES.map(pinnedPathOf),
+  ...FILE_ROUTES.map(file => file.path.replace(/\{\w+\}/, () => VARIABLES[variableOf(file) ?? 'seq'])),
+  '/',
+  '/openapi.json',
+]
 
 /** A legal value of every parameter that is not its default. */
 export const LEGAL: { readonly [Name in QueryName]: string } = {

@@ -27,7 +27,7 @@ describe.each(cases)('%s refuses a bad %s', (_path, name, route) => {
       expect(await errorOf(response)).toStrictEqual({
         code: 'validation_error',
         message: `unfit query parameters: ${name}`,
-        details: [problem(name, example)],
+        details: [problem(name, example, route.formats)],
       })
     },
   )
@@ -43,7 +43,7 @@ describe.each(ROUTES.filter(({ query }) => query.length > 0).map(route => [route
         const response = await request(`${pathOf(route)}?color=red&${query}`)
         expect(response.status).toBe(422)
         const { message, details } = await errorOf(response)
-        expect(details).toStrictEqual(chosen.map(([name, example]) => problem(name, example)))
+        expect(details).toStrictEqual(chosen.map(([name, example]) => problem(name, example, route.formats)))
         expect(message).toBe(`unfit query parameters: ${route.query.join(', ')}`)
       }
     })
@@ -53,7 +53,9 @@ describe.each(ROUTES.filter(({ query }) => query.length > 0).map(route => [route
         const good = legalQuery(route, [name]) || '?'
         const response = await request(`${pathOf(route)}${good}&${BAD[name][0]!.query}`)
         expect(response.status, name).toBe(422)
-        expect((await errorOf(response)).details, name).toStrictEqual([problem(name, BAD[name][0]!)])
+        expect((await errorOf(response)).details, name).toStrictEqual([
+          problem(name, BAD[name][0]!, route.formats),
+        ])
       }
     })
   },

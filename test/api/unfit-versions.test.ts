@@ -1,6 +1,6 @@
 // Nothing unfit is ever served: not at the start, and not in the place of a version that is fit.
 import { describe, expect, test } from 'vitest'
-import { CURRENT_KEY, manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type Manifest, manifest } from '#core/contract/manifest.ts'
 import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
@@ -8,6 +8,7 @@ import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { SNAPSHOT_FILES, type SnapshotFile } from '#core/snapshot/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createTestApp } from '../setup/history-app.ts'
+import { pointAt } from '../setup/point-to.ts'
 import { type MemoryStores, replaceManifest, toBytes } from '../setup/publish-in-memory.ts'
 import {
   FIRST_VERSION,
@@ -115,8 +116,7 @@ const HARMS: readonly (readonly [string, Harm, Record<string, boolean>, string])
   ],
   [
     'has another manifest than the pointer says',
-    ({ store }) =>
-      store.replace(CURRENT_KEY, toBytes({ version: SECOND_VERSION, manifest_sha256: 'x' }), JSON_HEADERS),
+    ({ store }) => pointAt(store, SECOND_VERSION, 'x').then(() => {}),
     ALL(false),
     'not the one that was published',
   ],

@@ -1,7 +1,7 @@
 // What the service says while there is nothing to serve, and what it keeps when it cannot look for more.
 import { describe, expect, test } from 'vitest'
-import { CURRENT_KEY } from '#core/contract/artifacts.ts'
 import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
+import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createTestApp } from '../setup/history-app.ts'
 import { createMemoryStores, type MemoryStores, toBytes } from '../setup/publish-in-memory.ts'
@@ -75,18 +75,12 @@ test('a draining process says so on /readyz, with checks that hold, and goes on 
   expect((await app.request('/v1/summary')).status).toBe(200)
 })
 
-test('a pointer that is none is told with its store and key, and how it begins', async () => {
+test('an entry that is none is told with its store and key', async () => {
   const { store, privateStore } = createMemoryStores()
-  await store.replace(CURRENT_KEY, new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
+  await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
   const { source } = await createTestApp(store, privateStore)
-  expect(await source.refresh()).toMatchObject({
-    kind: 'failed',
-    error: {
-      message:
-        `${store.url}/v1/current.json does not name a version: expected JSON with version and manifest_sha256, ` +
-        'got "{\\"version\\": 7}"; restore the object, or publish again',
-    },
-  })
+  const message = `${store.url}/v1/pointer/0000000001.json is no entry of a pointer log: restore it from a copy`
+  expect(await source.refresh()).toMatchObject({ kind: 'failed', error: { message } })
 })
 
 test('a file that is lost or damaged is told once as long as its version is served, and again with the next', async () => {
@@ -110,11 +104,17 @@ test('a file that is lost or damaged is told once as long as its version is serv
 
 describe('the version that is served stays', () => {
   const point = (store: ObjectStore, bytes: Uint8Array) => store.replace(CURRENT_KEY, bytes, JSON_HEADERS)
+  const append = (store: ObjectStore, bytes: Uint8Array) => store.replace(pointerKey(99), bytes, JSON_HEADERS)
 
   test.each<[string, (store: ObjectStore) => Promise<void>, string]>([
-    ['when the pointer is gone', store => store.remove(CURRENT_KEY), 'empty'],
-    ['when the pointer is rubbish', store => point(store, toBytes([])), 'failed'],
-    ['when the pointer is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'failed'],
+    ['when the hint is gone', store => store.remove(CURRENT_KEY), 'unchanged'],
+    ['when the hint is rubbish', store => point(store, toBytes([])), 'unchanged'],
+    ['when the hint is no JSON', store => point(store, toBytes('cut off').subarray(1)), 'unchanged'],
+    [
+      'when the hint is lost and the newest entry is rubbish',
+      store => store.remove(CURRENT_KEY).then(() => append(store, toBytes([]))),
+      'failed',
+    ],
   ])('%s', async (_name, harm, kind) => {
     const stores = await openBothVersions()
     const { app, source } = await open(stores)

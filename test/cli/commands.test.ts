@@ -12,7 +12,7 @@ import { madeUp, run } from './made-up.ts'
 async function commandsUnder(words: readonly string[]): Promise<string[][]> {
   const { out } = await run([...words, '--help'])
   const section = /^Commands:\n((?: {2}.*\n?)*)/m.exec(out)?.[1] ?? ''
-  const names = [...section.matchAll(/^ {2}([a-z]+)/gm)]
+  const names = [...section.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
     .map(match => match[1]!)
     .filter(name => name !== 'help')
   if (names.length === 0) return [[...words]]

@@ -7,10 +7,12 @@ describe('the environment', () => {
     expect(parseEnvironment({}, '/srv/data')).toEqual({
       storeUrl: 'file:///srv/data/store',
       privateStoreUrl: 'file:///srv/data/store.private',
+      s3: { endpoint: null, region: 'us-east-1', credentials: null },
       host: '127.0.0.1',
       historyPort: 8080,
       publicBaseUrl: null,
       allowedOrigins: [],
+      purgesByTag: false,
       deprecatedAtMs: null,
       sunsetAtMs: null,
     })
@@ -34,16 +36,19 @@ describe('the environment', () => {
       HISTORY_PORT: '0',
       PUBLIC_BASE_URL: 'https://data.example.org/',
       ALLOWED_ORIGINS: ' https://a.example.org , http://localhost:3000,',
+      CDN_PURGE: 'tag',
       DEPRECATED_AT: '2027-01-31T00:00:00Z',
       SUNSET_AT: '2027-06-30T00:00:00Z',
     }
     expect(parseEnvironment(env, '/srv/data')).toEqual({
       storeUrl: 'file:///var/lib/highwater/',
       privateStoreUrl: 'file:///var/lib/highwater.private',
+      s3: { endpoint: null, region: 'us-east-1', credentials: null },
       host: '0.0.0.0',
       historyPort: 0,
       publicBaseUrl: 'https://data.example.org',
       allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
+      purgesByTag: true,
       deprecatedAtMs: Date.UTC(2027, 0, 31),
       sunsetAtMs: Date.UTC(2027, 5, 30),
     })
@@ -56,6 +61,7 @@ describe('the environment', () => {
       HISTORY_PORT: '70000',
       PUBLIC_BASE_URL: 'data.example.org',
       ALLOWED_ORIGINS: 'https://a.example.org/path,nonsense',
+      CDN_PURGE: 'yes',
       DEPRECATED_AT: 'tomorrow',
       SUNSET_AT: '2027-02-30T00:00:00Z',
     }
@@ -63,17 +69,54 @@ describe('the environment', () => {
       new UsageError(
         [
           'the environment is not fit:',
-          '  STORE_URL: expected a store such as file:///var/lib/highwater, got "ftp://elsewhere"',
+          '  STORE_URL: expected a store such as file:///var/lib/highwater or s3://bucket/highwater, got "ftp://elsewhere"',
           '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, got "not a url"',
           '  HISTORY_PORT: expected a port from 0 to 65535, got "70000"',
           '  PUBLIC_BASE_URL: expected an address such as https://data.example.org, got "data.example.org"',
           '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, got ' +
             '"https://a.example.org/path,nonsense"',
+          '  CDN_PURGE: expected none, or tag where a CDN purges by tag after each publication, got "yes"',
           '  DEPRECATED_AT: expected an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
           '  SUNSET_AT: expected an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
         ].join('\n'),
       ),
     )
+  })
+
+  test('says how buckets are reached', () => {
+    const env = {
+      STORE_URL: 's3://bucket/highwater',
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9000',
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'hidden',
+    }
+    const credentials = { accessKeyId: 'key', secretAccessKey: 'hidden' }
+    expect(parseEnvironment(env, '/srv/data')).toMatchObject({
+      storeUrl: 's3://bucket/highwater',
+      privateStoreUrl: 's3://bucket/highwater.private',
+      s3: { endpoint: 'http://127.0.0.1:9000', region: 'eu-central-1', credentials },
+    })
+    const more = { ...env, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9001', AWS_SESSION_TOKEN: 'token' }
+    expect(parseEnvironment(more, '/srv/data').s3).toEqual({
+      endpoint: 'http://127.0.0.1:9001',
+      region: 'eu-central-1',
+      credentials: { ...credentials, sessionToken: 'token' },
+    })
+  })
+
+  test.each([
+    [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
+    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected the name of a key'],
+    [
+      { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
+      'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
+    ],
+  ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
+    const parse = () => parseEnvironment(env, '/srv/data')
+    expect(parse).toThrow(UsageError)
+    expect(parse).toThrow(message)
+    expect(parse).not.toThrow('HIDDEN')
   })
 
   test.each(['-1', '80.5', 'http', '65536'])('refuses the port %j', port => {

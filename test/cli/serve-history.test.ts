@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { parseEnvironment } from '#cli/environment.ts'
 import { type HistoryService, serveHistory } from '#cli/serve-history.ts'
-import { CURRENT_KEY } from '#core/contract/artifacts.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
 import { openStore } from '#storage/open-store.ts'
 import { temporaryFolder } from '../setup/temporary-folder.ts'
 
@@ -95,10 +95,12 @@ describe('an operator is told at the start', () => {
   test('that the first version cannot be served, and not that there is one before it', async () => {
     const STORE_URL = await newStore()
     const store = await openStore(STORE_URL)
-    await store.create(CURRENT_KEY, new TextEncoder().encode('[]'), { content_type: 'application/json' })
+    await store.create(pointerKey(1), new TextEncoder().encode('[]'), { content_type: 'application/json' })
     await serving({ STORE_URL }, async ({ lines }) => {
       expect(lines).toHaveLength(1)
-      expect(lines[0]).toMatch(/^nothing is served yet: file:.*v1\/current\.json does not name a version: /)
+      expect(lines[0]).toMatch(
+        /^nothing is served yet: file:.*v1\/pointer\/0000000001\.json is no entry of a pointer log: /,
+      )
       expect(lines[0]).not.toContain('\n')
     })
   })

@@ -48,7 +48,7 @@ describe('refusals', () => {
     ['period=monthly', 'period', 'must be one of daily, weekly'],
     ['period=', 'period', 'must be one of daily, weekly'],
     ['period=daily&period=daily', 'period', 'given more than once'],
-    ['format=xml', 'format', 'must be one of json, csv'],
+    ['format=xml', 'format', 'must be one of json, csv, arrow, parquet'],
     ['risk_pct=', 'risk_pct', 'must be a plain decimal number such as 0.02'],
     ['risk_pct=0x10', 'risk_pct', 'must be a plain decimal number such as 0.02'],
     ['risk_pct=%2B1', 'risk_pct', 'must be a plain decimal number such as 0.02'],

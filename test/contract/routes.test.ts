@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { artifactKey } from '#core/contract/artifacts.ts'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { canonicalPath, canonicalPoints, ROUTES, routeOf } from '#core/contract/routes.ts'
 
 const VERSION = '2026-11-21T00:15:00Z'
@@ -13,6 +14,7 @@ describe('the route table', () => {
       ['/healthz'],
       ['/readyz'],
       ['/version'],
+      ['/v1/dataset/versions'],
       ['/v1/strategies'],
       ['/v1/summary'],
       ['/v1/dataset'],
@@ -41,13 +43,14 @@ describe('the route table', () => {
 describe('the canonical points', () => {
   test('lie at the keys of the published layout', () => {
     const folder = 'v1/snapshots/20261121T001500Z'
-    const series = ['curve', 'returns.daily', 'returns.weekly', 'trades']
+    const series = ['curve', 'returns.daily', 'returns.weekly']
     const ofStrategies = IDS.flatMap(id => [
       `${folder}/strategies/${id}/meta.json`,
       `${folder}/strategies/${id}/stats.json`,
       ...series.flatMap(name =>
         ['json', 'csv'].map(ending => `${folder}/strategies/${id}/${name}.${ending}`),
       ),
+      ...FORMATS.map(ending => `${folder}/strategies/${id}/trades.${ending}`),
     ])
     const ofTheBook = [
       'strategies.json',
@@ -55,7 +58,7 @@ describe('the canonical points', () => {
       'dataset.json',
       'correlation.daily.json',
       'correlation.weekly.json',
-      ...['daily', 'weekly'].flatMap(period => [`export.${period}.json`, `export.${period}.csv`]),
+      ...['daily', 'weekly'].flatMap(period => FORMATS.map(ending => `export.${period}.${ending}`)),
     ].map(name => `${folder}/${name}`)
     const keys = POINTS.map(({ route, params }) => artifactKey(VERSION, route, params))
     expect(keys.toSorted()).toEqual([...ofStrategies, ...ofTheBook].toSorted())

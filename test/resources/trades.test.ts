@@ -56,7 +56,7 @@ describe('a trade', () => {
     expect(ledgerOf([trade({ entry_price: 43_210.456_78 })], tick)[0]?.entry_price).toBe(price)
   })
 
-  test('shows no stop, no leverage and no account return, in neither format', () => {
+  test('shows no stop, no leverage and no account return, in neither text format', () => {
     const book = bookOf([trade({ stop: 91.25, leverage: 7.5, account_return: 0.0321, notional_return: 0.5 })])
     for (const format of ['json', 'csv'] as const) {
       const { text } = textOf('trades', book, { sid: 'alder', format })

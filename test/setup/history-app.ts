@@ -1,8 +1,10 @@
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
+import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
+import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource } from '#api/history/version-source.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -16,11 +18,13 @@ export const NOW_MS = Date.parse('2025-02-25T00:00:00Z')
 export const SETTINGS: HistorySettings = {
   allowedOrigins: new Set([ALLOWED_ORIGIN]),
   publicBaseUrl: 'https://data.example.org',
+  purgesByTag: false,
   deprecatedAtMs: null,
   sunsetAtMs: null,
 }
 
-/** The history app on two stores, with a clock that stands still; `damages` and `errors` collect what it complains of. */
+/** The history app on two stores, with a clock that stands still; `damages`, `faults` and
+ * `errors` collect what it complains of. */
 export async function createTestApp(
   store: ObjectStore,
   privateStore: ObjectStore,
@@ -28,19 +32,22 @@ export async function createTestApp(
 ) {
   const damages: string[] = []
   const errors: unknown[] = []
+  const faults: unknown[] = []
   const source = createVersionSource(store, privateStore)
   await source.refresh()
   const app = createHistoryApp({
     source,
     published: createPublishedAnswers(store, message => damages.push(message)),
     computed: createComputedAnswers(),
+    pinned: createPinnedVersions(source, store, privateStore, error => faults.push(error)),
+    files: createStoredFiles(store),
     settings: SETTINGS,
     clock: { now: () => NOW_MS, elapsed: () => 0 },
     isDraining: () => false,
     onError: error => errors.push(error),
     ...changes,
   })
-  return { app, source, damages, errors }
+  return { app, source, damages, errors, faults }
 }
 
 /** The same on the stores that two URLs name. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Running, startHighwater } from './highwater-process.ts'
 import type { Stores } from './publish-book.ts'
+import { s3Env } from './s3-stores.ts'
 
 export type ServingProcess = Running & { readonly url: string }
 
@@ -9,11 +10,16 @@ const ADDRESS = /^history service on (http:\/\/\S+)$/m
 
 /** Starts `serve history`, or another command that serves, on a free port, and waits until it listens. */
 export async function startServing(
-  { url, privateUrl }: Stores,
+  { url, privateUrl, s3 }: Stores,
   args: readonly string[] = ['serve', 'history'],
 ): Promise<ServingProcess> {
   const process = startHighwater(args, {
-    env: { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' },
+    env: {
+      STORE_URL: url,
+      PRIVATE_STORE_URL: privateUrl,
+      HISTORY_PORT: '0',
+      ...(s3 === undefined ? {} : s3Env(s3)),
+    },
   })
   return { ...process, url: addressIn(await process.prints(ADDRESS)) }
 }

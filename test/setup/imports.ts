@@ -26,11 +26,12 @@ const CORE_ORDER = [
   'contract',
   'render',
   'snapshot',
+  'changes',
   'resources',
 ]
 
 /** Small pure libraries, all that the core knows of the world. */
-const CORE_PACKAGES = ['zod', 'simple-statistics', '@uwdata/flechette']
+const CORE_PACKAGES = ['zod', 'simple-statistics', '@uwdata/flechette', 'hyparquet-writer']
 
 /** The words of code that name another module: static, re-exported, for its effect, dynamic. */
 const SPECIFIERS = [

@@ -1,5 +1,5 @@
 // Publishing without threads and without a disk, for tests that need many versions, or broken ones.
-import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
@@ -22,6 +22,8 @@ export const createMemoryStores = (): MemoryStores => ({
 
 const HEADERS = { content_type: 'application/json' }
 
+import { pointAt } from './point-to.ts'
+
 /** Publishes a snapshot as a version; `change` may falsify its manifest on the way. */
 export async function publishInMemory(
   { store, privateStore }: MemoryStores,
@@ -38,6 +40,9 @@ export async function publishInMemory(
     snapshot_format: SNAPSHOT_FORMAT,
     strategies,
     window,
+    previous: null,
+    history_restated: false,
+    changes_sha256: sha256(toBytes({})),
     built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     snapshot: digests,
     artifacts: await renderAll(store, snapshot, strategies),
@@ -49,7 +54,7 @@ export async function publishInMemory(
 export async function replaceManifest(store: ObjectStore, version: string, manifest: unknown): Promise<void> {
   const bytes = toBytes(manifest)
   await store.replace(manifestKey(version), bytes, HEADERS)
-  await store.replace(CURRENT_KEY, toBytes({ version, manifest_sha256: sha256(bytes) }), HEADERS)
+  await pointAt(store, version, sha256(bytes))
 }
 
 /** Renders every artifact of a snapshot in this process, one after the other. */

@@ -1,10 +1,11 @@
 // A book of two strategies in two versions, with other numbers in each.
-import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from './hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores, publishInMemory, toBytes } from './publish-in-memory.ts'
+import { pointAt } from './point-to.ts'
+import { createMemoryStores, type MemoryStores, publishInMemory } from './publish-in-memory.ts'
 import { bytesOf } from './stored-bytes.ts'
 
 export const FIRST_VERSION = '2024-03-01T00:15:00Z'
@@ -58,5 +59,5 @@ async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
 /** Makes a published version the current one, as publishing it and rolling back to it do. */
 export async function pointTo({ store }: Pick<MemoryStores, 'store'>, version: string): Promise<void> {
   const manifest_sha256 = sha256(await bytesOf(store, manifestKey(version)))
-  await store.replace(CURRENT_KEY, toBytes({ version, manifest_sha256 }), JSON_HEADERS)
+  await pointAt(store, version, manifest_sha256)
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll } from 'vitest'
-import { privateKey, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -61,13 +61,13 @@ export function buildArgs({ url, privateUrl }: Stores, order: BuildArgs = {}): s
 }
 
 /** The version that the pointer names, or null. */
-export const pointerOf = async ({ url }: Stores): Promise<string | null> =>
-  (await currentVersionOf(await openStore(url)))?.version ?? null
+export const pointerOf = async ({ url, s3 }: Stores): Promise<string | null> =>
+  (await currentVersionOf(await openStore(url, s3)))?.version ?? null
 
 /** The digest of every object by key, locks aside: equal before and after where nothing was published. */
-export async function contentOf({ url, privateUrl }: Stores): Promise<Record<string, string>> {
+export async function contentOf({ url, privateUrl, s3 }: Stores): Promise<Record<string, string>> {
   const digests: Record<string, string> = {}
-  for (const store of [await openStore(url), await openStore(privateUrl)]) {
+  for (const store of [await openStore(url, s3), await openStore(privateUrl, s3)]) {
     const keys = (await store.list('')).filter(key => !key.startsWith('lock/'))
     for (const key of keys) digests[`${store.url}/${key}`] = sha256(await bytesOf(store, key))
   }
@@ -75,11 +75,22 @@ export async function contentOf({ url, privateUrl }: Stores): Promise<Record<str
 }
 
 /**
+ * The digest of every object of the versions in the public store, by key inside it: the same for the same book, version
+ * and code, wherever and whenever it was built.
+ */
+export async function versionContentOf({ url, s3 }: Stores): Promise<Record<string, string>> {
+  const store = await openStore(url, s3)
+  const digests: Record<string, string> = {}
+  for (const key of await store.list('v1/snapshots/')) digests[key] = sha256(await bytesOf(store, key))
+  return digests
+}
+
+/**
  * Everything that is wrong with a pair of stores: a manifest that names an object which is missing or other bytes
  * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole.
  */
-export async function faultsOf({ url, privateUrl }: Stores): Promise<string[]> {
-  const [store, privateStore] = [await openStore(url), await openStore(privateUrl)]
+export async function faultsOf({ url, privateUrl, s3 }: Stores): Promise<string[]> {
+  const [store, privateStore] = [await openStore(url, s3), await openStore(privateUrl, s3)]
   const keys = (await store.list('v1/')).filter(key => key.endsWith('/manifest.json'))
   const manifests = await Promise.all(keys.map(key => bytesOf(store, key)))
   const faults = await Promise.all(manifests.map(bytes => faultsOfVersion(store, privateStore, bytes)))
@@ -96,8 +107,10 @@ async function faultsOfVersion(store: ObjectStore, privateStore: ObjectStore, by
   const expected: [ObjectStore, string, string][] = [
     ...artifacts.flatMap(({ key, sha256: plain, encodings }): [ObjectStore, string, string][] => [
       [store, key, plain],
-      [store, key + TWIN_ENDINGS.br, encodings.br.sha256],
-      [store, key + TWIN_ENDINGS.gzip, encodings.gzip.sha256],
+      ...TWIN_CODINGS.flatMap((coding): [ObjectStore, string, string][] => {
+        const twin = encodings[coding]
+        return twin === undefined ? [] : [[store, key + TWIN_ENDINGS[coding], twin.sha256]]
+      }),
     ]),
     ...Object.entries(snapshot).map(([name, digest]): [ObjectStore, string, string] => [
       privateStore,

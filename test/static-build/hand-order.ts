@@ -23,6 +23,9 @@ export const orderOf = (
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
   threads: 1,
   progress: () => {},
+  now: () => Date.parse(version),
+  signer: null,
+  allowRestatement: lastReturn !== 0.01, // another dataset
 })
 
 /** Publishes without threads. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { assertApart } from '#storage/open-store.ts'
+import { assertApart, cleanStore, openStore, privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder } from '#test/setup/temporary-folder.ts'
 
 describe('a public and a private store', () => {
@@ -47,5 +47,49 @@ describe('a public and a private store', () => {
     await expect(assertApart('file:///srv/store', 'ftp://x')).rejects.toThrow(
       'not a store: "ftp://x"; expected',
     )
+  })
+})
+
+describe('a store', () => {
+  const access = { endpoint: 'http://127.0.0.1:9', region: 'us-east-1', credentials: null }
+
+  test.each([
+    ['file:///srv/store/', 'file:///srv/store'],
+    ['s3://bucket/a/b', 's3://bucket/a/b'],
+    ['s3://bucket/a/b/', 's3://bucket/a/b'],
+    ['s3://bucket/', 's3://bucket'],
+    ['s3://bucket', 's3://bucket'],
+  ])('of the URL %s is named %s', async (url, name) => {
+    expect((await openStore(url, access)).url).toBe(name)
+  })
+
+  test.each([
+    's3://',
+    's3:///a',
+    's3://B',
+    's3://Bucket/a',
+    's3://bucket?x',
+    's3://user@bucket/a',
+    'http://bucket/a',
+  ])('of the URL %s is refused with the legal form', async url => {
+    await expect(openStore(url, access)).rejects.toThrow(/^not a store: .*; expected .*s3:\/\/bucket\/prefix/)
+  })
+
+  test.each(['s3://bucket/../a', 's3://bucket//a', 's3://bucket/a b'])(
+    'below the prefix of %s is refused',
+    async url => {
+      await expect(openStore(url, access)).rejects.toThrow('not a key of an object store')
+    },
+  )
+
+  test('in a bucket needs somebody to say how it is reached, and nothing to be cleaned', async () => {
+    await expect(openStore('s3://bucket/a')).rejects.toThrow('nobody said how to reach s3://bucket/a')
+    await cleanStore('s3://bucket/a')
+  })
+
+  test('has its private twin beside it', () => {
+    expect(privateTwin('s3://bucket/store/')).toBe('s3://bucket/store.private')
+    expect(privateTwin('s3://bucket')).toBe('s3://bucket.private')
+    expect(privateTwin('file:///srv/store')).toBe('file:///srv/store.private')
   })
 })

@@ -1,8 +1,9 @@
 import { expect, inject, test } from 'vitest'
-import { CURRENT_KEY, manifestKey } from '#core/contract/artifacts.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import { openStore } from '#storage/open-store.ts'
 import { highwater } from '../setup/highwater-process.ts'
 import { servedVersion, startServing } from '../setup/history-process.ts'
+import { pointAt } from '../setup/point-to.ts'
 import { TINY_VERSION } from '../setup/publish-book.ts'
 import { openExchange } from '../setup/raw-exchange.ts'
 import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../setup/stores.ts'
@@ -96,10 +97,9 @@ test('signals that come twice, as from a terminal and a launcher, change nothing
 test('a version that is not what was published is not served: the one before stays', async () => {
   const stores = await copyStores(inject('tinyStore'))
   const service = await startServing(stores)
-  const damaged = { version: NEXT_VERSION, manifest_sha256: '0'.repeat(64) }
   const store = await openStore(stores.url)
   await store.create(manifestKey(NEXT_VERSION), new TextEncoder().encode('{}'), JSON_HEADERS)
-  await store.replace(CURRENT_KEY, new TextEncoder().encode(JSON.stringify(damaged)), JSON_HEADERS)
+  await pointAt(store, NEXT_VERSION, '0'.repeat(64))
   await service.prints(/still serving the version before: .*its manifest is not the one that was published/)
   expect(await servedVersion(service)).toBe(TINY_VERSION)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)

@@ -106,11 +106,29 @@ export const version = z
     api_version: z.string().describe('Version of this interface.'),
     stability: z.string().describe('`stable`: removals and renames come under a new major path only.'),
     dataset_version: z.string().nullable().describe('The dataset version served now.'),
+    history_restated: z
+      .boolean()
+      .nullable()
+      .describe('Whether that version alters history that the one before had published.'),
     generated_utc: z.string().nullable().describe('When that version was made.'),
     window: dateWindow('Earliest and latest day of any series.'),
     max_modelled_risk_pct: fraction('The cap of `risk_pct`.').nullable(),
   })
   .describe('Versions of the interface and of the data.')
+
+export const versionList = z
+  .array(
+    z.looseObject({
+      version: z.string().describe('The dataset version, a UTC instant; `?dataset_version=` pins to it.'),
+      published: z.string().describe('When it was first served, a UTC instant.'),
+      manifest_sha256: z.string().describe('Digest of its manifest.'),
+      is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
+      history_restated: z
+        .boolean()
+        .describe('Whether it alters history that the version before had published.'),
+    }),
+  )
+  .describe('Every version that was published, newest first.')
 
 export const index = z
   .looseObject({

@@ -1,0 +1,106 @@
+import { ApiError } from '#core/contract/errors.ts'
+import { PIN_PARAMETER, unpinnedPath } from '#core/contract/pins.ts'
+import type { Route } from '#core/contract/route.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
+import type { ResourceId } from '#core/resources/resources.ts'
+import { CACHING } from '../shared-headers.ts'
+import { latestHeaders, pinnedHeaders, twinHeader } from './dataset-headers.ts'
+import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
+import { versionInPath } from './history.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
+import { resolveRequest } from './resolve-request.ts'
+import type { ServedVersion } from './served-version.ts'
+
+/** An answer, and the canonical path and query that it answers, without a pin. */
+type Resolved = { readonly answer: ReadyAnswer; readonly path: string }
+
+/** A dataset answer of the served version, or of the one that the query names. */
+export const latestHandler =
+  (route: Route, id: ResourceId): Handler =>
+  async (c, parts) => {
+    const served = c.get('served')
+    const address = spelledAddress(c)
+    const spelled = served === null ? null : await readSpelledOut(c, parts, served, address)
+    if (spelled !== null) return sendLatest(c, parts, spelled)
+    const pins = queryOf(c).getAll(PIN_PARAMETER)
+    if (pins.length > 0) {
+      const pinned = await openPinned(c, parts, pins.join(','))
+      const { answer, path } = await resolveAndRead(c, parts, pinned, route, id, '')
+      return sendPinned(c, parts, answer, pinned, twinHeader(pinned.version, path))
+    }
+    if (served === null) {
+      throw new ApiError('not_ready', 'no dataset is loaded yet', {
+        details: { checks: parts.source.checks() },
+      })
+    }
+    return sendLatest(c, parts, await resolveAndRead(c, parts, served, route, id, address))
+  }
+
+/** A dataset answer of the version that the path names. */
+export const pinnedHandler =
+  (route: Route, id: ResourceId): Handler =>
+  async (c, parts) => {
+    const version = versionInPath(parts.source.history(), c.req.param('version') ?? '')
+    const pinned = await openPinned(c, parts, version)
+    const address = unpinnedPath(spelledAddress(c)) ?? ''
+    const spelled = await readSpelledOut(c, parts, pinned, address)
+    const { answer } = spelled ?? (await resolveAndRead(c, parts, pinned, route, id, address))
+    return sendPinned(c, parts, answer, pinned)
+  }
+
+/** From here on the request is one of this version, also where it ends in an error. */
+async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string): Promise<ServedVersion> {
+  const opened = await pinned.open(version)
+  c.set('served', opened)
+  return opened
+}
+
+const sendLatest = (c: Exchange, parts: HistoryParts, { answer, path }: Resolved): Response => {
+  const version = c.get('served')?.version ?? ''
+  return sendReady(c, parts, answer, CACHING.dataset, latestHeaders(version, path, parts.settings))
+}
+
+const sendPinned = (
+  c: Exchange,
+  parts: HistoryParts,
+  answer: ReadyAnswer,
+  { version }: ServedVersion,
+  more: Readonly<Record<string, string>> = {},
+): Response => sendReady(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(version), ...more })
+
+/** Nearly every request spells a published path letter by letter, and needs no parsing at all. */
+async function readSpelledOut(
+  c: Exchange,
+  parts: HistoryParts,
+  { artifacts }: ServedVersion,
+  address: string,
+): Promise<Resolved | null> {
+  const artifact = artifacts.get(address)
+  if (artifact === undefined) return null
+  const answer = await parts.published.read(artifact, c.req.header('accept-encoding'))
+  return answer === null ? null : { answer, path: address }
+}
+
+/** Path and query as they came, without parsing the address. */
+const spelledAddress = ({ req: { url } }: Exchange): string =>
+  url.slice(url.indexOf('/', url.indexOf('//') + 2))
+
+const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
+
+/** `tried` is an address that was looked up already. */
+async function resolveAndRead(
+  c: Exchange,
+  parts: HistoryParts,
+  version: ServedVersion,
+  route: Route,
+  id: ResourceId,
+  tried: string,
+): Promise<Resolved> {
+  const params = resolveRequest(route, version.snapshot, c.req.param('sid') ?? '', queryOf(c))
+  const accept = c.req.header('accept-encoding')
+  const path = canonicalPath(id, params)
+  // Where its file is lost, reading it again would only tell so twice.
+  const artifact = path === tried ? undefined : version.artifacts.get(path)
+  const published = artifact === undefined ? null : await parts.published.read(artifact, accept)
+  return { path, answer: published ?? (await parts.computed.compute(version, id, params, accept)) }
+}

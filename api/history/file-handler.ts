@@ -1,0 +1,71 @@
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { FILE_ROUTES, FILE_VARIABLES, type FileRoute, type FileVariable } from '#core/contract/file-routes.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { CACHING } from '../shared-headers.ts'
+import { pinnedHeaders } from './dataset-headers.ts'
+import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
+import { findPublication, versionInPath } from './history.ts'
+import { goneError } from './pinned-versions.ts'
+import type { ReadyAnswer } from './ready-answer.ts'
+
+/** Answers an object that belongs to a version, or to the service as a whole: 404 where there is none. */
+export const createFileHandler =
+  (file: FileRoute): Handler =>
+  async (c, parts) => {
+    if (file.of !== 'version') return sendFile(c, parts, file, await readFile(parts, file, ''))
+    const history = parts.source.history()
+    const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
+    const answer = await readFile(parts, file, version)
+    if (answer === null) throw await missing(parts, file, version)
+    return sendReady(c, parts, answer, CACHING.pinned, pinnedHeaders(version))
+  }
+
+/** Answers an entry of the pointer log, or the signature of one: 404 where there is none. */
+export function createLogHandler(): Handler {
+  const files = FILE_ROUTES.filter(({ of }) => of === 'log').map(file => ({ file, pattern: toRegExp(file) }))
+  return async (c, parts) => {
+    for (const { file, pattern } of files) {
+      const [, variable] = pattern.exec(c.req.path) ?? []
+      if (variable !== undefined) return sendFile(c, parts, file, await readFile(parts, file, variable))
+    }
+    throw new ApiError('not_found', 'entries have ten digits, signatures the 64 of a SHA-256')
+  }
+}
+
+/** `/v1/pointer/{seq}.json` as the expression that captures its number. */
+function toRegExp({ path }: FileRoute): RegExp {
+  const escaped = path.replaceAll('.', '\\.')
+  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].source.slice(1, -1)})` // without ^ and $
+  return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
+}
+
+function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, answer: ReadyAnswer | null): Response {
+  if (answer === null) throw new ApiError('not_found', `there is no such object: ${file.title}`)
+  return sendReady(c, parts, answer, file.isForEver ? CACHING.pinned : CACHING.pointer)
+}
+
+/** A version that was removed has lost its manifest first; one that has it never had this file. */
+async function missing(parts: HistoryParts, file: FileRoute, version: string): Promise<ApiError> {
+  const manifest = await readOrRefuse(parts, manifestKey(version), '', false)
+  if (manifest === null) return goneError(version)
+  return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
+}
+
+const readFile = (parts: HistoryParts, file: FileRoute, variable: string): Promise<ReadyAnswer | null> =>
+  readOrRefuse(parts, file.keyOf(variable), file.mediaType, file.isForEver)
+
+async function readOrRefuse(
+  { files, onError }: HistoryParts,
+  key: string,
+  mediaType: string,
+  isForEver: boolean,
+): Promise<ReadyAnswer | null> {
+  try {
+    return await files.read(key, mediaType, isForEver)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    onError(error)
+    throw new ApiError('unavailable', 'the store cannot be read at the moment')
+  }
+}

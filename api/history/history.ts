@@ -1,0 +1,57 @@
+import { toCompactInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseCompactInstant } from '#core/contract/pins.ts'
+import type { LoggedEntry } from '#storage/pointer-log.ts'
+import { type Publication, publicationsOf } from '#storage/publications.ts'
+
+/** What was published and served when, as the pointer log tells it. */
+export type History = {
+  /** Oldest first. */
+  readonly log: readonly LoggedEntry[]
+  /** Newest first. */
+  readonly publications: readonly Publication[]
+  /** The versions by the form that paths have, so that no request parses a date. */
+  readonly byCompact: ReadonlyMap<string, string>
+  /** Digest of the newest entry, null where there is none: it names all of this. */
+  readonly head: string | null
+}
+
+export function toHistory(log: readonly LoggedEntry[]): History {
+  const publications = publicationsOf(log)
+  const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
+  return { log, publications, byCompact, head: log.at(-1)?.sha256 ?? null }
+}
+
+/** Versions that a refusal names. */
+const MOST_NAMED = 10
+
+/** Longer names are cut in messages. */
+const ECHO_LENGTH = 64
+
+/** The version that a path names in its compact form. Throws `not_found` where the text is no such form. */
+export function versionInPath(history: History | null, name: string): string {
+  const version = history?.byCompact.get(name) ?? parseCompactInstant(name)
+  if (version !== null) return version
+  throw unknownVersion(assertKnown(history), name)
+}
+
+/** The publication of a version. Throws `not_found` with the newest versions, `not_ready` where none are known yet. */
+export function findPublication(history: History | null, version: string): Publication {
+  const known = assertKnown(history)
+  const found = known.publications.find(publication => publication.version === version)
+  if (found !== undefined) return found
+  throw unknownVersion(known, version)
+}
+
+function unknownVersion({ publications }: History, name: string): ApiError {
+  const newest = publications.slice(0, MOST_NAMED).map(publication => publication.version)
+  const rest = newest.length === 0 ? 'nothing is published' : `the newest are ${newest.join(', ')}`
+  const details = { available: newest }
+  return new ApiError('not_found', `unknown version '${name.slice(0, ECHO_LENGTH)}'; ${rest}`, { details })
+}
+
+/** Throws `not_ready` as long as the pointer log was never read. */
+export function assertKnown(history: History | null): History {
+  if (history !== null) return history
+  throw new ApiError('not_ready', 'which versions there are is not known yet; ask again in a moment')
+}

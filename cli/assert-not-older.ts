@@ -1,0 +1,35 @@
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { type CurrentVersion, manifest } from '#core/contract/manifest.ts'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+
+/**
+ * Publishing an older version would take the served data back in time without anybody having said so. So would a window
+ * that ends before the served one: who means that names the version.
+ */
+export async function assertNotOlder(
+  store: ObjectStore,
+  build: { readonly version: string; readonly windowEnd: string; readonly isNamed: boolean },
+): Promise<void> {
+  const current = await currentVersionOf(store)
+  if (current === null) return
+  if (build.version < current.version) {
+    throw new Error(
+      `the version ${build.version} is older than ${current.version}, which is served now: give a later --version`,
+    )
+  }
+  const served = await windowEndOf(store, current)
+  if (build.isNamed || served === null || build.windowEnd >= served) return
+  throw new Error(
+    `the window of this build ends on ${build.windowEnd}, and that of ${current.version}, which is served now, ends ` +
+      `on ${served}: bring newer data, or name the version with --version to take the window back all the same`,
+  )
+}
+
+/** Null where the manifest is lost or damaged: then it tells nothing, and publishing anew is what mends it. */
+async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
+  const bytes = await store.read(manifestKey(current.version))
+  if (bytes === null || sha256(bytes) !== current.manifest_sha256) return null
+  return manifest.parse(JSON.parse(new TextDecoder().decode(bytes))).window.to
+}

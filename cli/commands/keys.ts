@@ -1,0 +1,47 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+/** Only its owner may read a private key. */
+const PRIVATE_MODE = 0o600
+
+const EXAMPLES = `
+Examples:
+  highwater keys new /etc/highwater/signing.pem
+  SIGNING_KEY_FILE=/etc/highwater/signing.pem highwater build --book ./book`
+
+/** `highwater keys new FILE`: a key pair that signs manifests and pointer entries. */
+export function addKeys(program: Command, surroundings: Surroundings): void {
+  const keys = program.command('keys').description('keys that sign what is published')
+  keys
+    .command('new')
+    .description('write a new Ed25519 private key, and print its public key')
+    .argument('<file>', 'a file that does not exist yet; SIGNING_KEY_FILE then names it')
+    .option('--json', 'print the public key as one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
+      const path = resolve(surroundings.cwd, file)
+      const pem = newPrivateKeyPem()
+      await writeNew(path, pem)
+      const { keyId, publicKeyPem } = createSigner(pem)
+      const terminal = surroundings.terminal(json)
+      if (json) terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
+      else {
+        terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and show it to nobody`)
+        terminal.print(publicKeyPem.trimEnd())
+      }
+    })
+}
+
+const writeNew = (path: string, pem: string): Promise<void> =>
+  writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE }).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `cannot write a new key: ${reason}; name a file that does not exist, in a folder that does`,
+      {
+        cause,
+      },
+    )
+  })

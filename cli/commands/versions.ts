@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { readLog } from '#storage/pointer-log.ts'
+import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { addStoreOptions, openPublicStore, type StoreOptions } from '../store-option.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+const EXAMPLES = `
+Examples:
+  highwater versions --store file:///var/lib/highwater
+  highwater versions --json`
+
+/** `highwater versions`: what was published, newest first. */
+export function addVersions(program: Command, surroundings: Surroundings): void {
+  addStoreOptions(program.command('versions').description('list the published versions, newest first'))
+    .option('--json', 'print them as one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: StoreOptions & { readonly json?: boolean }) => {
+      const terminal = surroundings.terminal(options.json ?? false)
+      const store = await openPublicStore(options, surroundings)
+      const versions = publicationsOf(await readLog(store))
+      if (options.json) terminal.json(versions)
+      else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
+      else for (const version of versions) terminal.print(lineOf(version))
+    })
+}
+
+const lineOf = ({ version, published, is_served, history_restated, manifest_sha256 }: Publication): string =>
+  [
+    version,
+    `published ${published}`,
+    `sha256 ${manifest_sha256.slice(0, 16)}`,
+    ...(is_served ? ['served'] : []),
+    ...(history_restated ? ['restated history'] : []),
+  ].join('  ')

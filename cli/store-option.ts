@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
+import type { S3Access } from '#storage/s3-access.ts'
+import { dataFolder } from './data-folder.ts'
+import { parseEnvironment } from './environment.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export type StoreOptions = { readonly store?: string; readonly privateStore?: string }
+
+export type StoreUrls = {
+  readonly storeUrl: string
+  readonly privateStoreUrl: string
+  /** How stores whose URL begins with s3:// are reached. */
+  readonly s3: S3Access
+}
+
+/** `--store` and `--private-store`, as every command that works on a store has them. */
+export const addStoreOptions = (command: Command): Command =>
+  command
+    .option(
+      '--store <url>',
+      'the public store: file:///absolute/folder or s3://bucket/prefix (default: STORE_URL)',
+    )
+    .option(
+      '--private-store <url>',
+      'where the snapshots lie (default: PRIVATE_STORE_URL, or a sibling of the store)',
+    )
+
+/** The stores that a command works on. A store that is named on the command line brings its own sibling. */
+export function storeUrls(options: StoreOptions, { env, root }: Surroundings): StoreUrls {
+  const environment = parseEnvironment(env, dataFolder(root))
+  const storeUrl = options.store ?? environment.storeUrl
+  const isPrivateNamed = options.store === undefined || Boolean(env.PRIVATE_STORE_URL)
+  const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
+  return { storeUrl, privateStoreUrl: options.privateStore ?? privateDefault, s3: environment.s3 }
+}
+
+/** Both stores that a command works on. */
+export async function openBothStores(options: StoreOptions, surroundings: Surroundings) {
+  const { storeUrl, privateStoreUrl, s3 } = storeUrls(options, surroundings)
+  return { store: await openStore(storeUrl, s3), privateStore: await openStore(privateStoreUrl, s3) }
+}
+
+/** The public store that a command works on. */
+export function openPublicStore(options: StoreOptions, surroundings: Surroundings): Promise<ObjectStore> {
+  const { storeUrl, s3 } = storeUrls(options, surroundings)
+  return openStore(storeUrl, s3)
+}

@@ -1,0 +1,134 @@
+// Objects of the public store that the service hands out as they are: what proves the answers, not answers themselves.
+import { documentKey, manifestKey, manifestSignatureKey } from './artifacts.ts'
+import { CURRENT_KEY, POINTER_PREFIX, signatureKey } from './pointer.ts'
+
+/** Where the public keys lie with which signatures are checked. */
+export const KEYS_KEY = 'v1/keys.json'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const BINARY_TYPE = 'application/octet-stream'
+
+export type FileRoute = {
+  readonly id: string
+  /** Path template; a variable stands for a whole version, number or digest. */
+  readonly path: string
+  readonly title: string
+  readonly about: string
+  readonly mediaType: string
+  /** Whether the object never changes once it is there. */
+  readonly isForEver: boolean
+  /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
+  readonly of: 'version' | 'log' | 'service'
+  /** The key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest as text. */
+  readonly keyOf: (variable: string) => string
+}
+
+export const FILE_ROUTES: readonly FileRoute[] = [
+  {
+    id: 'manifest',
+    path: '/v1/snapshots/{version}/manifest.json',
+    title: 'Manifest',
+    about: 'What a version is, byte for byte: every file with its length and digest.',
+    mediaType: JSON_TYPE,
+    isForEver: true,
+    of: 'version',
+    keyOf: manifestKey,
+  },
+  {
+    id: 'manifest_signature',
+    path: '/v1/snapshots/{version}/manifest.json.sig',
+    title: 'Signature of the manifest',
+    about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
+    mediaType: BINARY_TYPE,
+    isForEver: true,
+    of: 'version',
+    keyOf: manifestSignatureKey,
+  },
+  {
+    id: 'checksums',
+    path: '/v1/snapshots/{version}/SHA256SUMS',
+    title: 'Checksums',
+    about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
+    mediaType: 'text/plain; charset=utf-8',
+    isForEver: true,
+    of: 'version',
+    keyOf: version => documentKey(version, 'SHA256SUMS'),
+  },
+  {
+    id: 'data_package',
+    path: '/v1/snapshots/{version}/datapackage.json',
+    title: 'Data package',
+    about: 'The files of a version described as a Frictionless Data Package.',
+    mediaType: JSON_TYPE,
+    isForEver: true,
+    of: 'version',
+    keyOf: version => documentKey(version, 'datapackage.json'),
+  },
+  {
+    id: 'changes',
+    path: '/v1/snapshots/{version}/changes',
+    title: 'Changes',
+    about: 'What a version appends to the one before it, and which published values it restates.',
+    mediaType: JSON_TYPE,
+    isForEver: true,
+    of: 'version',
+    keyOf: version => documentKey(version, 'changes.json'),
+  },
+  {
+    id: 'pointer_entry',
+    path: '/v1/pointer/{seq}.json',
+    title: 'Pointer entry',
+    about:
+      'An entry of the append-only log of which version was served when: 0000000001, 0000000002 and so on.',
+    mediaType: JSON_TYPE,
+    isForEver: true,
+    of: 'log',
+    keyOf: seq => `${POINTER_PREFIX}${seq}.json`,
+  },
+  {
+    id: 'pointer_signature',
+    path: '/v1/pointer/signatures/{sha256}.sig',
+    title: 'Signature of a pointer entry',
+    about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
+    mediaType: BINARY_TYPE,
+    isForEver: true,
+    of: 'log',
+    keyOf: signatureKey,
+  },
+  {
+    id: 'current',
+    path: '/v1/current.json',
+    title: 'Newest pointer entry',
+    about:
+      'Number and version of the newest pointer entry when it was written; look for the entries after it until one is missing.',
+    mediaType: JSON_TYPE,
+    isForEver: false,
+    of: 'service',
+    keyOf: () => CURRENT_KEY,
+  },
+  {
+    id: 'keys',
+    path: '/.well-known/highwater-keys.json',
+    title: 'Public keys',
+    about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
+    mediaType: JSON_TYPE,
+    isForEver: false,
+    of: 'service',
+    keyOf: () => KEYS_KEY,
+  },
+]
+
+/** What the variable of a path may be. */
+export const FILE_VARIABLES = {
+  version: /^\d{8}T\d{6}Z$/,
+  seq: /^\d{10}$/,
+  sha256: /^[0-9a-f]{64}$/,
+} as const
+
+export type FileVariable = keyof typeof FILE_VARIABLES
+
+/** The name of the variable in a path template, null where there is none. */
+export function variableOf({ path }: FileRoute): FileVariable | null {
+  const [, name] = /\{(\w+)\}/.exec(path) ?? []
+  return name === undefined ? null : (name as FileVariable) // the table names no other
+}

@@ -1,0 +1,68 @@
+// The responses of the OpenAPI document.
+import { isBinary, MEDIA_TYPES } from './artifacts.ts'
+import { type ErrorCode, STATUS_OF } from './errors.ts'
+import { type Schema, toSchema } from './openapi-schema.ts'
+import type { Format } from './parameters.ts'
+import type { Route } from './route.ts'
+
+/** The answer of a route, in all its formats. */
+export const success = ({ data, formats }: Route): Schema => ({
+  description: 'The answer.',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['data', 'meta', 'links'],
+        properties: {
+          data: toSchema(data),
+          meta: { $ref: '#/components/schemas/Meta' },
+          links: { $ref: '#/components/schemas/Links' },
+        },
+      },
+    },
+    ...Object.fromEntries(
+      TABLE_FORMATS.filter(format => formats.includes(format)).map(format => [
+        MEDIA_TYPES[format],
+        {
+          schema: {
+            type: 'string',
+            ...(isBinary(format) ? { format: 'binary' } : {}),
+            description: ABOUT[format],
+          },
+        },
+      ]),
+    ),
+  },
+})
+
+const TABLE_FORMATS = ['csv', 'arrow', 'parquet'] as const satisfies readonly Format[]
+
+const ABOUT: { readonly [F in (typeof TABLE_FORMATS)[number]]: string } = {
+  csv: 'RFC 4180 with a header row.',
+  arrow: 'Arrow IPC file with typed columns: the numbers that the CSV holds.',
+  parquet: 'Parquet file with typed columns: the numbers that the CSV holds.',
+}
+
+export const NOT_MODIFIED = {
+  304: { description: 'The client has this answer: `If-None-Match` names its ETag.' },
+}
+
+/** What every route may refuse. */
+const COMMON_REFUSALS: readonly ErrorCode[] = [
+  'bad_request',
+  'method_not_allowed',
+  'uri_too_long',
+  'headers_too_large',
+  'internal_error',
+]
+
+/** The refusals by status: those given, and those that every route has. */
+export function refusals(own: readonly ErrorCode[]): Schema {
+  const codes = [...new Set([...own, ...COMMON_REFUSALS])]
+  const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
+  const describe = (status: number) => ({
+    description: `Refused: ${codes.filter(code => STATUS_OF[code] === status).join(', ')}.`,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  })
+  return Object.fromEntries(statuses.map(status => [status, describe(status)]))
+}

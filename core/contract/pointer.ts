@@ -1,0 +1,49 @@
+// The pointer log: the append-only record of which version was served when. Its newest entry is the one that is served.
+import { z } from 'zod'
+import { sortedNumber } from './sorted-number.ts'
+
+export const ACTIONS = ['publish', 'rollback', 'refresh'] as const
+
+export const pointerEntry = z.object({
+  seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
+  action: z.enum(ACTIONS).describe('Why it was written.'),
+  version: z.string().describe('The version that is served from here on, a UTC instant.'),
+  manifest_sha256: z.string().describe('Digest of its manifest.'),
+  prev_entry_sha256: z.string().nullable().describe('Digest of the entry before, null in the first.'),
+  at: z.string().describe('When it was written, a UTC instant.'),
+  expires: z.string().describe('From then on it is no proof any more of what is served.'),
+  history_restated: z
+    .boolean()
+    .describe('Whether the version alters history that the one before had published.'),
+})
+
+export type PointerEntry = z.infer<typeof pointerEntry>
+
+/** The log lies below this prefix. */
+export const POINTER_PREFIX = 'v1/pointer/'
+
+const ENTRY_KEY = /^v1\/pointer\/(\d+)\.json$/
+
+/** `v1/pointer/0000000042.json`: the key of an entry. */
+export const pointerKey = (seq: number): string => `${POINTER_PREFIX}${sortedNumber(seq)}.json`
+
+/** The number of the entry under a key, or null where the key is none of an entry. */
+export function seqOfKey(key: string): number | null {
+  const [, digits] = ENTRY_KEY.exec(key) ?? []
+  return digits === undefined ? null : Number(digits)
+}
+
+/** Where the signature of an entry lies: under the digest of its bytes, because it is written before the entry. */
+export const signatureKey = (entrySha256: string): string => `${POINTER_PREFIX}signatures/${entrySha256}.sig`
+
+/** Derived from the log, and the only object that is ever overwritten. */
+export const CURRENT_KEY = 'v1/current.json'
+
+/** What lies there: the newest entry when it was written; who wants to be sure looks for the entries after it. */
+export const currentHint = z.object({
+  seq: z.int().min(1),
+  version: z.string(),
+  manifest_sha256: z.string(),
+})
+
+export type CurrentHint = z.infer<typeof currentHint>

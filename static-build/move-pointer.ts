@@ -1,0 +1,64 @@
+import { toIsoInstant } from '#core/calendar.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { appendEntry, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
+import { type Publication, publicationsOf } from '#storage/publications.ts'
+import type { Signer } from '#storage/signature.ts'
+import { readManifest } from './verify-version.ts'
+
+/**
+ * How long an entry proves what is served: two nights, so that one that failed is no alarm, and a third is. `refresh`
+ * bridges longer pauses.
+ */
+export const ENTRY_LIFETIME_MS = 48 * 3_600_000
+
+/** Newest versions that a refusal names. */
+const MOST_NAMED = 10
+
+/** What moving the pointer needs of the world. */
+export type Mover = { readonly nowMs: number; readonly signer: Signer | null }
+
+/** The instants of an entry that is written now. */
+export const entryTimes = (nowMs: number): { readonly at: string; readonly expires: string } => ({
+  at: toIsoInstant(nowMs),
+  expires: toIsoInstant(nowMs + ENTRY_LIFETIME_MS),
+})
+
+/**
+ * Serves an older version again: an entry that names it. Nothing is deleted. Throws where the version was never
+ * published, was removed, or is served already.
+ */
+export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
+  const log = await readLog(store)
+  const target = findPublication(store, publicationsOf(log), version)
+  if (target.is_served) throw new Error(`${version} is served already: nothing to roll back`)
+  await readManifest(store, version, target.manifest_sha256)
+  const { manifest_sha256, history_restated } = target
+  const next = { action: 'rollback' as const, version, manifest_sha256, history_restated }
+  return appendEntry(store, log.at(-1) ?? null, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)
+}
+
+/** Says anew that the served version is served, with a new `expires`: for a night that published nothing. */
+export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<LoggedEntry> {
+  const head = (await readLog(store)).at(-1)
+  if (head === undefined) {
+    throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
+  }
+  const { version, manifest_sha256, history_restated } = head.entry
+  const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
+  return appendEntry(store, head, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)
+}
+
+/** The publication of a version. Throws a sentence that names the newest ones. */
+export function findPublication(
+  store: ObjectStore,
+  publications: readonly Publication[],
+  version: string,
+): Publication {
+  const found = publications.find(each => each.version === version)
+  if (found !== undefined) return found
+  const newest = publications.slice(0, MOST_NAMED).map(each => each.version)
+  throw new Error(
+    `${version} was never published in ${store.url}; ` +
+      (newest.length === 0 ? 'nothing was' : `the newest are ${newest.join(', ')}`),
+  )
+}

@@ -1,0 +1,88 @@
+import { DAY_MS, parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
+import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { readLog } from '#storage/pointer-log.ts'
+import { type Publication, publicationsOf } from '#storage/publications.ts'
+
+/** Which versions stay. The served one always does. */
+export type KeepRule = {
+  /** Versions of this many days stay. */
+  readonly keepDays: number
+  /** Whether the last version of each month stays for ever. */
+  readonly keepMonthEnds: boolean
+}
+
+export type Pruned = {
+  /** Versions that were published, and answer 410 from now on. */
+  readonly removed: readonly string[]
+  /** Folders of builds that never were. */
+  readonly unfinished: readonly string[]
+}
+
+const SNAPSHOTS = 'v1/snapshots/'
+
+/**
+ * Removes versions that no rule keeps, and what builds left that were never published. The manifest goes first: a
+ * version without one is gone, whatever lies there. The pointer log stays whole.
+ */
+export async function prune(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  rule: KeepRule,
+  nowMs: number,
+): Promise<Pruned> {
+  const publications = publicationsOf(await readLog(store))
+  const kept = versionsToKeep(publications, rule, nowMs)
+  const folders = foldersIn(await store.list(SNAPSHOTS))
+  const published = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
+  const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
+  const goners = removed.filter(version => folders.has(toCompactInstant(version)))
+  const unfinished = [...folders].filter(folder => !published.has(folder)).sort()
+  for (const version of goners) await removeVersion(store, privateStore, version)
+  for (const folder of unfinished) await removeAll(store, `${SNAPSHOTS}${folder}/`)
+  return { removed: goners, unfinished }
+}
+
+/** The versions that stay, among those that were published. */
+export function versionsToKeep(
+  publications: readonly Publication[],
+  { keepDays, keepMonthEnds }: KeepRule,
+  nowMs: number,
+): ReadonlySet<string> {
+  const oldest = nowMs - keepDays * DAY_MS
+  const monthEnds = new Set(keepMonthEnds ? lastOfEachMonth(publications) : [])
+  return new Set(
+    publications
+      .filter(
+        ({ version, is_served }) =>
+          is_served || monthEnds.has(version) || parseIsoInstant(version)! >= oldest,
+      )
+      .map(({ version }) => version),
+  )
+}
+
+const MONTH = 'YYYY-MM'.length
+
+/** Publications come newest first, so the first of a month is its last version. */
+function lastOfEachMonth(publications: readonly Publication[]): string[] {
+  const last = new Map<string, string>()
+  for (const { version } of publications) {
+    const month = version.slice(0, MONTH)
+    if (!last.has(month)) last.set(month, version)
+  }
+  return [...last.values()]
+}
+
+const foldersIn = (keys: readonly string[]): ReadonlySet<string> =>
+  new Set(keys.map(key => key.slice(SNAPSHOTS.length).split('/', 1)[0]!))
+
+async function removeVersion(store: ObjectStore, privateStore: ObjectStore, version: string): Promise<void> {
+  await store.remove(manifestKey(version))
+  await store.remove(manifestSignatureKey(version))
+  await removeAll(store, `${versionFolder(version)}/`)
+  await removeAll(privateStore, `${toCompactInstant(version)}/`)
+}
+
+async function removeAll(store: ObjectStore, prefix: string): Promise<void> {
+  for (const key of await store.list(prefix)) await store.remove(key)
+}

@@ -1,0 +1,51 @@
+import { toIsoInstant } from '#core/calendar.ts'
+import { isRestated } from '#core/changes/compare-snapshots.ts'
+import type { Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
+
+/** Altered values that the refusal lists for each strategy: enough to see the pattern. */
+const MOST_TOLD = 5
+
+/** A build that would alter what was published, and nobody allowed it. */
+export class RestatementError extends Error {
+  constructor(changes: Changes) {
+    super(
+      [
+        `the version ${changes.version} would alter history that ${changes.previous} published:`,
+        ...changes.removed.map(id => `  ${id}: the strategy is gone`),
+        ...changes.strategies.filter(isRestated).flatMap(linesOf),
+        'nothing was published. Mend the book; or, where the old values were wrong, publish the new ones with ' +
+          '--allow-restatement, which every user is told',
+      ].join('\n'),
+    )
+    this.name = 'RestatementError'
+  }
+}
+
+function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
+  const days = daily.restated.map(
+    ({ t, old, new: now }) => `  ${id}: return of ${t}: ${text(old)} -> ${text(now)}`,
+  )
+  const weeks = weekly.restated.map(
+    ({ t, old, new: now }) => `  ${id}: week to ${t}: ${text(old)} -> ${text(now)}`,
+  )
+  const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
+  return [
+    ...shortened(id, 'days', days, daily.restated_count),
+    ...(days.length > 0 ? [] : shortened(id, 'weeks', weeks, weekly.restated_count)),
+    ...shortened(id, 'trades', ledger, trades.restated_count),
+  ]
+}
+
+const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): string[] =>
+  changes.map(({ field, old, new: now }) => {
+    const name = `  ${id}: ${side} of ${toIsoInstant(entry_time)}`
+    if (field !== 'trade') return `${name}: ${field}: ${text(old)} -> ${text(now)}`
+    return `${name}: ${old === null ? 'was not there before' : 'is gone'}`
+  })
+
+const shortened = (id: string, what: string, lines: readonly string[], count: number): string[] => [
+  ...lines.slice(0, MOST_TOLD),
+  ...(count > MOST_TOLD ? [`  ${id}: ... ${count} ${what} in all`] : []),
+]
+
+const text = (value: unknown): string => (value === null ? 'none' : String(value))

@@ -1,0 +1,162 @@
+import {
+  CURRENT_KEY,
+  type CurrentHint,
+  currentHint,
+  POINTER_PREFIX,
+  type PointerEntry,
+  pointerEntry,
+  pointerKey,
+  seqOfKey,
+  signatureKey,
+} from '#core/contract/pointer.ts'
+import { sha256 } from './digest.ts'
+import type { ObjectHeaders, ObjectStore } from './object-store.ts'
+import { publishKey } from './public-keys.ts'
+import type { Signer } from './signature.ts'
+import { tolerate } from './tolerate.ts'
+import { writeOnce } from './write-once.ts'
+
+/** An entry as it lies in the store. */
+export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
+
+/** What the next entry says; its place in the chain follows from the log. */
+export type NextEntry = Omit<PointerEntry, 'seq' | 'prev_entry_sha256'>
+
+/** Somebody else appended an entry first. */
+export class LostRaceError extends Error {
+  constructor(store: ObjectStore, winner: PointerEntry | null) {
+    const what = winner === null ? '' : `: entry ${winner.seq} (${winner.action} ${winner.version})`
+    super(
+      `another publisher of ${store.url} was faster${what}; nothing of this one is served: run the command again`,
+    )
+    this.name = 'LostRaceError'
+  }
+}
+
+/**
+ * The newest entry, or null where the log is empty. The hint only says where to begin: entries after it are looked
+ * for until one is missing, so a hint that is late, lost or damaged costs requests and never an old answer.
+ */
+export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
+  let head = await readFirst(store)
+  while (head !== null) {
+    const next = await readEntry(store, head.entry.seq + 1)
+    if (next === null) return head
+    head = next
+  }
+  return null
+}
+
+async function readFirst(store: ObjectStore): Promise<LoggedEntry | null> {
+  const hinted = await readHint(store)
+  const entry = hinted === null ? null : await readEntry(store, hinted.seq)
+  if (entry !== null) return entry
+  const newest = (await listSeqs(store)).at(-1)
+  return newest === undefined ? null : readEntry(store, newest)
+}
+
+async function readHint(store: ObjectStore): Promise<CurrentHint | null> {
+  const bytes = await store.read(CURRENT_KEY)
+  if (bytes === null) return null
+  const parsed = currentHint.safeParse(parseJson(bytes))
+  return parsed.success ? parsed.data : null
+}
+
+/** The whole log, oldest first. Throws where it has a gap, or an entry that does not continue the one before. */
+export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[]> {
+  const log: LoggedEntry[] = []
+  for (const seq of await listSeqs(store)) {
+    const logged = await readEntry(store, seq)
+    const before = log.at(-1)
+    if (
+      logged === null ||
+      seq !== log.length + 1 ||
+      logged.entry.prev_entry_sha256 !== (before?.sha256 ?? null)
+    ) {
+      throw new Error(
+        `the pointer log of ${store.url} is broken at entry ${log.length + 1}: it was altered, or an object is lost; ` +
+          'restore v1/pointer/ from a copy',
+      )
+    }
+    log.push(logged)
+  }
+  return log
+}
+
+async function listSeqs(store: ObjectStore): Promise<readonly number[]> {
+  const keys = await store.list(POINTER_PREFIX)
+  return keys.map(seqOfKey).filter(seq => seq !== null)
+}
+
+async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry | null> {
+  const key = pointerKey(seq)
+  const bytes = await store.read(key)
+  if (bytes === null) return null
+  const parsed = pointerEntry.safeParse(parseJson(bytes))
+  if (parsed.success && parsed.data.seq === seq) return { entry: parsed.data, sha256: sha256(bytes) }
+  throw new Error(`${store.url}/${key} is no entry of a pointer log: restore it from a copy`)
+}
+
+/**
+ * Appends an entry after `head`, which the caller has just read, and derives the hint. The creation of the entry is
+ * the moment of publication: of any number of racers exactly one gets it, and the others throw LostRaceError.
+ */
+export async function appendEntry(
+  store: ObjectStore,
+  head: LoggedEntry | null,
+  next: NextEntry,
+  signer: Signer | null,
+): Promise<LoggedEntry> {
+  const entry: PointerEntry = {
+    seq: (head?.entry.seq ?? 0) + 1,
+    ...next,
+    prev_entry_sha256: head?.sha256 ?? null,
+  }
+  const bytes = toBytes(entry)
+  const logged = { entry, sha256: sha256(bytes) }
+  if (signer !== null) await signEntry(store, bytes, logged.sha256, signer)
+  if (!(await store.create(pointerKey(entry.seq), bytes, FOR_EVER))) {
+    throw new LostRaceError(store, (await readEntry(store, entry.seq))?.entry ?? null)
+  }
+  await tolerate(deriveHint(store, entry), 'the entry stands, and readers look for it')
+  return logged
+}
+
+/** Before the entry itself: an entry that stands is a signed one, and its key can be had. */
+async function signEntry(
+  store: ObjectStore,
+  bytes: Uint8Array,
+  digest: string,
+  signer: Signer,
+): Promise<void> {
+  await publishKey(store, signer)
+  await writeOnce(store, signatureKey(digest), signer.sign(bytes), SIGNATURE)
+}
+
+/** Writes the hint of an entry. Anybody may do it again at any time. */
+export const deriveHint = (
+  store: ObjectStore,
+  { seq, version, manifest_sha256 }: PointerEntry,
+): Promise<void> =>
+  store.replace(CURRENT_KEY, toBytes({ seq, version, manifest_sha256 } satisfies CurrentHint), {
+    content_type: 'application/json; charset=utf-8',
+    cache_control: 'max-age=10, stale-if-error=3600',
+  })
+
+const FOR_EVER: ObjectHeaders = {
+  content_type: 'application/json; charset=utf-8',
+  cache_control: 'max-age=31536000, immutable',
+}
+
+const SIGNATURE: ObjectHeaders = { ...FOR_EVER, content_type: 'application/octet-stream' }
+
+const toBytes = (value: object): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`)
+
+/** Undefined where the bytes are no JSON: no schema accepts it. */
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}

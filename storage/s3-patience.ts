@@ -1,0 +1,14 @@
+/** How patient a client is. */
+export type S3Patience = {
+  /** Tries of a request before its error is told. */
+  readonly tries: number
+  readonly connectMs: number
+  /** Longest silence of a server that is at work on a request. */
+  readonly silenceMs: number
+}
+
+/** For a tier: somebody waits for the answer, and what no file gives is computed instead. */
+export const SERVING_PATIENCE: S3Patience = { tries: 3, connectMs: 2_000, silenceMs: 5_000 }
+
+/** Seven tries with doubling pauses bridge an outage of some seconds; a longer one is for a person to look at. */
+export const PUBLISHING_PATIENCE: S3Patience = { tries: 7, connectMs: 5_000, silenceMs: 20_000 }

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { sha256 } from './digest.ts'
+import { assertKey, type ObjectHeaders, type ObjectStore, StoreError } from './object-store.ts'
+import { createS3Client, type S3Access } from './s3-access.ts'
+import { BrokenObjectError, describeS3Error, isConflict, isNoObject, isTaken, triesOf } from './s3-errors.ts'
+import type { S3Patience } from './s3-patience.ts'
+import { parseS3Url, type S3Place, toS3Url } from './s3-url.ts'
+
+type Place = S3Place & { readonly client: S3Client }
+
+/** Tries of what the client itself does not try again: an object that came broken, two conditional writes that met. */
+const MOST_TRIES = 4
+
+/**
+ * An object store in a bucket, `s3://bucket/prefix`. Every object is sent with the MD5 that the service verifies, and
+ * carries its SHA-256 as metadata, which is verified whenever it is read; a conditional write decides every race.
+ */
+export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
+  const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
+  const url = toS3Url(place)
+  const guard = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
+    try {
+      return await retry(run)
+    } catch (cause) {
+      throw new StoreError(action, url, key, new Error(describeS3Error(cause, place.bucket), { cause }))
+    }
+  }
+  const at = async <T>(action: string, key: string, run: () => Promise<T>): Promise<T> => {
+    assertKey(key)
+    return guard(action, key, run)
+  }
+  return {
+    url,
+    read: key => at('read', key, () => readObject(place, key)),
+    create: (key, bytes, headers) => at('create', key, createObject(place, key, bytes, headers)),
+    replace: (key, bytes, headers) => at('replace', key, () => putObject(place, key, bytes, headers)),
+    list: prefix => guard('list', prefix, () => listKeys(place, prefix)),
+    remove: key => at('remove', key, () => removeObject(place, key)),
+  }
+}
+
+const DIGEST = 'sha256'
+
+const putInput = (
+  { bucket, prefix }: Place,
+  key: string,
+  bytes: Uint8Array,
+  { content_type, content_encoding, cache_control }: ObjectHeaders,
+): PutObjectCommandInput => ({
+  Bucket: bucket,
+  Key: prefix + key,
+  Body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+  ContentMD5: createHash('md5').update(bytes).digest('base64'),
+  ContentType: content_type,
+  ContentEncoding: content_encoding,
+  CacheControl: cache_control,
+  Metadata: { [DIGEST]: sha256(bytes) },
+})
+
+async function readObject({ client, bucket, prefix }: Place, key: string): Promise<Uint8Array | null> {
+  const got = await client
+    .send(new GetObjectCommand({ Bucket: bucket, Key: prefix + key }))
+    .catch((error: unknown) => {
+      if (isNoObject(error)) return null
+      throw error
+    })
+  if (got === null) return null
+  const bytes = await got.Body!.transformToByteArray().catch((cause: unknown) => {
+    throw new BrokenObjectError(
+      'the connection broke off in the middle of the object, again and again: run the command again when the service ' +
+        'has recovered',
+      { cause },
+    )
+  })
+  const digest = got.Metadata?.[DIGEST] // none where another program copied the object
+  if (digest !== undefined && digest !== sha256(bytes)) {
+    throw new BrokenObjectError(
+      'the service returned other bytes than were written: restore the object from a copy',
+    )
+  }
+  return bytes
+}
+
+/**
+ * A try whose answer was lost may have written the object: then the next one finds it there, and our own bytes tell
+ * that it was us. (Of two racers with the very same bytes both may believe it, and both are right about what stands.)
+ */
+function createObject(place: Place, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
+  const command = new PutObjectCommand({ ...putInput(place, key, bytes, headers), IfNoneMatch: '*' })
+  let mayBeThere = false
+  return async (): Promise<boolean> => {
+    try {
+      await place.client.send(command)
+      return true
+    } catch (error) {
+      mayBeThere ||= triesOf(error) > 1
+      if (!isTaken(error)) throw error
+      return mayBeThere && isEqual(await readObject(place, key), bytes)
+    }
+  }
+}
+
+const isEqual = (a: Uint8Array | null, b: Uint8Array): boolean => a !== null && Buffer.compare(a, b) === 0
+
+async function putObject(
+  place: Place,
+  key: string,
+  bytes: Uint8Array,
+  headers: ObjectHeaders,
+): Promise<void> {
+  await place.client.send(new PutObjectCommand(putInput(place, key, bytes, headers)))
+}
+
+async function removeObject({ client, bucket, prefix }: Place, key: string): Promise<void> {
+  await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + key }))
+}
+
+async function retry<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run()
+    } catch (error) {
+      const isWorthIt = error instanceof BrokenObjectError || isConflict(error)
+      if (!isWorthIt || tries === MOST_TRIES) throw error
+    }
+  }
+}
+
+/** The service lists by code point, a thousand at a time. */
+async function listKeys({ client, bucket, prefix }: Place, below: string): Promise<readonly string[]> {
+  const keys: string[] = []
+  let token: string | undefined
+  do {
+    const page = await client.send(
+      new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token }),
+    )
+    for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key.slice(prefix.length))
+    token = page.IsTruncated === true ? page.NextContinuationToken : undefined
+  } while (token !== undefined)
+  return keys
+}

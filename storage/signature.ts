@@ -1,0 +1,61 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
+
+/** What signs manifests and pointer entries. The key itself is never printed. */
+export type Signer = {
+  /** Names the public key: the beginning of the digest of its DER form. */
+  readonly keyId: string
+  readonly publicKeyPem: string
+  /** The Ed25519 signature of the bytes, 64 bytes. */
+  readonly sign: (bytes: Uint8Array) => Uint8Array
+}
+
+/** A signer from a private key in PEM form. Throws a sentence where the text is no Ed25519 private key. */
+export function createSigner(privateKeyPem: string): Signer {
+  const key = parseKey(privateKeyPem)
+  const publicKey = createPublicKey(key)
+  return {
+    keyId: keyIdOf(publicKey),
+    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    sign: bytes => sign(null, bytes, key),
+  }
+}
+
+function parseKey(pem: string): KeyObject {
+  const key = tryParse(pem)
+  if (key?.asymmetricKeyType === 'ed25519') return key
+  throw new Error(
+    'the signing key is no Ed25519 private key in PEM form: make one with `highwater keys new FILE`',
+  )
+}
+
+const tryParse = (pem: string): KeyObject | null => {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null // the reason would quote the key
+  }
+}
+
+const KEY_ID_DIGITS = 16
+
+export const keyIdOf = (publicKey: KeyObject): string =>
+  createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+    .slice(0, KEY_ID_DIGITS)
+
+/** Whether a signature is that of the bytes under a public key in PEM form. */
+export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: Uint8Array): boolean =>
+  verify(null, bytes, createPublicKey(publicKeyPem), signature)
+
+/** A new private key in PEM form. */
+export const newPrivateKeyPem = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -1,0 +1,199 @@
+// The list of versions, the way to the one of a day, and the objects that prove both.
+import { describe, expect, test } from 'vitest'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { FILE_ROUTES, KEYS_KEY } from '#core/contract/file-routes.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { createTestApp } from '../setup/history-app.ts'
+import { pointAt } from '../setup/point-to.ts'
+import { createMemoryStores } from '../setup/publish-in-memory.ts'
+import {
+  FIRST_VERSION,
+  JSON_HEADERS,
+  openBothVersions,
+  pointTo,
+  SECOND_VERSION,
+} from '../setup/small-book.ts'
+import { meddled, outage } from '../setup/store-doubles.ts'
+import { bytesOf } from '../setup/stored-bytes.ts'
+import { errorOf, getData } from './answers.ts'
+import { DATA } from './specification.ts'
+
+const LIST = '/v1/dataset/versions'
+
+async function openSecond() {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  return { ...stores, ...(await createTestApp(stores.store, stores.privateStore)) }
+}
+
+const digestOf = async (store: ObjectStore, version: string) =>
+  sha256(await bytesOf(store, manifestKey(version)))
+
+describe('the list of versions', () => {
+  test('is newest first, with what was published and which is served', async () => {
+    const { app, store } = await openSecond()
+    const line = async (version: string, is_served: boolean) => ({
+      version,
+      published: version,
+      manifest_sha256: await digestOf(store, version),
+      is_served,
+      history_restated: false,
+    })
+    expect(await getData(app, LIST, DATA.versions)).toEqual([
+      await line(SECOND_VERSION, true),
+      await line(FIRST_VERSION, false),
+    ])
+  })
+
+  test('follows the pointer, and so does its validator', async () => {
+    const { app, source, ...stores } = await openSecond()
+    const etag = (await app.request(LIST)).headers.get('etag') ?? ''
+    expect((await app.request(LIST, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    await pointTo(stores, FIRST_VERSION)
+    await source.refresh()
+    expect((await app.request(LIST, { headers: { 'if-none-match': etag } })).status).toBe(200)
+    const list = await getData(app, LIST, DATA.versions)
+    expect(list.map(({ version, is_served }) => [version, is_served])).toEqual([
+      [SECOND_VERSION, false],
+      [FIRST_VERSION, true],
+    ])
+  })
+
+  test('is empty where nothing was published', async () => {
+    const { store, privateStore } = createMemoryStores()
+    const { app } = await createTestApp(store, privateStore)
+    expect(await getData(app, LIST, DATA.versions)).toEqual([])
+  })
+
+  test('is 503 as long as the log could not be read', async () => {
+    const { store, privateStore } = createMemoryStores()
+    const { app } = await createTestApp(
+      meddled(store, () => true, outage(store)),
+      privateStore,
+    )
+    for (const address of [LIST, `${LIST}?as_of=2024-03-01`, '/v1/snapshots/20240301T001500Z/summary']) {
+      expect((await errorOf(await app.request(address))).code, address).toBe('not_ready')
+    }
+  })
+
+  test('stays as it was, and says why, where the log cannot be read any more; what it names is served on', async () => {
+    const { app, source, ...stores } = await openSecond()
+    const before = await getData(app, LIST, DATA.versions)
+    await stores.store.replace(pointerKey(1), new TextEncoder().encode('[]'), JSON_HEADERS)
+    await pointTo(stores, FIRST_VERSION)
+    expect(await source.refresh()).toMatchObject({ kind: 'swapped', to: FIRST_VERSION })
+    expect(await source.refresh()).toMatchObject({ kind: 'unlisted', error: expect.any(Error) })
+    expect(await getData(app, LIST, DATA.versions)).toEqual(before)
+    expect((await app.request(pinnedPath(SECOND_VERSION, '/v1/summary'))).status).toBe(200)
+  })
+})
+
+describe('as_of leads to the version that was served at the end of a day', () => {
+  test.each([
+    ['2024-03-01', FIRST_VERSION],
+    ['2024-03-02', SECOND_VERSION],
+    ['2024-03-04', SECOND_VERSION],
+    ['2024-03-05', FIRST_VERSION], // rolled back on that day
+    ['2100-01-01', FIRST_VERSION],
+  ])('%s', async (day, version) => {
+    const stores = await openBothVersions()
+    await pointTo(stores, SECOND_VERSION)
+    const digest = await digestOf(stores.store, FIRST_VERSION)
+    await pointAt(stores.store, FIRST_VERSION, digest, '2024-03-05T23:59:59Z')
+    const { app } = await createTestApp(stores.store, stores.privateStore)
+    const response = await app.request(`${LIST}?as_of=${day}`)
+    expect(response.status).toBe(307)
+    const location = response.headers.get('location') ?? ''
+    expect(location).toBe(pinnedPath(version, '/v1/dataset'))
+    expect((await getData(app, location, DATA.dataset)).version).toBe(version)
+  })
+
+  test('and is 404 before the first', async () => {
+    const error = await errorOf(await (await openSecond()).app.request(`${LIST}?as_of=2024-02-29`))
+    expect(error).toEqual({
+      code: 'not_found',
+      message: `no version was served on 2024-02-29 yet; the first was published ${FIRST_VERSION}`,
+      details: null,
+    })
+  })
+
+  test.each(['', 'today', '2024-02-30', '20240301', FIRST_VERSION, 'x'.repeat(500)])(
+    'and is 422 for what is no day: %s',
+    async value => {
+      const error = await errorOf(await (await openSecond()).app.request(`${LIST}?as_of=${value}`))
+      const reason = 'must be a calendar date YYYY-MM-DD'
+      const details = [{ param: 'as_of', value: value.slice(0, 80), reason }]
+      expect(error).toEqual({ code: 'validation_error', message: 'unfit query parameters: as_of', details })
+    },
+  )
+
+  test('and is 422 where it is given twice', async () => {
+    const response = await (await openSecond()).app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
+    expect((await errorOf(response)).details).toMatchObject([{ reason: 'given more than once' }])
+  })
+})
+
+describe('the objects of the store', () => {
+  const NAMES = { version: FIRST_VERSION, seq: '0000000001', sha256: 'f'.repeat(64) }
+
+  test.each(FILE_ROUTES.map(file => [file.path, file] as const))(
+    '%s is handed out as it is',
+    async (_path, file) => {
+      const stores = await openBothVersions()
+      const [, variable = 'seq'] = /\{(\w+)\}/.exec(file.path) ?? []
+      const key = file.keyOf(NAMES[variable as keyof typeof NAMES])
+      const bytes = (await stores.store.read(key)) ?? new TextEncoder().encode(`what lies at ${key}`)
+      await stores.store.create(key, bytes, JSON_HEADERS)
+      const { app } = await createTestApp(stores.store, stores.privateStore)
+      const compact = { ...NAMES, version: '20240301T001500Z' }
+      const path = file.path.replace(/\{\w+\}/, () => compact[variable as keyof typeof NAMES])
+      for (let i = 0; i < 2; i++) {
+        const response = await app.request(path, { headers: { 'accept-encoding': 'br' } })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('content-type')).toBe(file.mediaType)
+        expect(response.headers.get('etag')).toBe(`"${sha256(bytes).slice(0, 32)}"`)
+        expect(response.headers.has('content-encoding')).toBe(false)
+        expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
+      }
+    },
+  )
+
+  test('that may change are read anew each time', async () => {
+    const { app, store } = await openSecond()
+    for (const text of ['{"keys":[1]}', '{"keys":[2]}']) {
+      await store.replace(KEYS_KEY, new TextEncoder().encode(text), JSON_HEADERS)
+      expect(await (await app.request('/.well-known/highwater-keys.json')).text()).toBe(text)
+    }
+  })
+
+  test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
+    'of the log are 404 under what is no name of one: %s',
+    async name => {
+      expect((await errorOf(await (await openSecond()).app.request(`/v1/pointer/${name}`))).code).toBe(
+        'not_found',
+      )
+    },
+  )
+
+  test('of a version that was never published are 404, also where they lie in the store', async () => {
+    const { app, store } = await openSecond()
+    const version = '2024-03-09T00:15:00Z'
+    await store.create(manifestKey(version), new TextEncoder().encode('{}'), JSON_HEADERS)
+    expect((await app.request('/v1/snapshots/20240309T001500Z/manifest.json')).status).toBe(404)
+  })
+
+  test('are 503 while the store cannot be read, and the operator is told', async () => {
+    const stores = await openBothVersions()
+    const key = signatureKey('f'.repeat(64))
+    const down = meddled(stores.store, asked => asked === key, outage(stores.store))
+    const { app, errors } = await createTestApp(down, stores.privateStore)
+    const response = await app.request(`/${key}`)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect((await errorOf(response)).code).toBe('unavailable')
+    expect(errors).toHaveLength(1)
+  })
+})

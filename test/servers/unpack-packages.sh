@@ -1,0 +1,29 @@
+#!/bin/bash
+# Debian packages, unpacked into a folder of the project: no root needed, nothing installed, no service started.
+#
+#   unpack-packages.sh FOLDER PACKAGE...    unpack the packages, and what they need that the machine lacks
+#
+# Prints nothing when all is there already. One unpacking at a time; a folder is whole or absent.
+set -euo pipefail
+folder=$(realpath -m "$1"); shift
+mkdir -p "$(dirname "$folder")"
+exec 9> "$folder.lock"; flock 9
+[ -f "$folder/.packages" ] && [ "$(cat "$folder/.packages")" = "$*" ] && exit 0
+
+echo "unpacking $* from Debian into $folder (once)" >&2
+work=$(mktemp -d "$folder.XXXXXX"); trap 'rm -rf "$work"' EXIT
+cd "$work"
+known() { apt-cache show "$1" > /dev/null 2>&1; }
+if ! known "$1"; then
+  [ "$(id -u)" = 0 ] || { echo "the package lists of this machine are empty: run 'apt-get update' as root first" >&2; exit 1; }
+  apt-get update -qq
+fi
+# The simulation names what is missing on this machine; what is installed is found by the programs anyway.
+apt-get install --simulate --no-install-recommends "$@" | awk '/^Inst /{ print $2 }' > missing
+for package in "$@"; do grep -qx "$package" missing || echo "$package" >> missing; done
+xargs apt-get download -qq < missing 2> apt.log || { cat apt.log >&2; exit 1; }
+mkdir root
+for package in ./*.deb; do dpkg -x "$package" root; done
+echo "$*" > root/.packages
+rm -rf "$folder"
+mv root "$folder"

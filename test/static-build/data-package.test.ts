@@ -1,0 +1,186 @@
+// The descriptor of a version, held to the rules of the Data Package standard, version 2, which are written down here:
+// https://datapackage.org/standard/data-package, data-resource, table-schema and table-dialect.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { dataPackage } from '#static-build/data-package.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { BINARY_FORMATS, readTable } from '#test/resources/read-columns.ts'
+import { TINY_VERSION } from '#test/setup/publish-book.ts'
+import { bytesAt, manifestIn } from './tree.ts'
+
+/** "only of lowercase English alphanumeric characters plus `.`, `-` and `_`". */
+const name = z.string().regex(/^[a-z0-9._-]+$/)
+
+/** A relative POSIX path: no leading slash, dot or tilde, nothing that climbs, no backslash, no scheme. */
+const path = z
+  .string()
+  .regex(/^[^./~\\][^\\]*$/)
+  .refine(text => !text.split('/').includes('..') && !text.includes('://'))
+
+const TYPES = [
+  ...[
+    'string',
+    'number',
+    'integer',
+    'boolean',
+    'object',
+    'array',
+    'list',
+    'datetime',
+    'date',
+    'time',
+    'year',
+  ],
+  ...['yearmonth', 'duration', 'geopoint', 'geojson', 'any'],
+]
+
+const field = z.looseObject({
+  name: z.string().min(1),
+  type: z.enum(TYPES),
+  description: z.string().optional(),
+  constraints: z
+    .strictObject({ required: z.boolean().optional(), enum: z.array(z.string()).nonempty().optional() })
+    .optional(),
+  unit: z.string().optional(), // an additional property
+})
+
+const tableSchema = z
+  .strictObject({
+    $schema: z.literal('https://datapackage.org/profiles/2.0/tableschema.json'),
+    fields: z.array(field).nonempty(),
+    missingValues: z.array(z.string()).optional(),
+    primaryKey: z.array(z.string()).nonempty().optional(),
+  })
+  .refine(({ fields }) => new Set(fields.map(each => each.name)).size === fields.length, 'names repeat')
+  .refine(({ fields, primaryKey = [] }) => primaryKey.every(key => fields.some(each => each.name === key)))
+
+const resource = z
+  .strictObject({
+    name,
+    path, // and no `data`: exactly one of the two
+    title: z.string().optional(),
+    description: z.string().optional(),
+    format: z.string().regex(/^[a-z]+$/),
+    mediatype: z.string().regex(/^[^/;]+\/[^/;]+$/),
+    encoding: z.literal('utf-8').optional(),
+    bytes: z.int().nonnegative(),
+    hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+    type: z.literal('table').optional(),
+    dialect: z
+      .strictObject({ delimiter: z.string(), lineTerminator: z.string(), header: z.boolean() })
+      .optional(),
+    schema: tableSchema.optional(),
+  })
+  .refine(({ type, schema, dialect }) => type === 'table' || (schema === undefined && dialect === undefined))
+
+const descriptor = z
+  .strictObject({
+    $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+    name,
+    title: z.string(),
+    description: z.string(),
+    version: z.string(),
+    created: z.iso.datetime(),
+    resources: z.array(resource).nonempty(),
+  })
+  .refine(({ resources }) => new Set(resources.map(each => each.name)).size === resources.length)
+
+let store: ObjectStore
+let manifest: Manifest
+let told: z.infer<typeof descriptor>
+
+beforeAll(async () => {
+  store = await openStore(inject('tinyStore').url)
+  manifest = await manifestIn(store, manifestKey(TINY_VERSION))
+  told = descriptor.parse(JSON.parse(JSON.stringify(dataPackage(manifest))))
+})
+
+const textAt = async (relative: string): Promise<string> =>
+  new TextDecoder().decode(await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`))
+
+const tables = (format: string) =>
+  told.resources.filter(each => each.format === format && each.type === 'table')
+
+describe('the data package of a version', () => {
+  test('has a resource for every artifact, with its true length and digest', async () => {
+    expect(told.resources.length).toBe(manifest.artifacts.length)
+    for (const { path: relative, bytes, hash } of told.resources) {
+      const there = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
+      expect([relative, bytes, hash]).toEqual([relative, there.length, `sha256:${sha256(there)}`])
+    }
+  })
+
+  test('describes every CSV: its columns in their order, and cells that its types and constraints allow', async () => {
+    expect(tables('csv').length).toBeGreaterThan(10)
+    for (const { path: relative, schema } of tables('csv')) {
+      const [header = '', ...rows] = (await textAt(relative)).split('\r\n').slice(0, -1)
+      const fields = schema!.fields
+      expect([relative, header]).toEqual([relative, fields.map(each => each.name).join(',')])
+      const cells = rows.map(row => row.split(','))
+      for (const [i, each] of fields.entries()) {
+        const unfit = cells.filter(row => !fits(row[i]!, each))
+        expect([relative, each.name, unfit]).toEqual([relative, each.name, []])
+      }
+    }
+  })
+
+  test.each(BINARY_FORMATS)(
+    'gives the columns of every %s file the names and types that they have',
+    async format => {
+      expect(tables(format).length).toBeGreaterThan(4)
+      for (const { path: relative, schema } of tables(format)) {
+        const bytes = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
+        const { header, types } = readTable(format, bytes)
+        const told = schema!.fields.map(({ name, type }) => [name, type])
+        expect([relative, told]).toEqual([relative, header.map((name, i) => [name, TYPE_OF[types[i]!]])])
+      }
+    },
+  )
+
+  test('calls every file a table but JSON, whose rows stand in an envelope', () => {
+    for (const each of told.resources) expect(each.type === 'table').toBe(each.format !== 'json')
+  })
+
+  test('gives a unit to every number and to nothing else', () => {
+    for (const { schema, path: relative } of told.resources) {
+      for (const { name: column, type, unit } of schema?.fields ?? []) {
+        const isNumber = type === 'number' || type === 'integer'
+        expect([relative, column, unit !== undefined]).toEqual([relative, column, isNumber])
+      }
+    }
+  })
+
+  test('holds a file of a route that is not in the table, without a schema', () => {
+    const [first] = manifest.artifacts
+    const key = `${versionFolder(TINY_VERSION)}/tomorrow.json`
+    const { resources } = descriptor.parse(
+      JSON.parse(JSON.stringify(dataPackage({ ...manifest, artifacts: [{ ...first!, key }] }))),
+    )
+    expect(resources).toMatchObject([{ path: 'tomorrow.json', name: 'tomorrow.json' }])
+  })
+})
+
+/** What the standard calls the types that a reader of the files tells. */
+const TYPE_OF: Readonly<Record<string, string>> = {
+  'Date32<DAY>': 'date',
+  'Timestamp<MILLISECOND, UTC>': 'datetime',
+  Float64: 'number',
+  Utf8: 'string',
+}
+
+const CELLS: Readonly<Record<string, RegExp>> = {
+  date: /^\d{4}-\d\d-\d\d$/,
+  integer: /^-?\d+$/,
+  number: /^-?\d+(\.\d+)?$/,
+  string: /^.+$/,
+}
+
+/** Whether the text of a cell is of the type of its field; empty is missing, which a required field never is. */
+function fits(cell: string, { type, constraints }: z.infer<typeof field>): boolean {
+  if (cell === '') return constraints?.required !== true
+  return CELLS[type]!.test(cell) && (constraints?.enum?.includes(cell) ?? true)
+}

@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { ENTRY_LIFETIME_MS, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
+import { prune, versionsToKeep } from '#static-build/prune.ts'
+import { readHead, readLog } from '#storage/pointer-log.ts'
+import { type Publication, publicationsOf, servedAt } from '#storage/publications.ts'
+import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { BEFORE, publishInProcess, versionOf } from './hand-order.ts'
+import { digestsOf } from './tree.ts'
+
+const NOW = { nowMs: Date.parse('2024-06-03T00:00:00Z'), signer: null }
+
+let stores: MemoryStores
+
+beforeEach(async () => {
+  stores = createMemoryStores()
+  for (const version of [BEFORE, HAND_VERSION]) await publishInProcess(stores, version)
+})
+
+describe('rolling back', () => {
+  test('serves the older version again, as one more entry, and deletes nothing', async () => {
+    const before = await digestsOf(stores.store)
+    const { entry } = await rollBack(stores.store, BEFORE, NOW)
+    expect(entry).toMatchObject({ seq: 3, action: 'rollback', version: BEFORE, at: '2024-06-03T00:00:00Z' })
+    expect(Date.parse(entry.expires) - NOW.nowMs).toBe(ENTRY_LIFETIME_MS)
+    expect(await versionOf(stores.store)).toBe(BEFORE)
+    const after = await digestsOf(stores.store)
+    for (const key of before.keys()) expect(after.has(key), key).toBe(true)
+  })
+
+  test('forth again is the same', async () => {
+    await rollBack(stores.store, BEFORE, NOW)
+    await rollBack(stores.store, HAND_VERSION, NOW)
+    expect(await versionOf(stores.store)).toBe(HAND_VERSION)
+    expect((await readLog(stores.store)).map(({ entry }) => entry.action)).toEqual([
+      'publish',
+      'publish',
+      'rollback',
+      'rollback',
+    ])
+  })
+
+  test.each([
+    [
+      'a version that was never published',
+      '2020-01-01T00:00:00Z',
+      `the newest are ${HAND_VERSION}, ${BEFORE}`,
+    ],
+    ['the version that is served', HAND_VERSION, 'is served already'],
+  ])('to %s is refused', async (_what, version, reason) => {
+    await expect(rollBack(stores.store, version, NOW)).rejects.toThrow(reason)
+    expect(await versionOf(stores.store)).toBe(HAND_VERSION)
+  })
+
+  test('to a version that was removed is refused', async () => {
+    await stores.store.remove(manifestKey(BEFORE))
+    await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
+  })
+})
+
+test('refreshing keeps the version and moves its expiry', async () => {
+  const { entry } = await refreshPointer(stores.store, NOW)
+  expect(entry).toMatchObject({
+    seq: 3,
+    action: 'refresh',
+    version: HAND_VERSION,
+    expires: '2024-06-05T00:00:00Z',
+  })
+  expect((await readHead(stores.store))?.entry).toEqual(entry)
+})
+
+test('refreshing an empty store says what to do', async () => {
+  await expect(refreshPointer(createMemoryStores().store, NOW)).rejects.toThrow('nothing is published')
+})
+
+test('the list of versions is newest first, and tells which is served and since when', async () => {
+  await rollBack(stores.store, BEFORE, NOW)
+  const log = await readLog(stores.store)
+  expect(publicationsOf(log)).toMatchObject([
+    { version: HAND_VERSION, published: HAND_VERSION, is_served: false },
+    { version: BEFORE, published: BEFORE, is_served: true },
+  ])
+  expect(servedAt(log, '2024-05-01T00:00:00Z')).toBeNull()
+  expect(servedAt(log, BEFORE)).toBe(BEFORE)
+  expect(servedAt(log, '2024-06-02T00:00:00Z')).toBe(HAND_VERSION)
+  expect(servedAt(log, '2024-06-04T00:00:00Z')).toBe(BEFORE)
+})
+
+describe('pruning', () => {
+  const publication = (version: string, is_served = false): Publication => ({
+    version,
+    manifest_sha256: '',
+    published: version,
+    is_served,
+    history_restated: false,
+  })
+  const day = (date: string) => `${date}T00:15:00Z`
+  const nights = ['2024-03-31', '2024-03-30', '2024-02-29', '2024-02-28', '2024-01-15'].map(date =>
+    publication(day(date)),
+  )
+  const nowMs = Date.parse('2024-04-01T00:00:00Z')
+
+  test.each([
+    ['days', { keepDays: 2, keepMonthEnds: false }, ['2024-03-31', '2024-03-30']],
+    [
+      'days and the last of each month',
+      { keepDays: 1, keepMonthEnds: true },
+      ['2024-03-31', '2024-02-29', '2024-01-15'],
+    ],
+    ['none', { keepDays: 0, keepMonthEnds: false }, []],
+  ])('keeps %s', (_what, rule, kept) => {
+    expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
+  })
+
+  test('keeps what is served, however old', () => {
+    const old = publication(day('2020-01-01'), true)
+    expect([...versionsToKeep([...nights, old], { keepDays: 0, keepMonthEnds: false }, nowMs)]).toEqual([
+      old.version,
+    ])
+  })
+
+  test('removes a version from both stores, and leaves the log and the others whole', async () => {
+    const { store, privateStore } = stores
+    const kept = [...(await digestsOf(store))].filter(([key]) => !key.startsWith(versionFolder(BEFORE)))
+    const rule = { keepDays: 0, keepMonthEnds: false }
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [BEFORE], unfinished: [] })
+    expect([...(await digestsOf(store))]).toEqual(kept)
+    expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
+    expect(await readLog(store)).toHaveLength(2)
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [], unfinished: [] })
+  })
+
+  test('removes what a build left that was never published', async () => {
+    const left = `${versionFolder('2024-06-02T00:15:00Z')}/summary.json`
+    await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
+    const pruned = await prune(
+      stores.store,
+      stores.privateStore,
+      { keepDays: 999, keepMonthEnds: false },
+      NOW.nowMs,
+    )
+    expect(pruned).toEqual({ removed: [], unfinished: ['20240602T001500Z'] })
+    expect(await stores.store.read(left)).toBeNull()
+  })
+})

@@ -1,0 +1,87 @@
+// A version that would alter published history is refused, and says so where it is allowed.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { documentKey } from '#core/contract/artifacts.ts'
+import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { RestatementError } from '#static-build/restatement.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { createSigner, isSignedBy, newPrivateKeyPem } from '#storage/signature.ts'
+import { handSnapshot } from '#test/setup/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { BEFORE, orderOf, publishInProcess, renderHere } from './hand-order.ts'
+import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+
+const NEXT = '2024-06-02T00:15:00Z'
+
+let stores: MemoryStores
+
+beforeEach(async () => {
+  stores = createMemoryStores()
+  await publishInProcess(stores, BEFORE)
+})
+
+const publish = (returns: readonly number[], changes: Partial<Parameters<typeof publishVersion>[0]> = {}) =>
+  publishVersion({
+    ...orderOf(NEXT, stores),
+    snapshot: handSnapshot([{ id: 'oak', returns }], { version: NEXT }),
+    render: renderHere,
+    ...changes,
+  })
+
+const changesOf = async (version: string) =>
+  changesSchema.parse(
+    JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, documentKey(version, 'changes.json')))),
+  )
+
+test('a version that only appends is published, and its changes say what', async () => {
+  const { manifest } = await publish([0.01, -0.02, 0.03, 0.01, 0.04])
+  expect(manifest).toMatchObject({ previous: BEFORE, history_restated: false })
+  const changes = await changesOf(NEXT)
+  expect(changes.history_restated).toBe(false)
+  expect(changes.strategies[0]?.daily.appended).toEqual({ from: '2024-01-05', to: '2024-01-05', n: 1 })
+  expect((await changesOf(BEFORE)).previous).toBeNull()
+})
+
+describe('a version that alters what was published', () => {
+  const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]
+
+  test('is refused with strategy, date, old and new, and nothing is written', async () => {
+    const before = await digestsOf(stores.store)
+    const refused = publish(altered)
+    await expect(refused).rejects.toThrow(RestatementError)
+    await expect(refused).rejects.toThrow('oak: return of 2024-01-03: 0.03 -> 0.0301')
+    await expect(refused).rejects.toThrow('--allow-restatement')
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+
+  test('is published where that is allowed, and says so in manifest, changes and pointer', async () => {
+    const { manifest } = await publish(altered, { allowRestatement: true })
+    expect(manifest.history_restated).toBe(true)
+    expect((await changesOf(NEXT)).history_restated).toBe(true)
+    expect((await readHead(stores.store))?.entry).toMatchObject({ version: NEXT, history_restated: true })
+  })
+
+  test('is told from one that cannot be compared: a lost snapshot ends the build', async () => {
+    for (const key of await stores.privateStore.list('')) await stores.privateStore.remove(key)
+    await expect(publish([0.01, -0.02, 0.03, 0.01, 0.04])).rejects.toThrow(
+      'is missing: restore it from a copy',
+    )
+  })
+})
+
+test('manifest and entry are signed, the signature standing before what it signs, and the key is published', async () => {
+  const signer = createSigner(newPrivateKeyPem())
+  await publish([0.01, -0.02, 0.03, 0.01, 0.04], { signer })
+  const folder = 'v1/snapshots/20240602T001500Z'
+  const [manifest, signature] = await Promise.all([
+    bytesAt(stores.store, `${folder}/manifest.json`),
+    bytesAt(stores.store, `${folder}/manifest.json.sig`),
+  ])
+  expect(isSignedBy(signer.publicKeyPem, manifest, signature)).toBe(true)
+  const head = await readHead(stores.store)
+  const entry = await bytesAt(stores.store, 'v1/pointer/0000000002.json')
+  const ofEntry = await bytesAt(stores.store, `v1/pointer/signatures/${head?.sha256}.sig`)
+  expect(isSignedBy(signer.publicKeyPem, entry, ofEntry)).toBe(true)
+  const keys = JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, 'v1/keys.json')))
+  expect(keys).toMatchObject({ keys: [{ id: signer.keyId, public_key_pem: signer.publicKeyPem }] })
+})

@@ -1,0 +1,80 @@
+// The list of digests, judged by the program that users will hold it to.
+import { execFile } from 'node:child_process'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, inject, test } from 'vitest'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { sha256Sums } from '#static-build/sha256-sums.ts'
+import { openStore } from '#storage/open-store.ts'
+import { TINY_VERSION } from '#test/setup/publish-book.ts'
+import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { manifestIn } from './tree.ts'
+
+const { url } = inject('tinyStore')
+const NOT_LISTED = /^(manifest\.json(\.sig)?|datapackage\.json|SHA256SUMS)$/
+
+const manifestOfTiny = async () => manifestIn(await openStore(url), manifestKey(TINY_VERSION))
+
+/** A copy of the folder of the published version, with the list in it. */
+async function copyWithSums(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'copy')
+  await cp(join(fileURLToPath(url), versionFolder(TINY_VERSION)), folder, { recursive: true })
+  await writeFile(join(folder, 'SHA256SUMS'), sha256Sums(await manifestOfTiny()))
+  return folder
+}
+
+/** What `sha256sum` says of a folder: its exit code and its complaints. */
+async function check(folder: string): Promise<{ readonly code: number; readonly told: string }> {
+  const command = promisify(execFile)('sha256sum', ['-c', '--strict', '--quiet', 'SHA256SUMS'], {
+    cwd: folder,
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+  return command.then(
+    ({ stdout }) => ({ code: 0, told: stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, told: stdout }),
+  )
+}
+
+describe('SHA256SUMS', () => {
+  test('is accepted by sha256sum in a copy of the folder of the version', async () => {
+    expect(await check(await copyWithSums())).toEqual({ code: 0, told: '' })
+  })
+
+  test('convicts a file with one other byte, and a file that is gone, by name', async () => {
+    const folder = await copyWithSums()
+    const altered = 'strategies/ash/returns.daily.csv'
+    const bytes = await readFile(join(folder, altered))
+    await writeFile(join(folder, altered), bytes.with(bytes.length - 3, bytes.at(-3)! ^ 1))
+    await rm(join(folder, 'summary.json.br'))
+    const { code, told } = await check(folder)
+    expect(code).toBe(1)
+    expect(told.split('\n').filter(line => line !== '')).toEqual([
+      `${altered}: FAILED`,
+      'summary.json.br: FAILED open or read',
+    ])
+  })
+
+  test('lists every file of the version but the manifest and what is made of it, once and by path', async () => {
+    const entries = await readdir(await copyWithSums(), { recursive: true, withFileTypes: true })
+    const sums = sha256Sums(await manifestOfTiny())
+    const listed = sums
+      .split('\n')
+      .slice(0, -1)
+      .map(line => line.slice(66))
+    const files = entries.filter(entry => entry.isFile() && !NOT_LISTED.test(entry.name))
+    expect(listed.length).toBe(files.length)
+    expect(listed).toEqual([...new Set(listed)].sort())
+  })
+
+  test('is refused for a manifest that speaks of files outside the folder of its version', async () => {
+    const manifest = await manifestOfTiny()
+    const [first] = manifest.artifacts
+    const astray = {
+      ...manifest,
+      artifacts: [{ ...first!, key: 'v1/snapshots/20000101T000000Z/summary.json' }],
+    }
+    expect(() => sha256Sums(astray)).toThrow(/is not in the folder/)
+  })
+})

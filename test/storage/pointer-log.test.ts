@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { CURRENT_KEY, pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import {
+  appendEntry,
+  deriveHint,
+  LostRaceError,
+  type NextEntry,
+  readHead,
+  readLog,
+} from '#storage/pointer-log.ts'
+import { createSigner, isSignedBy, newPrivateKeyPem } from '#storage/signature.ts'
+
+const HEADERS = { content_type: 'application/json' }
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const next = (day: number): NextEntry => ({
+  action: 'publish',
+  version: `2026-01-${String(day).padStart(2, '0')}T00:15:00Z`,
+  manifest_sha256: String(day).repeat(64).slice(0, 64),
+  at: '2026-01-01T00:15:00Z',
+  expires: '2026-01-03T00:15:00Z',
+  history_restated: false,
+})
+
+const append = async (store: ObjectStore, day: number) =>
+  appendEntry(store, await readHead(store), next(day), null)
+
+let store: ObjectStore
+
+beforeEach(() => {
+  store = createMemoryStore()
+})
+
+test('an empty log has no head', async () => {
+  expect(await readHead(store)).toBeNull()
+  expect(await readLog(store)).toEqual([])
+})
+
+test('entries are numbered from 1 and each holds the digest of the one before', async () => {
+  const logged = [await append(store, 1), await append(store, 2), await append(store, 3)]
+  expect(logged.map(({ entry }) => entry.seq)).toEqual([1, 2, 3])
+  expect(logged.map(({ entry }) => entry.prev_entry_sha256)).toEqual([
+    null,
+    logged[0]?.sha256,
+    logged[1]?.sha256,
+  ])
+  expect(await readLog(store)).toEqual(logged)
+  expect(await readHead(store)).toEqual(logged[2])
+})
+
+test('of many publishers that saw the same head exactly one appends, and the others are told by whom they were beaten', async () => {
+  const head = await append(store, 1)
+  const racers = Array.from({ length: 12 }, (_, i) => appendEntry(store, head, next(i + 2), null))
+  const outcomes = await Promise.allSettled(racers)
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const outcome of outcomes) {
+    if (outcome.status === 'fulfilled') continue
+    expect(outcome.reason).toBeInstanceOf(LostRaceError)
+    expect(String(outcome.reason)).toContain('entry 2 (publish 2026-01-')
+  }
+  expect(await readLog(store)).toHaveLength(2)
+})
+
+describe('the hint is only where to begin', () => {
+  beforeEach(async () => {
+    for (const day of [1, 2, 3]) await append(store, day)
+  })
+
+  test('one that is late costs requests and nothing else', async () => {
+    const [first] = await readLog(store)
+    await deriveHint(store, first!.entry)
+    expect((await readHead(store))?.entry.seq).toBe(3)
+  })
+
+  test.each([
+    ['rubbish', bytes('no json')],
+    ['of another form', bytes('{"version":"x"}')],
+    ['ahead of the log', bytes(JSON.stringify({ seq: 99, version: next(1).version, manifest_sha256: 'x' }))],
+  ])('one that is %s is not believed', async (_what, hint) => {
+    await store.replace(CURRENT_KEY, hint, HEADERS)
+    expect((await readHead(store))?.entry.seq).toBe(3)
+  })
+
+  test('none is needed', async () => {
+    await store.remove(CURRENT_KEY)
+    expect((await readHead(store))?.entry.seq).toBe(3)
+  })
+})
+
+describe('a log that was tampered with is refused', () => {
+  beforeEach(async () => {
+    for (const day of [1, 2, 3]) await append(store, day)
+  })
+
+  test('an entry that is gone from the middle', async () => {
+    await store.remove(pointerKey(2))
+    await expect(readLog(store)).rejects.toThrow('broken at entry 2')
+  })
+
+  test('an entry that says something else than the next one confirms', async () => {
+    const entry = { ...(await readLog(store))[1]!.entry, version: next(9).version }
+    await store.replace(pointerKey(2), bytes(JSON.stringify(entry)), HEADERS)
+    await expect(readLog(store)).rejects.toThrow('broken at entry 3')
+  })
+
+  test('an entry under the number of another', async () => {
+    await store.replace(pointerKey(3), (await store.read(pointerKey(1)))!, HEADERS)
+    await expect(readHead(store)).rejects.toThrow('is no entry of a pointer log')
+  })
+})
+
+describe('signatures', () => {
+  const signer = createSigner(newPrivateKeyPem())
+
+  test('every entry is signed before it stands, under the digest of its bytes', async () => {
+    const { entry, sha256 } = await appendEntry(store, null, next(1), signer)
+    const written = (await store.read(pointerKey(entry.seq)))!
+    const signature = (await store.read(signatureKey(sha256)))!
+    expect(signature).toHaveLength(64)
+    expect(isSignedBy(signer.publicKeyPem, written, signature)).toBe(true)
+    const altered = written.with(0, written[0]! ^ 1)
+    expect(isSignedBy(signer.publicKeyPem, altered, signature)).toBe(false)
+    const stranger = createSigner(newPrivateKeyPem())
+    expect(isSignedBy(stranger.publicKeyPem, written, signature)).toBe(false)
+  })
+
+  test('what is no Ed25519 private key is refused without being quoted', () => {
+    expect(() => createSigner('SECRET')).toThrow('no Ed25519 private key')
+    expect(() => createSigner('SECRET')).not.toThrow('SECRET')
+  })
+})

@@ -1,0 +1,192 @@
+// The whole chain: Varnish, nginx, and the tier on a store, while versions come and go.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { toCompactInstant } from '#core/calendar.ts'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { type Artifact, manifest } from '#core/contract/manifest.ts'
+import { sha256 } from '#storage/digest.ts'
+import { openStore } from '#storage/open-store.ts'
+import type { Layer } from '../../deploy/layers.ts'
+import { ALLOWED_ORIGIN, addressOf, ask, type Got, objectOf, purge, startCdn } from '../setup/cdn.ts'
+import { highwater, startHighwater } from '../setup/highwater-process.ts'
+import { addressIn, type ServingProcess } from '../setup/history-process.ts'
+import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
+import { bytesOf } from '../setup/stored-bytes.ts'
+import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
+import { type WatchedTier, watchTier } from '../setup/watched-tier.ts'
+
+const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' }
+
+let stores: Stores
+let service: ServingProcess
+let tier: WatchedTier
+let edge: Layer
+let files: Layer
+
+beforeAll(async () => {
+  stores = await copyStores(inject('tinyStore'))
+  service = await startPurging(stores)
+  tier = await watchTier(addressOf(service.url))
+  ;({ edge, files } = await startCdn(tier, stores.url))
+})
+
+/** The tier, told that a purge follows each publication. */
+async function startPurging({ url, privateUrl }: Stores): Promise<ServingProcess> {
+  const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0', CDN_PURGE: 'tag' }
+  const running = startHighwater(['serve', 'history'], { env })
+  return { ...running, url: addressIn(await running.prints(/^history service on (http:\/\/\S+)$/m)) }
+}
+
+const artifactsOf = async (version: string): Promise<readonly Artifact[]> =>
+  manifest.parse(JSON.parse((await bytesOf(await openStore(stores.url), manifestKey(version))).toString()))
+    .artifacts
+
+describe('out of one object', () => {
+  const address = '/v1/strategies/ash/returns?period=weekly'
+
+  test('each origin gets the headers that are its own', async () => {
+    const askAs = (headers: Record<string, string>) => ask(edge.url + address, { ...BROWSER, ...headers })
+    const answers = {
+      foreign: await askAs({ origin: 'https://other.example.org' }), // the first: what it is refused is not kept
+      absent: await askAs({}),
+      allowed: await askAs({ origin: ALLOWED_ORIGIN }),
+      opaque: await askAs({ origin: 'null' }),
+      longer: await askAs({ origin: `${ALLOWED_ORIGIN}.evil.com` }),
+    }
+    expect(new Set(Object.values(answers).map(objectOf)).size).toBe(1)
+    for (const [who, { headers, status }] of Object.entries(answers)) {
+      expect(status).toBe(200)
+      expect(headers.vary, who).toBe('Accept-Encoding, Origin')
+      expect(headers['access-control-allow-origin'], who).toBe(who === 'allowed' ? ALLOWED_ORIGIN : undefined)
+    }
+    expect(answers.allowed.headers['access-control-expose-headers']).toContain('ETag')
+  })
+
+  test('nothing that the layers note for themselves reaches a client', async () => {
+    const { headers } = await ask(edge.url + address, BROWSER)
+    expect(Object.keys(headers).filter(name => /^(hw-|xkey|cache-tag|cdn-cache-control)/.test(name))).toEqual(
+      [],
+    )
+  })
+})
+
+const pin = (address: string): string => address.replace('/v1', `/${versionFolder(TINY_VERSION)}`)
+
+describe('a pinned answer', () => {
+  /** Made of the file's time by nginx and of its digest by the tier. */
+  const VALIDATORS = ['etag', 'last-modified', 'accept-ranges']
+  const OF_THE_MOMENT = ['date', 'server', 'connection', 'keep-alive', 'server-timing', 'unencoded-digest']
+
+  const sayings = ({ headers }: Got) =>
+    Object.fromEntries(
+      Object.entries(headers).filter(([name]) => ![...VALIDATORS, ...OF_THE_MOMENT].includes(name)),
+    )
+
+  test.each(['identity', 'br', 'gzip'])('in %s is the same from nginx and from the tier', async coding => {
+    for (const { url } of await artifactsOf(TINY_VERSION)) {
+      const headers = { 'accept-encoding': coding, origin: 'http://localhost:5173' }
+      const [fromFiles, fromTier] = [
+        await ask(files.url + pin(url), headers),
+        await ask(service.url + pin(url), headers),
+      ]
+      expect(fromFiles.bytes.equals(fromTier.bytes), url).toBe(true)
+      expect(sayings(fromFiles), url).toEqual(sayings(fromTier))
+    }
+  })
+
+  test('that is computed is kept as well, and is what the pin in the query names', async () => {
+    const computed = pin('/v1/strategies/ash/stats?risk_pct=0.013')
+    const [first, second] = [await ask(edge.url + computed), await ask(`${edge.url}${computed}0`)]
+    expect(objectOf(second)).toBe(objectOf(first))
+    const named = await ask(
+      `${edge.url}/v1/strategies/ash/stats?dataset_version=${TINY_VERSION}&risk_pct=0.013`,
+    )
+    expect(named.bytes.equals(first.bytes)).toBe(true)
+  })
+})
+
+test('an unpinned answer names its twin, and what is meant for the CDN stays there', async () => {
+  const { headers } = await ask(`${edge.url}/v1/export?period=weekly&x=1`)
+  expect(headers['content-location']).toBe(pin('/v1/export?period=weekly'))
+  expect(headers['cache-control']).toContain('max-age=60')
+  for (const name of ['cdn-cache-control', 'cache-tag', 'xkey', 'age'])
+    expect(headers).not.toHaveProperty(name)
+})
+
+test('a preflight is answered by the tier itself', async () => {
+  const origin = 'http://localhost:5173' // the tier allows the ports on which people develop
+  const { status, headers } = await ask(`${edge.url}/v1/strategies`, { origin }, 'OPTIONS')
+  expect([status, headers['access-control-allow-origin']]).toEqual([204, origin])
+})
+
+test('after a revalidation that was answered 304 the content type is what it was', async () => {
+  const address = '/v1/strategies/ash/curve?format=csv'
+  const before = await ask(edge.url + address, BROWSER)
+  expect(before.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
+  await purge(edge, 'unpinned', true)
+  await ask(edge.url + address, BROWSER) // stale, and asks the tier behind its back
+  await expect.poll(() => tier.answered).toContain(`304 ${address}`)
+  await expect.poll(async () => objectOf(await ask(edge.url + address, BROWSER))).not.toBe(objectOf(before))
+  const after = await ask(edge.url + address, BROWSER)
+  expect(after.headers['content-type']).toBe(before.headers['content-type'])
+  expect(after.headers['content-encoding']).toBe('br')
+  expect(after.bytes.equals(before.bytes)).toBe(true)
+})
+
+describe('is never kept:', () => {
+  test.each([
+    ['an answer that says so', '/healthz', {}],
+    ['an answer to a key', '/v1/strategies', { authorization: 'Bearer x' }],
+    ['an answer to a key in a header of its own', '/v1/strategies', { 'x-api-key': 'x' }],
+  ])('%s', async (_what, address, headers) => {
+    for (let i = 0; i < 3; i++) {
+      const { status, headers: got } = await ask(edge.url + address, { ...headers })
+      expect([status, got['x-varnish']]).toEqual([200, expect.stringMatching(/^\d+$/)]) // a hit has two numbers
+    }
+  })
+
+  test('a purge that comes through a proxy is refused, and one without a tag too', async () => {
+    const headers = { xkey: 'unpinned', 'x-forwarded-for': '203.0.113.7' }
+    expect((await ask(`${edge.url}/`, headers, 'PURGE')).status).toBe(403)
+    expect((await ask(`${edge.url}/`, {}, 'PURGE')).status).toBe(400)
+  })
+})
+
+const READERS = 8
+
+/** What a body must be: one of these digests, those of the file in each version. */
+type Subject = { readonly address: string; readonly digests: ReadonlySet<string> }
+
+test('a version that is published under load tears nothing, and a purge turns everything unpinned to it', async () => {
+  const before = await artifactsOf(TINY_VERSION)
+  const pinned = before.map(({ url }) => pin(url))
+  let isDone = false
+  const seen: { address: string; digest: string }[] = []
+  const read = async (address: string): Promise<string> => {
+    const { status, bytes } = await ask(edge.url + address)
+    return status === 200 ? sha256(bytes) : `no body but the status ${status}`
+  }
+  const readers = Array.from({ length: READERS }, async (_, reader) => {
+    for (let i = reader; !isDone; i++) {
+      const at = (i * 7) % before.length
+      for (const address of [before[at]!.url, pinned[at]!])
+        seen.push({ address, digest: await read(address) })
+    }
+  })
+
+  expect(await highwater(buildArgs(stores))).toMatchObject({ code: 0 })
+  await service.prints(new RegExp(`swapped ${TINY_VERSION} for ${NEXT_VERSION}`))
+  await purge(edge, `v-${toCompactInstant(TINY_VERSION)}`)
+  const after = await artifactsOf(NEXT_VERSION)
+  for (const { url, sha256: digest } of after) expect(await read(url), url).toBe(digest)
+  isDone = true
+  await Promise.all(readers)
+
+  const subjects: Subject[] = before.flatMap(({ url, sha256: old }, i) => [
+    { address: url, digests: new Set([old, after[i]!.sha256]) },
+    { address: pinned[i]!, digests: new Set([old]) },
+  ])
+  const digestsOf = new Map(subjects.map(({ address, digests }) => [address, digests]))
+  expect(seen.filter(({ address, digest }) => digestsOf.get(address)?.has(digest) !== true)).toEqual([])
+  expect(before.some(({ sha256: old }, i) => old !== after[i]!.sha256)).toBe(true)
+  expect(seen.length).toBeGreaterThan(10 * subjects.length)
+})

@@ -1,0 +1,191 @@
+// The object store in a bucket on a bad day: what passes is bridged, what lasts is told with what to do about it.
+import { describe, expect, test } from 'vitest'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import type { S3Access } from '#storage/s3-access.ts'
+import { createS3Store } from '#storage/s3-store.ts'
+import { writeOnce } from '#storage/write-once.ts'
+import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../setup/s3-proxy.ts'
+import { forbidWriting, newBucket, s3Server } from '../setup/s3-stores.ts'
+
+const HEADERS = { content_type: 'text/plain' }
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Silence of a test's service is told from slowness by this; nothing depends on how long it takes. */
+const PATIENCE = { tries: 3, connectMs: 2_000, silenceMs: 1_000 }
+
+type Setting = {
+  readonly proxy: S3Proxy
+  readonly url: string
+  /** Through the proxy. */
+  readonly store: ObjectStore
+  /** Past it. */
+  readonly direct: ObjectStore
+}
+
+async function newSetting(): Promise<Setting> {
+  const proxy = await startS3Proxy()
+  const url = `s3://${await newBucket()}/store`
+  const store = createS3Store(url, proxy.access, PATIENCE)
+  return { proxy, url, store, direct: createS3Store(url, s3Server()) }
+}
+
+describe('a create whose answer was lost', () => {
+  test('is found to have been done', async () => {
+    const { proxy, store, direct } = await newSetting()
+    proxy.meddle(atFirst(1, () => 'answer lost'))
+    expect(await store.create('k', bytes('ours'), HEADERS)).toBe(true)
+    expect(proxy.asked().map(({ method }) => method)).toEqual(['PUT', 'PUT', 'GET'])
+    expect(await direct.read('k')).toEqual(bytes('ours'))
+  })
+
+  test('is found to have been done also where looking fails at first', async () => {
+    const { proxy, store } = await newSetting()
+    const [put, get] = [atFirst(1, () => 'answer lost'), atFirst(2, () => 'body altered')]
+    proxy.meddle(asked => (asked.method === 'PUT' ? put(asked) : get(asked)))
+    expect(await store.create('k', bytes('ours'), HEADERS)).toBe(true)
+  })
+
+  test('and that found the key taken does not take it over', async () => {
+    const { proxy, store, direct } = await newSetting()
+    await direct.create('k', bytes('theirs'), HEADERS)
+    proxy.meddle(atFirst(1, () => 'answer lost'))
+    expect(await store.create('k', bytes('ours'), HEADERS)).toBe(false)
+    expect(await direct.read('k')).toEqual(bytes('theirs'))
+  })
+
+  test('every time is told, and the same command finishes', async () => {
+    const { proxy, store, direct } = await newSetting()
+    proxy.meddle(({ method }) => (method === 'PUT' ? 'answer lost' : null))
+    // The first try wrote it and its answer was lost, as were those that found it there.
+    await expect(store.create('k', bytes('ours'), HEADERS)).rejects.toThrow(
+      /^cannot create s3:.*\/k: the connection broke off \(ECONNRESET\) in 3 tries: run the command again/,
+    )
+    proxy.meddle(() => null)
+    await writeOnce(store, 'k', bytes('ours'), HEADERS)
+    expect(await direct.read('k')).toEqual(bytes('ours'))
+  })
+})
+
+const READ_FAULTS: readonly [Fault, RegExp][] = [
+  ['answer lost', /the connection broke off \(ECONNRESET\) in 3 tries: run the command again/],
+  ['error 500', /the service answered 500 \(InternalError\) in 3 tries: run the command again/],
+  ['silence', /the service did not answer in time in 3 tries: run the command again/],
+  ['body cut', /the connection broke off in the middle of the object.*: run the command again/],
+  ['body stalled', /the connection broke off in the middle of the object.*: run the command again/],
+  ['body truncated', /the service returned other bytes than were written: restore the object from a copy/],
+  ['body altered', /the service returned other bytes than were written: restore the object from a copy/],
+]
+
+describe.each(READ_FAULTS)('a service with %j', (fault, told) => {
+  test('for a moment is read to the end', async () => {
+    const { proxy, store, direct } = await newSetting()
+    await direct.create('k', bytes('a text of some length'), HEADERS)
+    proxy.meddle(atFirst(2, () => fault))
+    expect(await store.read('k')).toEqual(bytes('a text of some length'))
+    expect(proxy.asked()).toHaveLength(3)
+  })
+
+  test('for good is told with what to do about it, and never as a shorter or another object', async () => {
+    const { proxy, store, direct, url } = await newSetting()
+    await direct.create('k', bytes('a text of some length'), HEADERS)
+    proxy.meddle(() => fault)
+    const error = await store.read('k').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(StoreError)
+    expect(String(error)).toMatch(told)
+    expect(String(error)).toContain(`cannot read ${url}/k: `)
+  })
+})
+
+const WRITE_FAULTS = READ_FAULTS.slice(0, 3)
+
+describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
+  test('for a moment is written to, listed and cleared', async () => {
+    const { proxy, store, direct } = await newSetting()
+    const bridged = async <T>(run: () => Promise<T>): Promise<T> => {
+      proxy.meddle(atFirst(2, () => fault))
+      const result = await run()
+      expect(proxy.asked().length).toBeGreaterThanOrEqual(3)
+      return result
+    }
+    expect(await bridged(() => store.create('k', bytes('one'), HEADERS))).toBe(true)
+    await bridged(() => store.replace('k', bytes('two'), HEADERS))
+    expect(await direct.read('k')).toEqual(bytes('two'))
+    expect(await bridged(() => store.list(''))).toEqual(['k'])
+    await bridged(() => store.remove('k'))
+    expect(await direct.list('')).toEqual([])
+  })
+
+  test('for good is told by every method', async () => {
+    const { proxy, store, url } = await newSetting()
+    proxy.meddle(() => fault)
+    const attempts = [
+      store.create('k', bytes('x'), HEADERS),
+      store.replace('r', bytes('x'), HEADERS),
+      store.list('v1/'),
+      store.remove('k'),
+    ]
+    for (const [i, outcome] of (await Promise.allSettled(attempts)).entries()) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) })
+      const message = outcome.status === 'rejected' ? String(outcome.reason) : ''
+      expect(message).toMatch(told)
+      expect(message).toContain(`cannot ${['create', 'replace', 'list', 'remove'][i]} ${url}/`)
+    }
+  })
+})
+
+const RIGHTS =
+  /the service refuses \(\w+\): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they have the right/
+
+const withKey = (change: Partial<NonNullable<S3Access['credentials']>>): S3Access => {
+  const server = s3Server()
+  return { ...server, credentials: { ...server.credentials, ...change } }
+}
+
+const everyMethod = (store: ObjectStore): readonly (() => Promise<unknown>)[] => [
+  () => store.read('k'),
+  () => store.create('k', bytes('x'), HEADERS),
+  () => store.replace('k', bytes('x'), HEADERS),
+  () => store.list(''),
+  () => store.remove('k'),
+]
+
+describe('a service that refuses is told by every method with', () => {
+  test.each<[string, () => S3Access, RegExp]>([
+    ['a wrong secret', () => withKey({ secretAccessKey: 'HIDDEN' }), RIGHTS],
+    ['a key that nobody knows', () => withKey({ accessKeyId: 'stranger' }), RIGHTS],
+    [
+      'an address where nobody listens',
+      () => ({ ...s3Server(), endpoint: 'http://127.0.0.1:1' }),
+      /the service cannot be reached \(ECONNREFUSED\) in 3 tries: check AWS_ENDPOINT_URL_S3 and the network/,
+    ],
+  ])('%s', async (_what, access, told) => {
+    const store = createS3Store(`s3://${await newBucket()}/store`, access(), PATIENCE)
+    for (const run of everyMethod(store)) {
+      const error = await run().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(StoreError)
+      expect(String(error)).toMatch(told)
+      expect(String(error)).not.toContain('HIDDEN')
+    }
+  })
+
+  test('a bucket that is not there', async () => {
+    const store = createS3Store('s3://not-there/store', s3Server(), PATIENCE)
+    for (const run of everyMethod(store)) {
+      await expect(run()).rejects.toThrow(
+        /there is no bucket 'not-there': create it, or mend the name in the URL/,
+      )
+    }
+  })
+
+  test('a bucket that may only be read, which is read all the same', async () => {
+    const bucket = await newBucket()
+    const store = createS3Store(`s3://${bucket}/store`, s3Server(), PATIENCE)
+    await store.create('k', bytes('x'), HEADERS)
+    await forbidWriting(bucket)
+    expect(await store.read('k')).toEqual(bytes('x'))
+    await expect(store.create('new', bytes('x'), HEADERS)).rejects.toThrow(RIGHTS)
+    await expect(store.replace('k', bytes('y'), HEADERS)).rejects.toThrow(RIGHTS)
+    await expect(store.remove('k')).rejects.toThrow(RIGHTS)
+    expect(await store.list('')).toEqual(['k'])
+  })
+})

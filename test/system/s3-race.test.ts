@@ -1,0 +1,61 @@
+// Publishers that meet in a bucket: the service decides, one wins, and every other one is told.
+import { hostname } from 'node:os'
+import { expect, test } from 'vitest'
+import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
+import { createS3Store } from '#storage/s3-store.ts'
+import { startHighwater } from '../setup/highwater-process.ts'
+import { atFirst, startS3Proxy } from '../setup/s3-proxy.ts'
+import { newBucket, s3Env, s3Server, tinyS3Stores } from '../setup/s3-stores.ts'
+import { buildArgs, faultsOf, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
+import { waitingBook } from '../setup/waiting-book.ts'
+
+test('of two builds that run at the same time one publishes, and the other says who runs', async () => {
+  const stores = await tinyS3Stores()
+  const { book, letGo } = await waitingBook()
+  const builds = [0, 1].map(() => startHighwater(buildArgs(stores, { book }), { env: s3Env(stores.s3) }))
+  const first = await Promise.race(
+    builds.map(async ({ ended }, i) => ({ i, ...(await ended) })), // the winner waits to be let go
+  )
+  expect(first).toMatchObject({ code: 1, stdout: '' })
+  const winner = builds[1 - first.i]!
+  expect(first.stderr).toContain(
+    `another build of ${stores.url} is running: process ${winner.pid} on ${hostname()} since 2`,
+  )
+  await letGo()
+  expect(await winner.ended).toMatchObject({ code: 0 })
+  expect(await pointerOf(stores)).toBe(NEXT_VERSION)
+  expect(await faultsOf(stores)).toEqual([])
+})
+
+const RACERS = 16
+
+test('of many publishers that saw the same head one appends, also where answers are lost and a service fails', async () => {
+  const proxy = await startS3Proxy()
+  const url = `s3://${await newBucket()}/store`
+  const entry = (i: number) => ({
+    action: 'publish' as const,
+    version: `2026-01-01T00:15:${String(i).padStart(2, '0')}Z`,
+    manifest_sha256: 'f'.repeat(64),
+    at: '2026-01-01T00:15:00Z',
+    expires: '2026-01-03T00:15:00Z',
+    history_restated: false,
+  })
+  const head = await appendEntry(createS3Store(url, s3Server()), null, entry(0), null)
+  let count = 0
+  proxy.meddle(
+    atFirst(RACERS, ({ method }) => {
+      if (method !== 'PUT') return null
+      return count++ % 2 === 0 ? 'answer lost' : 'error 500'
+    }),
+  )
+  const racers = Array.from({ length: RACERS }, (_, i) =>
+    appendEntry(createS3Store(url, proxy.access), head, entry(i + 1), null),
+  )
+  const outcomes = await Promise.allSettled(racers)
+  const won = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  expect(won).toHaveLength(1)
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(LostRaceError)
+  }
+  expect(await readLog(createS3Store(url, s3Server()))).toEqual([head, won[0]])
+})

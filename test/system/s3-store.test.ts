@@ -1,0 +1,68 @@
+// The object store in a bucket, against a real server.
+import { HeadObjectCommand } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
+import { describe, expect, test } from 'vitest'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { MOST_SOCKETS } from '#storage/s3-access.ts'
+import { createS3Store } from '#storage/s3-store.ts'
+import { newBucket, s3Client, s3Server } from '../setup/s3-stores.ts'
+import { describeConformance } from '../setup/store-conformance.ts'
+
+const HEADERS = { content_type: 'text/plain' }
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const openNew = async (): Promise<ObjectStore> =>
+  createS3Store(`s3://${await newBucket()}/some/prefix`, s3Server())
+
+describeConformance('S3', openNew)
+
+describe('the S3 store', () => {
+  test('tells an HTTP origin what an object is, and keeps its digest with it', async () => {
+    const Bucket = await newBucket()
+    const store = createS3Store(`s3://${Bucket}/some/prefix`, s3Server())
+    const content_type = 'application/json; charset=utf-8'
+    const cache_control = 'max-age=31536000, immutable'
+    await store.create('a.json.br', bytes('{}'), { content_type, content_encoding: 'br', cache_control })
+    await store.replace('b.json', bytes('[]'), { content_type })
+    const head = (key: string) =>
+      s3Client().send(new HeadObjectCommand({ Bucket, Key: `some/prefix/${key}` }))
+    expect(await head('a.json.br')).toMatchObject({
+      ContentType: content_type,
+      ContentEncoding: 'br',
+      CacheControl: cache_control,
+      ContentLength: 2,
+      Metadata: { sha256: sha256(bytes('{}')) },
+    })
+    const plain = await head('b.json')
+    expect(plain).toMatchObject({ ContentType: content_type, Metadata: { sha256: sha256(bytes('[]')) } })
+    expect([plain.ContentEncoding, plain.CacheControl]).toEqual([undefined, undefined])
+  })
+
+  test('lists more keys than the service gives at a time, each once and in order', async () => {
+    const store = await openNew()
+    const keys = Array.from({ length: 2_100 }, (_, i) => `many/${String(i).padStart(5, '0')}`)
+    await pMap(keys, key => store.create(key, bytes(key), HEADERS), { concurrency: MOST_SOCKETS })
+    await store.create('many.more', bytes('x'), HEADERS)
+    expect(await store.list('many/')).toEqual(keys)
+  })
+
+  test('of two prefixes in one bucket sees its own, also where one name begins the other', async () => {
+    const bucket = await newBucket()
+    const [open, hidden, whole] = ['/store', '/store.private', ''].map(path =>
+      createS3Store(`s3://${bucket}${path}`, s3Server()),
+    )
+    await open!.create('k', bytes('open'), HEADERS)
+    await hidden!.create('k', bytes('hidden'), HEADERS)
+    expect(await open!.list('')).toEqual(['k'])
+    expect(await hidden!.read('k')).toEqual(bytes('hidden'))
+    expect(await whole!.list('')).toEqual(['store.private/k', 'store/k'])
+  })
+
+  test('carries an object of many megabytes', async () => {
+    const store = await openNew()
+    const large = new Uint8Array(20 << 20).map((_, i) => i % 251)
+    await store.create('large', large, HEADERS)
+    expect(sha256((await store.read('large'))!)).toBe(sha256(large))
+  })
+})
