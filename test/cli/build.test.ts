@@ -10,7 +10,7 @@ import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { aLedger, aModule, catalogue, csv, dailyBars, moduleText, reported } from '#test/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
-import { run } from './made-up.ts'
+import { NOW_MS, run } from './made-up.ts'
 
 /** Fourteen days, up to the day before the made-up now. */
 const BOOK = {
@@ -147,11 +147,12 @@ describe('build', () => {
       'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')]),
       'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
     })
-    const elapsed = () => {
+    // The clock is read once more when the lock is taken, and before anything is computed.
+    const now = () => {
       if (existsSync(join(folder, 'store/lock'))) breakLock(join(folder, 'store'))
-      return 0
+      return NOW_MS
     }
-    const { code, err } = await buildIn({ elapsed })
+    const { code, err } = await buildIn({ now })
     expect(code).toBe(1)
     expect(err).toMatch(/^warning: the lock was not given back/)
     expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
