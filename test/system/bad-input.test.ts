@@ -90,7 +90,7 @@ test('stale bars, a bad funding rate and a fill outside its bar are told at once
     expect(stderr).toContain(`\n  ${place}`)
 })
 
-test('a build of the past does not take the served window back, unless it names its version', async () => {
+test('a build of the past does not take the served window back, unless it names its version and may alter history', async () => {
   const own = await copyStores(inject('tinyStore'))
   const unnamed = buildArgs(own, { asOf: '2024-12-31' }).filter((_, i, args) => {
     const version = args.indexOf('--version')
@@ -103,7 +103,12 @@ test('a build of the past does not take the served window back, unless it names 
       `${TINY_LAST_DAY}: bring newer data, or name the version with --version`,
   )
   expect(await pointerOf(own)).toBe(TINY_VERSION)
-  expect(await highwater(buildArgs(own, { asOf: '2024-12-31' }))).toMatchObject({ code: 0 })
+  const named = await highwater(buildArgs(own, { asOf: '2024-12-31' }))
+  expect(named).toMatchObject({ code: 1, stdout: '' })
+  expect(named.stderr).toMatch(/would alter history .*\n.*return of 2025-01-01: .* -> none/)
+  expect(await pointerOf(own)).toBe(TINY_VERSION)
+  const allowed = [...buildArgs(own, { asOf: '2024-12-31' }), '--allow-restatement']
+  expect(await highwater(allowed)).toMatchObject({ code: 0 })
   expect(await pointerOf(own)).toBe(NEXT_VERSION)
 })
 

@@ -7,7 +7,7 @@ import { buildArgs, contentOf, copyStores, faultsOf, pointerOf } from '../setup/
 const LIMITS = [
   [1, 'the snapshot', /snapshot\.\w+: EFBIG/],
   [34, 'an artifact', /v1\/snapshots\/20250225T001500Z\/export\.daily\.json: EFBIG/],
-  [40, 'the manifest', /manifest\.json: EFBIG/],
+  [40, 'what describes the version', /datapackage\.json: EFBIG/],
 ] as const
 
 test.each(LIMITS)(

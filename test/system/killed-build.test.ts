@@ -6,7 +6,15 @@ import { expect, inject, test } from 'vitest'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { highwater, startHighwater } from '../setup/highwater-process.ts'
 import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, contentOf, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
+import {
+  buildArgs,
+  contentOf,
+  copyStores,
+  faultsOf,
+  NEXT_VERSION,
+  pointerOf,
+  versionContentOf,
+} from '../setup/stores.ts'
 
 const SEED = 20_261_121
 const KILLS = 20
@@ -24,7 +32,7 @@ test(
     const startedMs = performance.now()
     expect(await highwater(buildArgs(whole, { threads: 2 }))).toMatchObject({ code: 0 })
     const tookMs = performance.now() - startedMs
-    const finished = await publicContentOf(whole)
+    const finished = await versionContentOf(whole)
 
     const rounds = toRounds(tookMs)
     const lanes = Array.from({ length: LANES }, (_, lane) => rounds.filter((_, i) => i % LANES === lane))
@@ -60,7 +68,7 @@ async function killAndFinish(rounds: readonly (readonly number[])[], finished: C
     const exit = await highwater(buildArgs(stores))
     expect(exit.code, `${killedAt(...instants)}: ${exit.stderr}`).toBe(0)
     expect(await faultsOf(stores), killedAt(...instants)).toEqual([])
-    expect(await publicContentOf(stores), killedAt(...instants)).toEqual(finished)
+    expect(await versionContentOf(stores), killedAt(...instants)).toEqual(finished)
     expect(await unfinishedIn(stores), killedAt(...instants)).toEqual([])
   }
   return left
@@ -80,13 +88,3 @@ const killedAt = (...instants: readonly number[]): string =>
 const unfinishedIn = ({ url }: Stores): Promise<string[]> => readdir(fileURLToPath(`${url}/.unfinished`))
 
 type Content = Readonly<Record<string, string>>
-
-/** The public objects by key inside their store. */
-async function publicContentOf(stores: Stores): Promise<Content> {
-  const entries = Object.entries(await contentOf(stores))
-  return Object.fromEntries(
-    entries
-      .filter(([url]) => url.startsWith(`${stores.url}/`))
-      .map(([url, digest]) => [url.slice(stores.url.length), digest]),
-  )
-}
