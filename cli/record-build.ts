@@ -3,6 +3,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { Book } from '#pipeline/book/book.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
 type BuildRecord = {
@@ -31,8 +32,7 @@ export async function recordBuild(
       bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
     })),
   }
-  const bytes = new TextEncoder().encode(`${JSON.stringify(record, null, 1)}\n`)
-  await privateStore.replace(privateKey(manifest.version, 'build.json'), bytes, {
+  await privateStore.replace(privateKey(manifest.version, 'build.json'), toJsonBytes(record), {
     content_type: 'application/json',
   })
 }

@@ -17,6 +17,7 @@ import { RENDER_REVISION } from '#core/render/revision.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
@@ -174,6 +175,3 @@ async function pointTo(
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
 }
-
-const toJsonBytes = (value: object): Uint8Array =>
-  new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`)

@@ -1,3 +1,4 @@
+import { sortedNumber } from '#core/contract/sorted-number.ts'
 import type { ObjectStore } from './object-store.ts'
 import { tolerate } from './tolerate.ts'
 
@@ -119,8 +120,7 @@ const isHeld = (record: LockRecord, world: LockWorld): boolean => {
   return record.host !== world.holder.host || world.isAlive(record.pid)
 }
 
-const nextNumber = (key: string | undefined): string =>
-  String(Number(key?.split('/').at(-1) ?? 0) + 1).padStart(10, '0')
+const nextNumber = (key: string | undefined): string => sortedNumber(Number(key?.split('/').at(-1) ?? 0) + 1)
 
 const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
   new TextEncoder().encode(

@@ -10,6 +10,7 @@ import {
   signatureKey,
 } from '#core/contract/pointer.ts'
 import { sha256 } from './digest.ts'
+import { toJsonBytes } from './json-bytes.ts'
 import type { ObjectHeaders, ObjectStore } from './object-store.ts'
 import { publishKey } from './public-keys.ts'
 import type { Signer } from './signature.ts'
@@ -112,7 +113,7 @@ export async function appendEntry(
     ...next,
     prev_entry_sha256: head?.sha256 ?? null,
   }
-  const bytes = toBytes(entry)
+  const bytes = toJsonBytes(entry)
   const logged = { entry, sha256: sha256(bytes) }
   if (signer !== null) await signEntry(store, bytes, logged.sha256, signer)
   if (!(await store.create(pointerKey(entry.seq), bytes, FOR_EVER))) {
@@ -138,7 +139,7 @@ export const deriveHint = (
   store: ObjectStore,
   { seq, version, manifest_sha256 }: PointerEntry,
 ): Promise<void> =>
-  store.replace(CURRENT_KEY, toBytes({ seq, version, manifest_sha256 } satisfies CurrentHint), {
+  store.replace(CURRENT_KEY, toJsonBytes({ seq, version, manifest_sha256 } satisfies CurrentHint), {
     content_type: 'application/json; charset=utf-8',
     cache_control: 'max-age=10, stale-if-error=3600',
   })
@@ -149,8 +150,6 @@ const FOR_EVER: ObjectHeaders = {
 }
 
 const SIGNATURE: ObjectHeaders = { ...FOR_EVER, content_type: 'application/octet-stream' }
-
-const toBytes = (value: object): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value, null, 1)}\n`)
 
 /** Undefined where the bytes are no JSON: no schema accepts it. */
 function parseJson(bytes: Uint8Array): unknown {

@@ -1,5 +1,6 @@
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { type PublicKeys, publicKeys } from '#core/contract/public-keys.ts'
+import { toJsonBytes } from './json-bytes.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Signer } from './signature.ts'
 
@@ -14,7 +15,7 @@ export async function publishKey(store: ObjectStore, signer: Signer): Promise<vo
     ...known.keys,
     { id: signer.keyId, algorithm: 'Ed25519' as const, public_key_pem: signer.publicKeyPem },
   ]
-  await store.replace(KEYS_KEY, new TextEncoder().encode(`${JSON.stringify({ keys }, null, 1)}\n`), {
+  await store.replace(KEYS_KEY, toJsonBytes({ keys }), {
     content_type: 'application/json; charset=utf-8',
     cache_control: 'max-age=3600',
   })
