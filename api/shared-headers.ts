@@ -1,3 +1,4 @@
+import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
 import { corsHeaders } from './cors.ts'
 
 /** Headers of every answer, whatever becomes of the request. */
@@ -13,10 +14,8 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 export const CACHING = {
   /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */
   dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
-  /** Pinned answers never change: a year, the longest that caches honour. */
-  pinned: 'max-age=31536000, immutable',
-  /** The poll targets. */
-  pointer: 'max-age=10, stale-if-error=3600',
+  pinned: IMMUTABLE,
+  pointer: POLLED,
   /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */
   refusal: 'max-age=10',
   never: 'no-store',

@@ -1,8 +1,7 @@
-import { manifestKey } from '#core/contract/artifacts.ts'
-import { type CurrentVersion, manifest } from '#core/contract/manifest.ts'
+import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
-import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { findManifest } from '#storage/published-manifest.ts'
 
 /**
  * Publishing an older version would take the served data back in time without anybody having said so. So would a window
@@ -29,7 +28,6 @@ export async function assertNotOlder(
 
 /** Null where the manifest is lost or damaged: then it tells nothing, and publishing anew is what mends it. */
 async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
-  const bytes = await store.read(manifestKey(current.version))
-  if (bytes === null || sha256(bytes) !== current.manifest_sha256) return null
-  return manifest.parse(JSON.parse(new TextDecoder().decode(bytes))).window.to
+  const found = await findManifest(store, current)
+  return found.fault === null ? found.manifest.window.to : null
 }

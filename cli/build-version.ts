@@ -13,7 +13,7 @@ import type { S3Access } from '#storage/s3-access.ts'
 import type { Signer } from '#storage/signature.ts'
 import { assertNotOlder } from './assert-not-older.ts'
 import { describeCode } from './code-identity.ts'
-import { recordBuild } from './record-build.ts'
+import { describeInputs, recordBuild } from './record-build.ts'
 import { readSigner } from './signing.ts'
 import { withStoreLock } from './store-lock.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -95,6 +95,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     store,
     privateStore,
     builtWith,
+    inputs: describeInputs(book),
     threads,
     progress,
     now: surroundings.now,
@@ -103,9 +104,9 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     assertAlone: order.lock.assertHeld,
   })
   watch.lap('publish')
-  const result = { ...night, ...published, book, timings: watch.laps() }
-  await recordBuild(privateStore, result)
-  return result
+  const timings = watch.laps()
+  await recordBuild(privateStore, version, timings)
+  return { ...night, ...published, book, timings }
 }
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Surroundings) => ({

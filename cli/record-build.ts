@@ -1,38 +1,30 @@
 import { hostname } from 'node:os'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { Manifest } from '#core/contract/manifest.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 
-type BuildRecord = {
-  readonly book: Book
-  readonly manifest: Manifest
-  /** Milliseconds spent in each step. */
-  readonly timings: Readonly<Record<string, number>>
-}
+/** What a build read: every file with its digest, and how far each set of bars reaches. */
+export const describeInputs = ({ inputs, bars }: Book): object => ({
+  inputs: [...inputs].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
+  bars: [...bars.values()].map(({ path, bars, gaps }) => ({
+    path,
+    bars: bars.t.length,
+    last_open: toIsoInstant(bars.t.at(-1)!),
+    gaps: gaps.length,
+    bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
+  })),
+})
 
-/** The private record of a build: what went in, on which machine, and how long it took. */
-export async function recordBuild(
+/** The private note on a build: on which machine it ran, and how many milliseconds each step took. */
+export const recordBuild = (
   privateStore: ObjectStore,
-  { book, manifest, timings }: BuildRecord,
-): Promise<void> {
-  const record = {
-    version: manifest.version,
-    host: hostname(),
-    built_with: manifest.built_with,
-    timings_ms: timings,
-    inputs: book.inputs,
-    bars: [...book.bars.values()].map(({ path, bars, gaps }) => ({
-      path,
-      bars: bars.t.length,
-      last_open: toIsoInstant(bars.t.at(-1)!),
-      gaps: gaps.length,
-      bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
-    })),
-  }
-  await privateStore.replace(privateKey(manifest.version, 'build.json'), toJsonBytes(record), {
-    content_type: 'application/json',
-  })
-}
+  version: string,
+  timings_ms: Readonly<Record<string, number>>,
+): Promise<void> =>
+  privateStore.replace(
+    privateKey(version, 'build.json'),
+    toJsonBytes({ version, host: hostname(), timings_ms }),
+    { content_type: 'application/json' },
+  )

@@ -2,8 +2,8 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { readManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
-import { readManifest } from './verify-version.ts'
 
 /**
  * How long an entry proves what is served: two nights, so that one that failed is no alarm, and a third is. `refresh`
@@ -31,7 +31,7 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
   const log = await readLog(store)
   const target = findPublication(store, publicationsOf(log), version)
   if (target.is_served) throw new Error(`${version} is served already: nothing to roll back`)
-  await readManifest(store, version, target.manifest_sha256)
+  await readManifest(store, target)
   const { manifest_sha256, history_restated } = target
   const next = { action: 'rollback' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, log.at(-1) ?? null, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)

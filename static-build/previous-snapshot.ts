@@ -1,12 +1,10 @@
-import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
-import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
-import { readManifest } from './verify-version.ts'
+import { readManifest } from '#storage/published-manifest.ts'
+import { readSnapshotFiles } from '#storage/snapshot-files.ts'
 
 /**
  * The version that is compared with: the one that was served when this one was, or would be, published. Running a
@@ -18,20 +16,9 @@ export function versionBefore(log: readonly LoggedEntry[], version: string): Log
 }
 
 /** The snapshot of a published version, held to the digests of its manifest. Throws a sentence where it is not whole. */
-export async function readPublishedSnapshot(
+export const readPublishedSnapshot = async (
   store: ObjectStore,
   privateStore: ObjectStore,
-  { version, manifest_sha256 }: CurrentVersion,
-): Promise<Snapshot> {
-  const { snapshot } = await readManifest(store, version, manifest_sha256)
-  const read = async ([file, name]: [string, string]) => {
-    const key = privateKey(version, name)
-    const bytes = await privateStore.read(key)
-    if (bytes !== null && sha256(bytes) === snapshot[name]) return [file, bytes] as const
-    throw new Error(
-      `${privateStore.url}/${key} is ${bytes === null ? 'missing' : 'not the file that was published'}: restore it from a copy, or name the private store that has it with --private-store`,
-    )
-  }
-  const files = await Promise.all(Object.entries(SNAPSHOT_FILES).map(read))
-  return decodeSnapshot(Object.fromEntries(files) as SnapshotBytes) // one entry a file
-}
+  current: CurrentVersion,
+): Promise<Snapshot> =>
+  decodeSnapshot(await readSnapshotFiles(privateStore, await readManifest(store, current)))

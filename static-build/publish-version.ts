@@ -17,8 +17,9 @@ import { RENDER_REVISION } from '#core/render/revision.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
-import type { ObjectHeaders, ObjectStore } from '#storage/object-store.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
@@ -28,6 +29,7 @@ import { readPublishedSnapshot, versionBefore } from './previous-snapshot.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { RestatementError } from './restatement.ts'
+import { saveInputs } from './save-inputs.ts'
 import { saveSnapshot } from './save-snapshot.ts'
 import { sha256Sums } from './sha256-sums.ts'
 import { findFaults } from './verify-version.ts'
@@ -38,6 +40,8 @@ export type PublishOrder = {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
   readonly builtWith: Manifest['built_with']
+  /** Digests and extents of what was read, for the private record. */
+  readonly inputs: object
   readonly threads: number
   readonly progress: Progress
   /** The time of day, epoch milliseconds: it stands in the pointer entry and nowhere else. */
@@ -67,19 +71,22 @@ export type Published = {
  * RestatementError before anything public is written.
  */
 export async function publishVersion(order: PublishOrder): Promise<Published> {
-  const { store, snapshot } = order
+  const { store, privateStore } = order
   const changes = await compareWithPrevious(order)
+  const snapshot = withVerdict(order.snapshot, changes)
+  const { version } = snapshot.dataset
   const bytes = encodeSnapshot(snapshot)
-  const digests = await saveSnapshot(order.privateStore, snapshot.dataset.version, bytes)
+  const digests = await saveSnapshot(privateStore, version, bytes)
+  const inputsDigest = await saveInputs(privateStore, version, order.inputs, order.signer)
   const artifacts = await (order.render ?? renderVersion)({
     store,
-    version: snapshot.dataset.version,
+    version,
     points: publishedPoints(snapshot),
     snapshot: bytes,
     threads: order.threads,
     progress: order.progress,
   })
-  const manifest = toManifest(order, digests, changes, artifacts)
+  const manifest = toManifest(order, digests, inputsDigest, changes, artifacts)
   await writeDocuments(store, manifest, changes)
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
@@ -102,9 +109,16 @@ async function compareWithPrevious(order: PublishOrder): Promise<Changes> {
   return changes
 }
 
+/** Whether history was restated is known once the version before was read, and every answer is a function of the snapshot. */
+const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapshot => ({
+  ...snapshot,
+  dataset: { ...snapshot.dataset, history_restated },
+})
+
 const toManifest = (
   { snapshot, builtWith }: PublishOrder,
   digests: Readonly<Record<string, string>>,
+  inputs_sha256: string | null,
   changes: Changes,
   artifacts: Artifact[],
 ): Manifest => ({
@@ -118,26 +132,18 @@ const toManifest = (
   history_restated: changes.history_restated,
   changes_sha256: sha256(toJsonBytes(changes)),
   built_with: builtWith,
+  inputs_sha256,
   snapshot: { ...digests },
   artifacts,
 })
-
-const JSON_FOR_EVER: ObjectHeaders = {
-  content_type: 'application/json; charset=utf-8',
-  cache_control: 'max-age=31536000, immutable',
-}
-
-const TEXT_FOR_EVER: ObjectHeaders = { ...JSON_FOR_EVER, content_type: 'text/plain; charset=utf-8' }
-
-const SIGNATURE_FOR_EVER: ObjectHeaders = { ...JSON_FOR_EVER, content_type: 'application/octet-stream' }
 
 /** What stands beside the artifacts: functions of the manifest, and the changes, whose digest is in it. */
 async function writeDocuments(store: ObjectStore, manifest: Manifest, changes: Changes): Promise<void> {
   const keyOf = (name: VersionDocument) => documentKey(manifest.version, name)
   const sums = new TextEncoder().encode(sha256Sums(manifest))
-  await writeOnce(store, keyOf('changes.json'), toJsonBytes(changes), JSON_FOR_EVER)
-  await writeOnce(store, keyOf('datapackage.json'), toJsonBytes(dataPackage(manifest)), JSON_FOR_EVER)
-  await writeOnce(store, keyOf('SHA256SUMS'), sums, TEXT_FOR_EVER)
+  await writeOnce(store, keyOf('changes.json'), toJsonBytes(changes), IMMUTABLE_JSON)
+  await writeOnce(store, keyOf('datapackage.json'), toJsonBytes(dataPackage(manifest)), IMMUTABLE_JSON)
+  await writeOnce(store, keyOf('SHA256SUMS'), sums, IMMUTABLE_TEXT)
 }
 
 /** The signature comes first: a manifest means complete. */
@@ -145,9 +151,9 @@ async function writeManifest({ store, signer }: PublishOrder, manifest: Manifest
   const bytes = toJsonBytes(manifest)
   const { version } = manifest
   if (signer !== null) {
-    await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), SIGNATURE_FOR_EVER)
+    await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), IMMUTABLE_BYTES)
   }
-  await writeOnce(store, manifestKey(version), bytes, JSON_FOR_EVER)
+  await writeOnce(store, manifestKey(version), bytes, IMMUTABLE_JSON)
   return sha256(bytes)
 }
 

@@ -7,14 +7,12 @@ import { type RenderedAnswer, renderAnswer } from '#core/resources/render-answer
 import type { ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
+import { immutableHeaders } from '#storage/immutable-headers.ts'
 import type { ObjectHeaders } from '#storage/object-store.ts'
 import { compressTwins } from './compress.ts'
 
 /** A canonical point: a resource and the parameters it is published at. */
 export type Point = { readonly id: ResourceId; readonly params: Params }
-
-/** A pinned file never changes, so caches may keep it for a year, the longest that they honour. */
-const FOR_EVER = 'max-age=31536000, immutable'
 
 /** A published file, before it is. */
 export type PublishedFile = {
@@ -53,8 +51,7 @@ export function renderPoint(snapshot: Snapshot, point: Point): RenderedPoint {
 }
 
 const storedHeaders = (mediaType: string, coding?: TwinCoding): ObjectHeaders => ({
-  content_type: mediaType,
-  cache_control: FOR_EVER,
+  ...immutableHeaders(mediaType),
   ...(coding === undefined ? {} : { content_encoding: coding }),
 })
 

@@ -1,6 +1,6 @@
 import pMap from 'p-map'
-import { manifestKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
-import { type Artifact, type Manifest, manifest } from '#core/contract/manifest.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -12,23 +12,6 @@ const READS_AT_ONCE = 16
 export type Fault = { readonly key: string; readonly what: 'missing' | 'altered' }
 
 type Promised = { readonly key: string; readonly bytes: number; readonly sha256: string }
-
-/** The manifest under its digest, as the pointer names it. Throws a sentence where it is missing or another. */
-export async function readManifest(
-  store: ObjectStore,
-  version: string,
-  manifestSha256: string,
-): Promise<Manifest> {
-  const key = manifestKey(version)
-  const bytes = await store.read(key)
-  const refuse = (why: string) =>
-    new Error(`${store.url}/${key} ${why}: restore it from a copy, or roll back to another version`)
-  if (bytes === null) throw refuse('is missing')
-  if (sha256(bytes) !== manifestSha256) throw refuse('is not the manifest that was published')
-  const parsed = manifest.safeParse(JSON.parse(new TextDecoder().decode(bytes)))
-  if (!parsed.success) throw refuse('has another form than this program knows')
-  return parsed.data
-}
 
 /** Reads every public object of a version back from the store and holds it to the manifest. */
 export async function findFaults(

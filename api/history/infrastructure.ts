@@ -43,7 +43,7 @@ export function versions(served: ServedVersion | null): InfrastructureAnswer {
       api_version: API_VERSION,
       stability: 'stable',
       dataset_version: dataset?.version ?? null,
-      history_restated: served?.historyRestated ?? null,
+      history_restated: served?.snapshot.dataset.history_restated ?? null,
       generated_utc: dataset?.version ?? null,
       window: dataset?.window ?? { from: null, to: null },
       max_modelled_risk_pct: dataset?.max_modelled_risk_pct ?? null,

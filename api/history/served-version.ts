@@ -1,12 +1,11 @@
-import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
-import { type Artifact, type CurrentVersion, type Manifest, manifest } from '#core/contract/manifest.ts'
+import type { Artifact, CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/payloads/book.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
-import { sha256 } from '#storage/digest.ts'
-import type { ObjectStore } from '#storage/object-store.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { findManifest } from '#storage/published-manifest.ts'
+import { readSnapshotFiles } from '#storage/snapshot-files.ts'
 
 /** A version in memory, verified: what every request is answered from. */
 export type ServedVersion = {
@@ -15,8 +14,6 @@ export type ServedVersion = {
   /** The published artifacts by canonical path and query. */
   readonly artifacts: ReadonlyMap<string, Artifact>
   readonly checks: ReadinessChecks
-  /** Whether it alters history that the version before had published. */
-  readonly historyRestated: boolean
 }
 
 /** A version that must not be served, and which checks failed. */
@@ -69,62 +66,30 @@ function toServed(
   snapshot: Snapshot,
   needed: readonly (keyof ReadinessChecks)[],
 ): ServedVersion {
-  const { version, history_restated } = published
+  const { version } = published
   const checks = checkVersion(published, snapshot)
   const failed = needed.filter(name => !checks[name])
   if (failed.length > 0) throw new UnfitVersionError(version, `${failed.join(', ')} failed`, checks)
   const artifacts = new Map(published.artifacts.map(artifact => [artifact.url, artifact]))
-  return { version, snapshot, artifacts, checks, historyRestated: history_restated }
+  return { version, snapshot, artifacts, checks }
 }
-
-const loadSnapshot = async (privateStore: ObjectStore, published: Manifest): Promise<Snapshot> =>
-  readSnapshot(published, await loadSnapshotBytes(privateStore, published))
 
 /** The manifest that the pointer log names by its digest. Throws UnfitVersionError or StoreError. */
 export async function loadManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
-  const unfit = (why: string) => new UnfitVersionError(current.version, why, NO_CHECKS)
-  const bytes = await store.read(manifestKey(current.version))
-  if (bytes === null) throw new GoneVersionError(current.version)
-  if (sha256(bytes) !== current.manifest_sha256) throw unfit('its manifest is not the one that was published')
-  const parsed = manifest.safeParse(jsonOrNull(bytes))
-  if (!parsed.success) throw unfit('its manifest has another form: update the program')
-  if (parsed.data.version !== current.version) throw unfit(`its manifest is that of ${parsed.data.version}`)
-  return parsed.data
+  const found = await findManifest(store, current)
+  if (found.fault === null) return found.manifest
+  if (found.fault === 'missing') throw new GoneVersionError(current.version)
+  throw new UnfitVersionError(current.version, `its manifest ${found.what}`, NO_CHECKS)
 }
 
-/** Null, like every other JSON that is no manifest, where the bytes are no JSON at all. */
-function jsonOrNull(bytes: Uint8Array): unknown {
+/** The files may be those that were published, and still this program of another age than they are. */
+async function loadSnapshot(privateStore: ObjectStore, published: Manifest): Promise<Snapshot> {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}
-
-async function loadSnapshotBytes(privateStore: ObjectStore, published: Manifest): Promise<SnapshotBytes> {
-  const load = async ([file, name]: [string, string]) => {
-    const bytes = await privateStore.read(privateKey(published.version, name))
-    const why =
-      bytes === null
-        ? `${name} is missing in ${privateStore.url}`
-        : `${name} is not the file that was published`
-    if (bytes === null || sha256(bytes) !== published.snapshot[name]) {
-      throw new UnfitVersionError(published.version, why, { ...NO_CHECKS, manifest_loaded: true })
-    }
-    return [file, bytes] as const
-  }
-  const files = await Promise.all(Object.entries(SNAPSHOT_FILES).map(load))
-  return Object.fromEntries(files) as SnapshotBytes // one entry a file
-}
-
-/** The files are those that were published, and still this program may be of another age than they are. */
-function readSnapshot({ version }: Manifest, bytes: SnapshotBytes): Snapshot {
-  try {
-    return decodeSnapshot(bytes)
+    return decodeSnapshot(await readSnapshotFiles(privateStore, published))
   } catch (cause) {
+    if (cause instanceof StoreError) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UnfitVersionError(version, why, { ...NO_CHECKS, manifest_loaded: true }, cause)
+    throw new UnfitVersionError(published.version, why, { ...NO_CHECKS, manifest_loaded: true }, cause)
   }
 }
 

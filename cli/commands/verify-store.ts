@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { type Fault, findFaults, objectCount, readManifest } from '#static-build/verify-version.ts'
+import { type Fault, findFaults, objectCount } from '#static-build/verify-version.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
+import { readManifest } from '#storage/published-manifest.ts'
 import { addStoreOptions, openPublicStore, type StoreOptions } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -21,8 +22,9 @@ export function addVerifyStore(program: Command, surroundings: Surroundings): vo
       const terminal = surroundings.terminal(options.json ?? false)
       const store = await openPublicStore(options, surroundings)
       const reports: Report[] = []
-      for (const { version, manifest_sha256 } of publicationsOf(await readLog(store))) {
-        const published = await readManifest(store, version, manifest_sha256)
+      for (const publication of publicationsOf(await readLog(store))) {
+        const { version } = publication
+        const published = await readManifest(store, publication)
         const faults = await findFaults(store, published, terminal.progress)
         reports.push({ version, objects: objectCount(published), faults })
       }

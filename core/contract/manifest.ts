@@ -49,6 +49,10 @@ export const manifest = z.object({
       lockfile_sha256: z.string().nullable(),
     })
     .describe('The code that built the version.'),
+  inputs_sha256: z
+    .string()
+    .nullable()
+    .describe('Digest of the private, salted record of what was read; null where versions are not signed.'),
   snapshot: z
     .record(z.string(), z.string())
     .describe('Digest of each file of the snapshot in the private store.'),

@@ -31,6 +31,8 @@ export type DatasetRecord = {
   readonly max_modelled_risk_pct: number
   readonly embargo_days: number
   readonly window: DateWindow
+  /** Whether the version alters history that the one before had published; false until it is compared with it. */
+  readonly history_restated: boolean
 }
 
 /** How the daily returns of a strategy came about. */

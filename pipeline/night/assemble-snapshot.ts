@@ -17,7 +17,7 @@ export function assembleSnapshot(
 ): Snapshot {
   const book = equalWeightBook(strategies.map(({ daily }) => daily))
   return {
-    dataset: { version, ...service, window: coverage(strategies) },
+    dataset: { version, ...service, window: coverage(strategies), history_restated: false },
     strategies,
     correlation,
     book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),

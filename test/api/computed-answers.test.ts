@@ -68,7 +68,6 @@ describe('an export of a large book', () => {
     snapshot: large,
     artifacts: new Map(),
     checks: { manifest_loaded: true, count_matches: true, per_strategy_loaded: true, correlation_dims: true },
-    historyRestated: false,
   }
   const at = (risk_pct: number) => ({ ...DEFAULT_PARAMS, risk_pct })
   const OVERLOADED = { code: 'overloaded' }

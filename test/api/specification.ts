@@ -115,6 +115,7 @@ const summary = z.object({
 const dataset = z.object({
   version: instant,
   generated_utc: instant,
+  history_restated: z.boolean(),
   window: dateWindow,
   strategy_count: z.int().positive(),
   engine: z.string(),

@@ -53,6 +53,7 @@ export async function publishBook(
     store: await openStore(url, s3),
     privateStore: await openStore(privateUrl, s3),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    inputs: {},
     threads: options.threads ?? 2,
     progress: () => {},
     now: () => Date.parse(options.version ?? TINY_VERSION),

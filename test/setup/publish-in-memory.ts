@@ -44,6 +44,7 @@ export async function publishInMemory(
     history_restated: false,
     changes_sha256: sha256(toBytes({})),
     built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    inputs_sha256: null,
     snapshot: digests,
     artifacts: await renderAll(store, snapshot, strategies),
   }

@@ -110,10 +110,11 @@ describe('the published tiny book', () => {
     expect(entry.manifest_sha256).toBe(sha256(await bytesAt(store, MANIFEST)))
   })
 
-  test('keeps its snapshot in the private store alone, with the digests of the manifest', async () => {
+  test('keeps its snapshot and its inputs in the private store alone, the snapshot with the digests of the manifest', async () => {
     const privateStore = await openStore(privateUrl)
     const files = Object.keys(manifest.snapshot)
-    expect(await privateStore.list('')).toEqual(files.map(file => privateKey(TINY_VERSION, file)).sort())
+    const expected = [...files, 'inputs.json'].map(file => privateKey(TINY_VERSION, file))
+    expect(await privateStore.list('')).toEqual(expected.sort())
     for (const file of files) {
       const there = await bytesAt(privateStore, privateKey(TINY_VERSION, file))
       expect([file, sha256(there)]).toEqual([file, manifest.snapshot[file]])

@@ -21,6 +21,7 @@ export const orderOf = (
   store,
   privateStore,
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+  inputs: {},
   threads: 1,
   progress: () => {},
   now: () => Date.parse(version),

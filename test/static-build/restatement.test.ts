@@ -1,6 +1,7 @@
 // A version that would alter published history is refused, and says so where it is allowed.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { documentKey } from '#core/contract/artifacts.ts'
+import { z } from 'zod'
+import { documentKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
@@ -33,6 +34,11 @@ const changesOf = async (version: string) =>
     JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, documentKey(version, 'changes.json')))),
   )
 
+const datasetOf = async (version: string): Promise<unknown> => {
+  const bytes = await bytesAt(stores.store, `${versionFolder(version)}/dataset.json`)
+  return z.object({ data: z.looseObject({}) }).parse(JSON.parse(new TextDecoder().decode(bytes))).data
+}
+
 test('a version that only appends is published, and its changes say what', async () => {
   const { manifest } = await publish([0.01, -0.02, 0.03, 0.01, 0.04])
   expect(manifest).toMatchObject({ previous: BEFORE, history_restated: false })
@@ -59,6 +65,14 @@ describe('a version that alters what was published', () => {
     expect(manifest.history_restated).toBe(true)
     expect((await changesOf(NEXT)).history_restated).toBe(true)
     expect((await readHead(stores.store))?.entry).toMatchObject({ version: NEXT, history_restated: true })
+  })
+
+  test('says so in its own answer, and the version after it does not', async () => {
+    await publish(altered, { allowRestatement: true })
+    expect(await datasetOf(NEXT)).toMatchObject({ version: NEXT, history_restated: true })
+    const after = '2024-06-03T00:15:00Z'
+    await publish(altered, { snapshot: handSnapshot([{ id: 'oak', returns: altered }], { version: after }) })
+    expect(await datasetOf(after)).toMatchObject({ version: after, history_restated: false })
   })
 
   test('is told from one that cannot be compared: a lost snapshot ends the build', async () => {

@@ -47,6 +47,9 @@ export const dataset = z
   .looseObject({
     version: z.string().describe('The dataset version, a UTC instant.'),
     generated_utc: z.string().describe('When the version was made: the same instant.'),
+    history_restated: z
+      .boolean()
+      .describe('Whether this version alters history that the one before had published.'),
     name: z.string().describe('Display name of the service.'),
     window: dateWindow('Earliest and latest day of any series.'),
     strategy_count: z.int().describe('Strategies in the dataset.'),

@@ -1,0 +1,9 @@
+/** The value in some stored bytes, or undefined where they are no JSON: no schema accepts that. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
