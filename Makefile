@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn deploy test check types lint format fast-test clean
+.PHONY: help setup run cdn deploy test soak check types lint format fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -27,6 +27,9 @@ deploy: $(INSTALLED) ## make the parts of deploy/ that follow from the route tab
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run
+
+soak: $(INSTALLED) ## hundreds of kills of publishing commands (KILLS=300 SEED=20261121 MINUTES=60)
+	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts
 
 check: types lint fast-test ## types, lint and the fast tests, in under a minute
 

@@ -7,6 +7,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { errorAnswer } from '#api/error-answer.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
@@ -72,12 +73,14 @@ async function startTier(): Promise<RunningServer> {
   const fail = (error: unknown): never => {
     throw error
   }
+  const published = createPublishedAnswers(store, fail)
   const app = createHistoryApp({
     source,
-    published: createPublishedAnswers(store, fail),
+    published,
+    deltas: createDictionaryDeltas(store, published, source.history, fail),
     computed: createComputedAnswers(),
     pinned: createPinnedVersions(source, store, privateStore, fail),
-    files: createStoredFiles(store),
+    files: createStoredFiles(store, source.history),
     settings: SETTINGS,
     clock: { now: () => Date.now(), elapsed: () => performance.now() },
     isDraining: () => false,

@@ -11,7 +11,9 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Signer } from '#storage/signature.ts'
+import { assertClock, assertNotAhead } from './assert-clock.ts'
 import { assertNotOlder } from './assert-not-older.ts'
+import { assertSignedHead } from './assert-signed-head.ts'
 import { describeCode } from './code-identity.ts'
 import { describeInputs, recordBuild } from './record-build.ts'
 import { readSigner } from './signing.ts'
@@ -79,6 +81,9 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
   const version = order.version ?? toIsoInstant(surroundings.now())
   const window = windowOf(order, surroundings)
   const windowEnd = toIsoDate(lastPublicDay(book, window))
+  await assertClock(store, surroundings.now())
+  assertNotAhead(version, surroundings.now())
+  await assertSignedHead(store, order.signer)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null })
   const night = await computeSnapshot(book, {
     version,

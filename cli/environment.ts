@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
+import type { Cdn } from './cdn.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
@@ -19,6 +20,8 @@ export type Environment = {
   readonly allowedOrigins: readonly string[]
   /** Whether a CDN in front of the service purges by tag after each publication. */
   readonly purgesByTag: boolean
+  /** The caches that are purged after each publication; null where there are none. */
+  readonly cdn: Cdn | null
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
 }
@@ -33,6 +36,23 @@ const instant = z
   .refine(ms => ms !== null)
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
+
+/** A password in an address could end in a log: who needs one purges by a command. */
+function isOpenAddress(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/** What stands between commas. */
+const list = z
+  .string()
+  .default('')
+  .transform(text =>
+    text
+      .split(',')
+      .map(part => part.trim())
+      .filter(part => part !== ''),
+  )
 
 const store = z.url({ protocol: /^(file|s3)$/ }).optional()
 
@@ -52,21 +72,20 @@ const VARIABLES = {
   HOST: z.string().min(1).default('127.0.0.1').describe('an address to listen on'),
   HISTORY_PORT: port.default(8080).describe(`a port from 0 to ${LARGEST_PORT}`),
   PUBLIC_BASE_URL: webAddress.describe('an address such as https://data.example.org'),
-  ALLOWED_ORIGINS: z
-    .string()
-    .default('')
-    .transform(text =>
-      text
-        .split(',')
-        .map(part => part.trim())
-        .filter(part => part !== ''),
-    )
+  ALLOWED_ORIGINS: list
     .refine(origins => origins.every(isOrigin))
     .describe('origins such as https://www.example.org, separated by commas'),
   CDN_PURGE: z
     .enum(['none', 'tag'])
     .default('none')
     .describe('none, or tag where a CDN purges by tag after each publication'),
+  CDN_PURGE_URL: list
+    .refine(urls => urls.every(isOpenAddress))
+    .describe('addresses such as http://127.0.0.1:8088 that take PURGE with xkey, separated by commas'),
+  CDN_PURGE_COMMAND: secret.describe('a shell command that purges what carries a tag of PURGE_TAGS'),
+  CDN_URL: list
+    .refine(urls => urls.every(isOpenAddress))
+    .describe('the address through which users ask, so that a purge can be seen'),
   SIGNING_KEY_FILE: z
     .string()
     .optional()
@@ -82,12 +101,15 @@ export const ENVIRONMENT_HELP = Object.entries(VARIABLES)
   .map(([name, schema]) => `  ${name.padEnd(NAME_WIDTH)} ${schema.description}`)
   .join('\n')
 
-/** A key without its secret, or the other way round, is a typing mistake, and would be told as a wrong secret. */
 const variables = z.object(VARIABLES).check(({ value, issues }) => {
+  const lack = (name: keyof typeof VARIABLES) =>
+    issues.push({ code: 'custom', input: undefined, path: [name] })
   const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: keySecret } = value
-  if ((key === undefined) === (keySecret === undefined)) return
-  const path = [key === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY']
-  issues.push({ code: 'custom', input: undefined, path })
+  // A key without its secret, or the other way round, is a typing mistake, and would be told as a wrong secret.
+  if (key === undefined && keySecret !== undefined) lack('AWS_ACCESS_KEY_ID')
+  if (key !== undefined && keySecret === undefined) lack('AWS_SECRET_ACCESS_KEY')
+  // A purge that nobody looks at would be believed.
+  if (value.CDN_PURGE_COMMAND !== undefined && value.CDN_URL.length === 0) lack('CDN_URL')
 })
 
 /**
@@ -109,6 +131,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
     allowedOrigins: data.ALLOWED_ORIGINS,
     purgesByTag: data.CDN_PURGE === 'tag',
+    cdn: toCdn(data),
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
   }
@@ -127,6 +150,17 @@ const toS3Access = (data: z.output<typeof variables>): S3Access => ({
         },
 })
 
+/** A cache that is purged at its own address is looked at there too, unless it is told otherwise. */
+function toCdn({ CDN_PURGE_URL: purgeUrls, CDN_PURGE_COMMAND, CDN_URL }: z.output<typeof variables>) {
+  if (purgeUrls.length === 0 && CDN_PURGE_COMMAND === undefined) return null
+  const urls = CDN_URL.length === 0 ? purgeUrls : CDN_URL
+  return {
+    purgeUrls,
+    purgeCommand: CDN_PURGE_COMMAND ?? null,
+    urls: urls.map(url => url.replace(/\/+$/, '')),
+  } satisfies Cdn
+}
+
 /** One line a variable: its name, what was expected and what it holds, except where that may be a secret. */
 function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   const names = [...new Set(error.issues.map(({ path }) => String(path[0])))]
@@ -137,8 +171,10 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   return ['the environment is not fit:', ...lines].join('\n')
 }
 
-/** Everything of the credentials, and addresses too, which may hold a password, stay unprinted. */
+/** Variables that may hold a secret: credentials, commands, and addresses with a password. */
+const UNPRINTED = /^(?:AWS_|CDN_PURGE_|CDN_URL$)/
+
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'
-  return name.startsWith('AWS_') ? 'something else' : JSON.stringify(given)
+  return UNPRINTED.test(name) ? 'something else' : JSON.stringify(given)
 }

@@ -1,6 +1,7 @@
 // The entry file: here, and nowhere else, the program meets its clock, its environment and its terminal.
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { runCommand } from './program.ts'
 import { createTerminal, type ProgressStyle } from './terminal.ts'
 
@@ -20,6 +21,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   cwd: process.cwd(),
   now: () => Date.now(),
   elapsed,
+  pause: ms => setTimeout(ms),
   cores: availableParallelism(),
   terminal: json =>
     createTerminal(progressStyle(json), { out: process.stdout, err: process.stderr, elapsedMs: elapsed }),

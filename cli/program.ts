@@ -6,10 +6,12 @@ import { addDiff } from './commands/diff.ts'
 import { addInit } from './commands/init.ts'
 import { addKeys } from './commands/keys.ts'
 import { addPrune } from './commands/prune.ts'
+import { addPurge } from './commands/purge.ts'
 import { addRefresh, addRollback } from './commands/rollback.ts'
 import { addRun } from './commands/run.ts'
 import { addSample } from './commands/sample.ts'
 import { addServe } from './commands/serve.ts'
+import { addVerifyRemote } from './commands/verify-remote.ts'
 import { addVerifyStore } from './commands/verify-store.ts'
 import { addVersions } from './commands/versions.ts'
 import { ENVIRONMENT_HELP } from './environment.ts'
@@ -52,7 +54,9 @@ const COMMANDS = [
   addVersions,
   addRollback,
   addRefresh,
+  addPurge,
   addVerifyStore,
+  addVerifyRemote,
   addDiff,
   addPrune,
   addKeys,

@@ -1,8 +1,9 @@
+import type { Clock } from '#api/clock.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
 import { errorAnswer } from '#api/error-answer.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import type { Clock } from '#api/history/exchange.ts'
+import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
@@ -39,13 +40,15 @@ export async function serveHistory(
   let isDraining = false
   const onError = (error: unknown): void =>
     log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`)
+  const published = createPublishedAnswers(store, log)
   const createApp = (boundUrl: string): HttpApp => {
     const app = createHistoryApp({
       source,
-      published: createPublishedAnswers(store, log),
+      published,
+      deltas: createDictionaryDeltas(store, published, source.history, log),
       computed: createComputedAnswers(),
       pinned: createPinnedVersions(source, store, privateStore, error => log(toSentence(error))),
-      files: createStoredFiles(store),
+      files: createStoredFiles(store, source.history),
       settings: toSettings(environment, boundUrl),
       clock,
       isDraining: () => isDraining,

@@ -42,6 +42,10 @@ export async function openBothStores(options: StoreOptions, surroundings: Surrou
   return { store: await openStore(storeUrl, s3), privateStore: await openStore(privateStoreUrl, s3) }
 }
 
+/** Whether somebody said where the snapshots lie, instead of leaving them beside the public store. */
+export const isPrivateStoreNamed = (options: StoreOptions, { env }: Surroundings): boolean =>
+  options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
+
 /** The public store that a command works on. */
 export function openPublicStore(options: StoreOptions, surroundings: Surroundings): Promise<ObjectStore> {
   const { storeUrl, s3 } = storeUrls(options, surroundings)

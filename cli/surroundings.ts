@@ -10,6 +10,8 @@ export type Surroundings = {
   readonly now: () => number
   /** Milliseconds since some fixed point, for measuring. */
   readonly elapsed: () => number
+  /** Resolves after so many milliseconds. */
+  readonly pause: (ms: number) => Promise<void>
   readonly cores: number
   /** A terminal for people, or one for a program where `--json` was given. */
   readonly terminal: (json: boolean) => Terminal

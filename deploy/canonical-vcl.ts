@@ -1,8 +1,10 @@
-import { DEFAULT_PARAMS, ID_PATTERN, type QueryName } from '#core/contract/parameters.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { isPinnable, PIN_PARAMETER } from '#core/contract/pins.ts'
 import type { Route } from '#core/contract/route.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { HEADING } from './heading.ts'
+import { type Name, PARAMETER_REWRITES, type Step } from './parameter-rewrites.ts'
+import { firstOf, renderVcl, rewrite, sub, type Vcl, when } from './vcl.ts'
 
 /** Longer addresses are keyed as they came: patterns on them could exceed Varnish's limit on matching. */
 const LONGEST_URL = 2000
@@ -10,24 +12,12 @@ const LONGEST_URL = 2000
 /** Addresses with escapes that are longer are keyed as they came: each step of unescaping keeps a copy in memory. */
 const LONGEST_ESCAPED_URL = 500
 
-/** Lists of more or longer ids keep their blanks and repetitions: patterns on lists match in steps of their square. */
-const MOST_IDS = 20
-const LONGEST_IDS = 800
-
-/** Repetitions in a list of ids that are dropped; nobody but a test sends more. */
-const MOST_REPETITIONS = 4
-
-/** Digits before and after the point up to which a decimal text and the number it stands for are the same thing. */
-const MOST_WHOLE_DIGITS = 6
-const MOST_DECIMALS = 9
-
-const ID = ID_PATTERN.source.replaceAll(/[$^]/g, '')
-
-/** Every canonical path with a query that is a file, of whichever version and strategy. */
-const PUBLISHED_PATTERN = `^/v1(?:/snapshots/[0-9]{8}T[0-9]{6}Z)?(?:${ROUTES.flatMap(publishedQueries).join('|')})$`
-
-/** A name in the query: a parameter, or the pin, which is none of a route but names the dataset they are asked of. */
-type Name = QueryName | typeof PIN_PARAMETER
+/** Notes of the sub to itself, as headers of the request; Varnish has no other variables. */
+const ADDRESS = 'req.http.hw-url' // the address, escapes resolved
+const ROUTE = 'req.http.hw-route' // which route it is
+const GIVEN = 'req.http.hw-given' // its query, an ampersand before each parameter
+const QUERY = 'req.http.hw-query' // the canonical query as far as it is written
+const PART = 'req.http.hw-part' // the parameter at hand
 
 /**
  * `canonical.vcl`: the sub `canonicalise`, which rewrites `req.url` to the canonical path and query of the service's
@@ -35,48 +25,47 @@ type Name = QueryName | typeof PIN_PARAMETER
  * leaves alone costs one more object in the cache (numbers of many digits, the full set of ids, long addresses).
  */
 export function renderCanonicalVcl(): string {
-  const names = [...new Set(ROUTES.flatMap(({ query }) => query))].sort()
-  return [
+  const names = [PIN_PARAMETER, ...new Set(ROUTES.flatMap(({ query }) => query).sort())] as const
+  return renderVcl([
     ...HEADING,
     'vcl 4.1;',
-    '',
-    ...canonicalise(),
-    ...unescapeAddress(),
-    ...takeParameters(),
-    ...[PIN_PARAMETER, ...names].flatMap(name => ['', ...takeParameter(name as Name)]), // the names of the table, and the pin
-    '',
-  ].join('\n')
+    ...sub('canonicalise', canonicalise()),
+    ...sub('unescape', unescapeAddress()),
+    ...sub('take_parameters', takeParameters()),
+    ...names.flatMap(name => sub(`take_${name}`, takeParameter(name))),
+  ])
 }
 
-const canonicalise = (): string[] => [
-  'sub canonicalise {',
-  `  if (req.url ~ "${PUBLISHED_PATTERN}") {`,
-  '    return; # the address of a published file, spelled out, as nearly all are',
-  '  }',
-  `  if (req.url !~ "^[A-Za-z0-9/?&=%+,.:;@!$'()*_~-]{1,${LONGEST_URL}}$") {`,
-  '    return;',
-  '  }',
-  '  set req.http.hw-url = req.url;',
-  '  if (req.url ~ "%") {',
-  `    if (req.url ~ "%(?![0-9A-Fa-f]{2})" || req.url ~ "^.{${LONGEST_ESCAPED_URL}}") {`,
-  '      unset req.http.hw-url;',
-  '      return;',
-  '    }',
-  '    call unescape;',
-  '  }',
-  `  set req.http.hw-route = regsub(req.http.hw-url, "${ROUTE_PATTERN}", "\\1\\2\\3");`,
-  String.raw`  set req.http.hw-given = "&" + regsub(req.http.hw-url, "^[^?]*\??", "");`,
-  '  set req.http.hw-query = "";',
-  '  call take_parameters;',
-  '  if (req.http.hw-route) {',
-  String.raw`    set req.url = regsub(req.http.hw-url, "\?.*$", "") + regsub(req.http.hw-query, "^&", "?");`,
-  '  }',
-  ...['url', 'route', 'given', 'query', 'part'].map(note => `  unset req.http.hw-${note};`),
-  '}',
+const canonicalise = (): Vcl => [
+  ...when(`req.url ~ "${PUBLISHED_PATTERN}"`, [
+    'return; # the address of a published file, spelled out, as nearly all are',
+  ]),
+  ...when(`req.url !~ "^[A-Za-z0-9/?&=%+,.:;@!$'()*_~-]{1,${LONGEST_URL}}$"`, ['return;']),
+  `set ${ADDRESS} = req.url;`,
+  ...when('req.url ~ "%"', [
+    ...when(`req.url ~ "%(?![0-9A-Fa-f]{2})" || req.url ~ "^.{${LONGEST_ESCAPED_URL}}"`, [
+      `unset ${ADDRESS};`,
+      'return;',
+    ]),
+    'call unescape;',
+  ]),
+  String.raw`set ${ROUTE} = regsub(${ADDRESS}, "${ROUTE_PATTERN}", "\1\2\3");`,
+  String.raw`set ${GIVEN} = "&" + regsub(${ADDRESS}, "^[^?]*\??", "");`,
+  `set ${QUERY} = "";`,
+  'call take_parameters;',
+  ...when(ROUTE, [String.raw`set req.url = regsub(${ADDRESS}, "\?.*$", "") + regsub(${QUERY}, "^&", "?");`]),
+  ...[ADDRESS, ROUTE, GIVEN, QUERY, PART].map(note => `unset ${note};`),
 ]
 
+const ID = ID_PATTERN.source.replaceAll(/[$^]/g, '')
+
+const VERSION_PREFIX = '/v1(?:/snapshots/[0-9]{8}T[0-9]{6}Z)?'
+
+/** Every canonical path with a query that is a file, of whichever version and strategy. */
+const PUBLISHED_PATTERN = `^${VERSION_PREFIX}(?:${ROUTES.flatMap(publishedQueries).join('|')})$`
+
 /** Captures what tells the routes apart: `/returns` below a strategy, `/` for it itself, `export` of the book. */
-const ROUTE_PATTERN = String.raw`^/v1(?:/snapshots/[0-9]{8}T[0-9]{6}Z)?(?:(/)strategies/${ID}(?:/([a-z]+))?|/([a-z]+))(?:\?.*)?$`
+const ROUTE_PATTERN = String.raw`^${VERSION_PREFIX}(?:(/)strategies/${ID}(?:/([a-z]+))?|/([a-z]+))(?:\?.*)?$`
 
 /** `/export\?(?:period=weekly|format=csv)` as a pattern; nothing where no file of the route has a query. */
 function publishedQueries(route: Route): string[] {
@@ -89,98 +78,39 @@ function publishedQueries(route: Route): string[] {
 /** Characters that mean the same escaped and bare: the unreserved ones, and two that stand in values of ours. */
 const UNESCAPED = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~,:']
 
-const unescapeAddress = (): string[] => [
-  '',
-  'sub unescape {',
-  ...UNESCAPED.map(character => {
+const unescapeAddress = (): Vcl =>
+  UNESCAPED.map(character => {
     const code = character.charCodeAt(0).toString(16)
-    return `  set req.http.hw-url = regsuball(req.http.hw-url, "(?i)%${code}", "${character}");`
-  }),
-  '}',
-]
+    return rewrite(ADDRESS, { pattern: `(?i)%${code}`, by: character, everywhere: true })
+  })
 
 /** Takes the parameters that each route knows, in the canonical order; others are dropped by not being taken. */
-const takeParameters = (): string[] => [
-  '',
-  'sub take_parameters {',
-  ...ROUTES.filter(isPinnable).flatMap((route, i) => [
-    `  ${i === 0 ? 'if' : '} elsif'} (req.http.hw-route == "${routeKey(route)}") {`,
-    ...[PIN_PARAMETER, ...route.query.toSorted()].map(name => `    call take_${name};`),
-  ]),
-  '  } else {',
-  '    unset req.http.hw-route;',
-  '  }',
-  '}',
-]
+const takeParameters = (): Vcl =>
+  firstOf(
+    ROUTES.filter(isPinnable).map(route => [
+      `${ROUTE} == "${routeKey(route)}"`,
+      [PIN_PARAMETER, ...route.query.toSorted()].map(name => `call take_${name};`),
+    ]),
+    [`unset ${ROUTE};`],
+  )
 
 /** What `ROUTE_PATTERN` captures of the path of a route. */
 const routeKey = ({ path, kind }: Route): string =>
   kind === 'strategy' ? path.replace('/v1/strategies/{sid}', '').padEnd(1, '/') : path.replace('/v1/', '')
 
-/** Adds a parameter to the canonical query, as often as it was given. */
-const takeParameter = (name: Name): string[] => [
-  `sub take_${name} {`,
-  `  if (req.http.hw-given ~ "&${name}(?:=|&|$)") {`,
-  `    set req.http.hw-part = regsuball(req.http.hw-given, "&(?!${name}(?:=|&|$))[^&]*", "");`,
-  ...NORMALISE[name]().map(line => `  ${line}`),
-  '    set req.http.hw-query = req.http.hw-query + req.http.hw-part;',
-  '  }',
-  '}',
-]
+/** Adds a parameter to the canonical query, as often as it was given and in its canonical spelling. */
+const takeParameter = (name: Name): Vcl =>
+  when(`${GIVEN} ~ "&${name}(?:=|&|$)"`, [
+    `set ${PART} = regsuball(${GIVEN}, "&(?!${name}(?:=|&|$))[^&]*", "");`,
+    ...PARAMETER_REWRITES[name].flatMap(takeStep),
+    `set ${QUERY} = ${QUERY} + ${PART};`,
+  ])
 
-const set = (expression: string): string => `set req.http.hw-part = ${expression};`
-
-const asItIs = (): string[] => []
-
-const withoutDefault = (name: 'period' | 'format'): string[] => [
-  `  if (req.http.hw-part == "&${name}=${DEFAULT_PARAMS[name]}") {`,
-  `    ${set('""')}`,
-  '  }',
-]
-
-/** Repeated keys are one list; a blank beside a comma and repetitions go, where every item names something. */
-const idList = (): string[] => [
-  `  ${set('"," + regsuball(regsub(req.http.hw-part, "^&ids=?", ""), "&ids=?", ",")')}`,
-  `  if (req.http.hw-part ~ "^(?=.{1,${LONGEST_IDS}}$)(?:,[^,]++){1,${MOST_IDS}}$"`,
-  String.raw`      && req.http.hw-part !~ ",(?:\+|%20)++(?:,|$)") {`,
-  `    ${set(WITHOUT_BLANKS)}`,
-  ...Array.from({ length: MOST_REPETITIONS }, () => `    ${set(WITHOUT_REPETITION)}`),
-  '  }',
-  `  ${set('regsub(req.http.hw-part, "^,", "&ids=")')}`,
-]
-
-const WITHOUT_BLANKS = String.raw`regsuball(req.http.hw-part, "(?:\+|%20)(?=,|$)|(?<=,)(?:\+|%20)", "")`
-
-/** The first item stays where it stood, because the order is the caller's. */
-const WITHOUT_REPETITION = String.raw`regsub(req.http.hw-part, "^((?:,[^,]++)*?),([^,]++)((?:,[^,]++)*?),\2(?=,|$)", "\1,\2\3")`
-
-/** `2e-2` and `0.020` are `0.02`. */
-const decimal = (): string[] => [
-  '  if (req.http.hw-part ~ "[eE]-") {',
-  ...Array.from({ length: MOST_DECIMALS }, (_, i) => withoutExponent(i + 1)).flat(),
-  '  }',
-  `  if (req.http.hw-part ~ "${PLAIN_DECIMAL}" && req.http.hw-part ~ "[1-9]") {`,
-  `    ${set(WITHOUT_LEADING_ZEROS)}`,
-  `    ${set(WITHOUT_TRAILING_ZEROS)}`,
-  '  }',
-]
-
-const withoutExponent = (exponent: number): string[] => [
-  String.raw`    if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*${exponent}$") {`,
-  `      ${set(`regsub(req.http.hw-part, "=(\\d)(?:\\.(\\d+))?.*$", "=0.${'0'.repeat(exponent - 1)}\\1\\2")`)}`,
-  '    }',
-]
-
-const PLAIN_DECIMAL = String.raw`^&risk_pct=0*\d{1,${MOST_WHOLE_DIGITS}}(?:\.\d{1,${MOST_DECIMALS}}0*)?$`
-const WITHOUT_LEADING_ZEROS = String.raw`regsub(req.http.hw-part, "=0+(?=\d)", "=")`
-const WITHOUT_TRAILING_ZEROS = String.raw`regsub(req.http.hw-part, "\.0+$|(\.\d*[1-9])0+$", "\1")`
-
-const NORMALISE: { readonly [N in Name]: () => string[] } = {
-  [PIN_PARAMETER]: asItIs,
-  period: () => withoutDefault('period'),
-  format: () => withoutDefault('format'),
-  risk_pct: decimal,
-  ids: idList,
-  from: asItIs,
-  to: asItIs,
+function takeStep({ matching, notMatching, rewrites }: Step): Vcl {
+  const body = rewrites.map(each => rewrite(PART, each))
+  const conditions = [
+    ...matching.map(pattern => `${PART} ~ "${pattern}"`),
+    ...notMatching.map(pattern => `${PART} !~ "${pattern}"`),
+  ]
+  return conditions.length === 0 ? body : when(conditions.join(' && '), body)
 }

@@ -2,12 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
 import { dataFolder } from '#cli/data-folder.ts'
-import { parseEnvironment } from '#cli/environment.ts'
+import { type Environment, parseEnvironment } from '#cli/environment.ts'
+import { describePurge } from '#cli/follow-pointer.ts'
+import { purgeCaches } from '#cli/purge-caches.ts'
+import { openStore } from '#storage/open-store.ts'
 import { commonDisclaimer } from './disclaimer.ts'
-import { dateFiles, type Layer, startNginx, startVarnish } from './layers.ts'
+import { type Layer, startNginx, startVarnish } from './layers.ts'
 import type { Site } from './site.ts'
 import { startTier } from './tier.ts'
 
@@ -29,8 +33,8 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 
 /** Starts one behind the other, and ends all of them when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
-  const { storeUrl, allowedOrigins } = parseEnvironment(process.env, dataFolder(ROOT))
-  const store = folderOf(storeUrl)
+  const environment = parseEnvironment(process.env, dataFolder(ROOT))
+  const store = folderOf(environment.storeUrl)
   const [nginxPort, varnishPort] = [portIn('NGINX_PORT', 8090), portIn('VARNISH_PORT', 8088)]
   const tier = startTier({ ...process.env, CDN_PURGE: 'tag' }, console.log)
   const layers: Layer[] = []
@@ -38,19 +42,18 @@ async function runChain(): Promise<number> {
   try {
     const address = await Promise.race([tier.address, tier.ended, stopped])
     if (typeof address !== 'object') return address === undefined ? 1 : 0 // it has said why, or Ctrl-C came early
-    await dateFiles(store)
     const site: Site = {
       store,
       tier: address,
       nginx: { host: LOOPBACK, port: nginxPort },
-      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...allowedOrigins],
+      allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
       disclaimer: await commonDisclaimer(store),
     }
     const nginx = await startNginx(nginxFolder, site)
     layers.push(nginx)
     const varnish = await startVarnish(varnishFolder, site, varnishPort)
     layers.push(varnish)
-    tier.onSwap(() => followSwap(store, varnish).catch(error => console.error(`highwater: ${error}`)))
+    tier.onSwap(() => followSwap(environment, varnish).catch(error => console.error(`highwater: ${error}`)))
     tell(nginx, varnish)
     const endings = [tier, ...layers].map(({ ended }) => ended.then(() => null))
     return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
@@ -73,10 +76,15 @@ function portIn(name: string, byDefault: number): number {
 }
 
 /** What is due after each publication: `CDN_PURGE=tag` promised it to the tier. */
-async function followSwap(store: string, varnish: Layer): Promise<void> {
-  await dateFiles(store)
-  const { status } = await fetch(varnish.url, { method: 'PURGE', headers: { xkey: 'unpinned' } })
-  console.log(`purged everything unpinned: ${status}`)
+async function followSwap({ storeUrl, privateStoreUrl }: Environment, { url }: Layer): Promise<void> {
+  const outcome = await purgeCaches({
+    store: await openStore(storeUrl),
+    privateStore: await openStore(privateStoreUrl),
+    cdn: { purgeUrls: [url], purgeCommand: null, urls: [url] },
+    env: {},
+    pause: ms => setTimeout(ms),
+  })
+  console.log(describePurge(outcome))
 }
 
 function tell(nginx: Layer, varnish: Layer): void {

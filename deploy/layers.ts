@@ -33,10 +33,6 @@ export async function startVarnish(folder: string, site: Site, port: number): Pr
 export const startVarnishIn = (folder: string, port: number): Promise<Layer> =>
   startServer('varnish-server.sh', [PACKAGES, folder, String(port)])
 
-/** Gives the files of a store the times that nginx makes its validators of. */
-export const dateFiles = (store: string): Promise<void> =>
-  run(join(import.meta.dirname, 'nginx/date-files.sh'), [store])
-
 /** The files that are written by hand, and over them those that are made, for this site. */
 async function layOut(server: 'nginx' | 'varnish', folder: string, site: Site): Promise<void> {
   await cp(join(import.meta.dirname, server), folder, { recursive: true })
@@ -73,14 +69,4 @@ function readyAt(server: ChildProcess, ended: Promise<void>, script: string): Pr
       reject,
     )
   })
-}
-
-async function run(program: string, args: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: 'inherit' })
-  const code = await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  if (code !== 0)
-    throw new Error(`${program} ${args.join(' ')} ended with ${code}; what it said stands above`)
 }

@@ -14,7 +14,11 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema where its file is a table. */
-export function dataPackage({ version, strategies, artifacts }: Manifest): object {
+export function dataPackage({
+  version,
+  strategies,
+  artifacts,
+}: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>): object {
   const points = pointsByKey(version, strategies)
   const tables = tablesByName(strategies)
   const folder = `${versionFolder(version)}/`

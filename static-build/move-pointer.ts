@@ -43,6 +43,7 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
   if (head === undefined) {
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
   }
+  await readManifest(store, head.entry) // what is damaged is not confirmed
   const { version, manifest_sha256, history_restated } = head.entry
   const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)

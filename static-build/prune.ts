@@ -33,13 +33,19 @@ export async function prune(
 ): Promise<Pruned> {
   const publications = publicationsOf(await readLog(store))
   const kept = versionsToKeep(publications, rule, nowMs)
-  const folders = foldersIn(await store.list(SNAPSHOTS))
+  const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)
+  // What is private goes last, so it may be all that a run that was killed left behind.
+  const privateFolders = foldersIn(await privateStore.list(''), '')
   const published = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
-  const goners = removed.filter(version => folders.has(toCompactInstant(version)))
+  const isThere = (folder: string): boolean => folders.has(folder) || privateFolders.has(folder)
+  const goners = removed.filter(version => isThere(toCompactInstant(version)))
   const unfinished = [...folders].filter(folder => !published.has(folder)).sort()
   for (const version of goners) await removeVersion(store, privateStore, version)
-  for (const folder of unfinished) await removeAll(store, `${SNAPSHOTS}${folder}/`)
+  for (const folder of unfinished) {
+    await removeAll(privateStore, `${folder}/`) // first: by what is public the next run finds what is left
+    await removeAll(store, `${SNAPSHOTS}${folder}/`)
+  }
   return { removed: goners, unfinished }
 }
 
@@ -73,8 +79,11 @@ function lastOfEachMonth(publications: readonly Publication[]): string[] {
   return [...last.values()]
 }
 
-const foldersIn = (keys: readonly string[]): ReadonlySet<string> =>
-  new Set(keys.map(key => key.slice(SNAPSHOTS.length).split('/', 1)[0]!))
+const FOLDER = /^\d{8}T\d{6}Z(?=\/)/
+
+/** The folders of versions below a prefix; what else an operator keeps there is left alone. */
+const foldersIn = (keys: readonly string[], prefix: string): ReadonlySet<string> =>
+  new Set(keys.flatMap(key => FOLDER.exec(key.slice(prefix.length))?.[0] ?? []))
 
 async function removeVersion(store: ObjectStore, privateStore: ObjectStore, version: string): Promise<void> {
   await store.remove(manifestKey(version))

@@ -1,10 +1,5 @@
 import { compareSnapshots } from '#core/changes/compare-snapshots.ts'
-import {
-  documentKey,
-  manifestKey,
-  manifestSignatureKey,
-  type VersionDocument,
-} from '#core/contract/artifacts.ts'
+import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
 import {
   type Artifact,
   type CurrentVersion,
@@ -17,13 +12,12 @@ import { RENDER_REVISION } from '#core/render/revision.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
-import { IMMUTABLE_BYTES, IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
+import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { dataPackage } from './data-package.ts'
 import { entryTimes } from './move-pointer.ts'
 import { readPublishedSnapshot, versionBefore } from './previous-snapshot.ts'
 import { publishedPoints } from './published-points.ts'
@@ -31,8 +25,8 @@ import { type RenderOrder, renderVersion } from './render-version.ts'
 import { RestatementError } from './restatement.ts'
 import { saveInputs } from './save-inputs.ts'
 import { saveSnapshot } from './save-snapshot.ts'
-import { sha256Sums } from './sha256-sums.ts'
 import { findFaults } from './verify-version.ts'
+import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
 export type PublishOrder = {
@@ -86,8 +80,10 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
     threads: order.threads,
     progress: order.progress,
   })
-  const manifest = toManifest(order, digests, inputsDigest, changes, artifacts)
-  await writeDocuments(store, manifest, changes)
+  const content = { version, strategies: snapshot.strategies.map(({ id }) => id), artifacts }
+  const documents = versionDocuments(content, changes)
+  const manifest = toManifest(order, digests, inputsDigest, changes, content, digestsOf(documents))
+  await writeDocuments(store, version, documents)
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
   await order.assertAlone?.()
@@ -120,30 +116,32 @@ const toManifest = (
   digests: Readonly<Record<string, string>>,
   inputs_sha256: string | null,
   changes: Changes,
-  artifacts: Artifact[],
+  content: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>,
+  documents: Manifest['documents'],
 ): Manifest => ({
   manifest_version: MANIFEST_VERSION,
-  version: snapshot.dataset.version,
+  version: content.version,
   render_revision: RENDER_REVISION,
   snapshot_format: SNAPSHOT_FORMAT,
-  strategies: snapshot.strategies.map(({ id }) => id),
+  strategies: content.strategies,
   window: snapshot.dataset.window,
   previous: changes.previous,
   history_restated: changes.history_restated,
-  changes_sha256: sha256(toJsonBytes(changes)),
+  documents,
   built_with: builtWith,
   inputs_sha256,
   snapshot: { ...digests },
-  artifacts,
+  artifacts: content.artifacts,
 })
 
-/** What stands beside the artifacts: functions of the manifest, and the changes, whose digest is in it. */
-async function writeDocuments(store: ObjectStore, manifest: Manifest, changes: Changes): Promise<void> {
-  const keyOf = (name: VersionDocument) => documentKey(manifest.version, name)
-  const sums = new TextEncoder().encode(sha256Sums(manifest))
-  await writeOnce(store, keyOf('changes.json'), toJsonBytes(changes), IMMUTABLE_JSON)
-  await writeOnce(store, keyOf('datapackage.json'), toJsonBytes(dataPackage(manifest)), IMMUTABLE_JSON)
-  await writeOnce(store, keyOf('SHA256SUMS'), sums, IMMUTABLE_TEXT)
+async function writeDocuments(
+  store: ObjectStore,
+  version: string,
+  documents: readonly Document[],
+): Promise<void> {
+  for (const { name, bytes, headers } of documents) {
+    await writeOnce(store, documentKey(version, name), bytes, headers)
+  }
 }
 
 /** The signature comes first: a manifest means complete. */
@@ -162,7 +160,7 @@ async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest
   const faults = await findFaults(store, manifest, progress)
   if (faults.length === 0) return
   throw new Error(
-    `${store.url} does not hold what was written to it: ${faults[0]?.key} is ${faults[0]?.what}, one of ${faults.length}; ` +
+    `${store.url} does not hold what was written to it: ${faults[0]?.told}, one of ${faults.length}; ` +
       'nothing was published: check the disk or the service, remove the version folder, and build again',
   )
 }

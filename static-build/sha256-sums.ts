@@ -1,15 +1,25 @@
-import { documentKey, TWIN_CODINGS, TWIN_ENDINGS, versionFolder } from '#core/contract/artifacts.ts'
+import {
+  documentKey,
+  TWIN_CODINGS,
+  TWIN_ENDINGS,
+  type VersionDocument,
+  versionFolder,
+} from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 
 /**
- * `SHA256SUMS` of a version: a line for each of its artifacts, their twins and `changes.json`, by path, in the form of
- * GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The manifest is not in it,
- * because it is signed, nor what is made of the manifest.
+ * `SHA256SUMS` of a version: a line for each of its artifacts, their twins and the other documents, by path, in the form
+ * of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The manifest is not in it:
+ * it is what names this list.
  */
-export function sha256Sums({ version, changes_sha256, artifacts }: Manifest): string {
+export function sha256Sums({
+  version,
+  documents,
+  artifacts,
+}: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
   const folder = `${versionFolder(version)}/`
   return [
-    { key: documentKey(version, 'changes.json'), sha256: changes_sha256 },
+    ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),
     ...artifacts.flatMap(filesOf),
   ]
     .map(({ key, sha256 }) => ({ path: toRelative(key, folder), sha256 }))
@@ -17,6 +27,9 @@ export function sha256Sums({ version, changes_sha256, artifacts }: Manifest): st
     .map(({ path, sha256 }) => `${sha256}  ${path}\n`)
     .join('')
 }
+
+/** Every version has both. */
+const LISTED = ['changes.json', 'datapackage.json'] as const satisfies readonly VersionDocument[]
 
 const filesOf = ({ key, sha256, encodings }: Artifact) => [
   { key, sha256 },

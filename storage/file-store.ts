@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { codeOf } from './error-code.ts'
 import { withRemedy } from './file-errors.ts'
+import { fileTimeMs } from './file-time.ts'
 import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 
 /** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
@@ -26,8 +27,10 @@ export function createFileStore(folder: string): ObjectStore {
   return {
     url,
     read: key => at('read', key, readOrNull),
-    create: (key, bytes) => at('create', key, path => placeNew(root, path, bytes)),
-    replace: (key, bytes) => at('replace', key, path => placeOver(root, path, bytes)),
+    create: (key, bytes) =>
+      at('create', key, path => placeNew({ root, path, bytes, timeMs: fileTimeMs(key) })),
+    replace: (key, bytes) =>
+      at('replace', key, path => placeOver({ root, path, bytes, timeMs: fileTimeMs(key) })),
     list: prefix => guard('list', prefix, () => listFiles(root, prefix)),
     remove: key => at('remove', key, path => rm(path, { force: true })),
   }
@@ -53,10 +56,19 @@ async function readOrNull(path: string): Promise<Uint8Array | null> {
   }
 }
 
+/** What is written where. Null leaves the time as it comes. */
+type Placing = {
+  readonly root: string
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly timeMs: number | null
+}
+
 /** Looks before it writes, so that finishing what another process began costs no writes; `link` still decides. */
-async function placeNew(root: string, path: string, bytes: Uint8Array): Promise<boolean> {
+async function placeNew(placing: Placing): Promise<boolean> {
+  const { path } = placing
   const isNew =
-    !(await isThere(path)) && (await withUnfinished(root, bytes, unfinished => linkNew(unfinished, path)))
+    !(await isThere(path)) && (await withUnfinished(placing, unfinished => linkNew(unfinished, path)))
   await flushFolder(dirname(path)) // in any case: who linked an object may have been killed before this
   return isNew
 }
@@ -72,8 +84,9 @@ async function linkNew(unfinished: string, path: string): Promise<boolean> {
   }
 }
 
-async function placeOver(root: string, path: string, bytes: Uint8Array): Promise<void> {
-  await withUnfinished(root, bytes, async unfinished => {
+async function placeOver(placing: Placing): Promise<void> {
+  const { path } = placing
+  await withUnfinished(placing, async unfinished => {
     await makeFolder(dirname(path))
     await rename(unfinished, path)
     await flushFolder(dirname(path))
@@ -84,8 +97,7 @@ let counter = 0
 
 /** Writes the bytes, flushed, to a file of this thread's own, hands over its path, and leaves nothing behind. */
 async function withUnfinished<T>(
-  root: string,
-  bytes: Uint8Array,
+  { root, bytes, timeMs }: Placing,
   place: (unfinished: string) => Promise<T>,
 ): Promise<T> {
   const folder = join(root, UNFINISHED)
@@ -95,6 +107,7 @@ async function withUnfinished<T>(
     const file = await open(path, 'w')
     try {
       await file.writeFile(bytes)
+      if (timeMs !== null) await file.utimes(timeMs / 1000, timeMs / 1000)
       await file.sync()
     } finally {
       await file.close()

@@ -1,18 +1,24 @@
+import { isDictionary } from '#core/contract/dictionaries.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
 import { PIN_PARAMETER, unpinnedPath } from '#core/contract/pins.ts'
 import type { Route } from '#core/contract/route.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
 import type { ResourceId } from '#core/resources/resources.ts'
 import { CACHING } from '../shared-headers.ts'
-import { latestHeaders, pinnedHeaders, twinHeader } from './dataset-headers.ts'
+import { dictionaryHeaders, latestHeaders, pinnedHeaders, twinHeader } from './dataset-headers.ts'
 import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
 import { versionInPath } from './history.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 import { resolveRequest } from './resolve-request.ts'
 import type { ServedVersion } from './served-version.ts'
 
-/** An answer, and the canonical path and query that it answers, without a pin. */
-type Resolved = { readonly answer: ReadyAnswer; readonly path: string }
+/** An answer, the canonical path and query that it answers, without a pin, and headers that its 304 has as well. */
+type Resolved = {
+  readonly answer: ReadyAnswer
+  readonly path: string
+  readonly more: Readonly<Record<string, string>>
+}
 
 /** A dataset answer of the served version, or of the one that the query names. */
 export const latestHandler =
@@ -25,8 +31,8 @@ export const latestHandler =
     const pins = queryOf(c).getAll(PIN_PARAMETER)
     if (pins.length > 0) {
       const pinned = await openPinned(c, parts, pins.join(','))
-      const { answer, path } = await resolveAndRead(c, parts, pinned, route, id, '')
-      return sendPinned(c, parts, answer, pinned, twinHeader(pinned.version, path))
+      const resolved = await resolveAndRead(c, parts, pinned, route, id, '')
+      return sendPinned(c, parts, resolved, pinned, twinHeader(pinned.version, resolved.path))
     }
     if (served === null) {
       throw new ApiError('not_ready', 'no dataset is loaded yet', {
@@ -44,8 +50,8 @@ export const pinnedHandler =
     const pinned = await openPinned(c, parts, version)
     const address = unpinnedPath(spelledAddress(c)) ?? ''
     const spelled = await readSpelledOut(c, parts, pinned, address)
-    const { answer } = spelled ?? (await resolveAndRead(c, parts, pinned, route, id, address))
-    return sendPinned(c, parts, answer, pinned)
+    const resolved = spelled ?? (await resolveAndRead(c, parts, pinned, route, id, address))
+    return sendPinned(c, parts, resolved, pinned)
   }
 
 /** From here on the request is one of this version, also where it ends in an error. */
@@ -55,31 +61,58 @@ async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string
   return opened
 }
 
-const sendLatest = (c: Exchange, parts: HistoryParts, { answer, path }: Resolved): Response => {
+const sendLatest = (c: Exchange, parts: HistoryParts, { answer, path, more }: Resolved): Response => {
   const version = c.get('served')?.version ?? ''
-  return sendReady(c, parts, answer, CACHING.dataset, latestHeaders(version, path, parts.settings))
+  return sendReady(c, parts, answer, CACHING.dataset, {
+    ...latestHeaders(version, path, parts.settings),
+    ...more,
+  })
 }
 
 const sendPinned = (
   c: Exchange,
   parts: HistoryParts,
-  answer: ReadyAnswer,
+  { answer, more }: Resolved,
   { version }: ServedVersion,
-  more: Readonly<Record<string, string>> = {},
-): Response => sendReady(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(version), ...more })
+  twin: Readonly<Record<string, string>> = {},
+): Response => sendReady(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(version), ...twin, ...more })
 
 /** Nearly every request spells a published path letter by letter, and needs no parsing at all. */
 async function readSpelledOut(
   c: Exchange,
   parts: HistoryParts,
-  { artifacts }: ServedVersion,
+  version: ServedVersion,
   address: string,
 ): Promise<Resolved | null> {
-  const artifact = artifacts.get(address)
-  if (artifact === undefined) return null
-  const answer = await parts.published.read(artifact, c.req.header('accept-encoding'))
-  return answer === null ? null : { answer, path: address }
+  const artifact = version.artifacts.get(address)
+  return artifact === undefined ? null : readPublished(c, parts, version, artifact)
 }
+
+/** A file, or the difference to what the client has; null where the file is lost. */
+async function readPublished(
+  c: Exchange,
+  { published, deltas }: HistoryParts,
+  { version }: ServedVersion,
+  artifact: Artifact,
+): Promise<Resolved | null> {
+  const acceptEncoding = c.req.header('accept-encoding')
+  const ordinary = await published.read(artifact, acceptEncoding)
+  if (ordinary === null) return null
+  const resolved = { answer: ordinary, path: artifact.url, more: dictionaryHeadersOf(c, artifact) }
+  if (!isDictionary(artifact)) return resolved
+  const answer = await deltas.better(version, artifact, ordinary, {
+    acceptEncoding,
+    availableDictionary: c.req.header('available-dictionary'),
+    ifNoneMatch: c.req.header('if-none-match'),
+  })
+  return { ...resolved, answer }
+}
+
+/** Nothing where no later answer can be told by this one. */
+const dictionaryHeadersOf = (c: Exchange, artifact: Artifact | undefined): Record<string, string> =>
+  artifact !== undefined && isDictionary(artifact)
+    ? dictionaryHeaders(artifact.url, c.req.header('accept-encoding'))
+    : {}
 
 /** Path and query as they came, without parsing the address. */
 const spelledAddress = ({ req: { url } }: Exchange): string =>
@@ -97,10 +130,12 @@ async function resolveAndRead(
   tried: string,
 ): Promise<Resolved> {
   const params = resolveRequest(route, version.snapshot, c.req.param('sid') ?? '', queryOf(c))
-  const accept = c.req.header('accept-encoding')
   const path = canonicalPath(id, params)
+  const artifact = version.artifacts.get(path)
   // Where its file is lost, reading it again would only tell so twice.
-  const artifact = path === tried ? undefined : version.artifacts.get(path)
-  const published = artifact === undefined ? null : await parts.published.read(artifact, accept)
-  return { path, answer: published ?? (await parts.computed.compute(version, id, params, accept)) }
+  const isTried = artifact === undefined || path === tried
+  const published = isTried ? null : await readPublished(c, parts, version, artifact)
+  if (published !== null) return published
+  const answer = await parts.computed.compute(version, id, params, c.req.header('accept-encoding'))
+  return { answer, path, more: dictionaryHeadersOf(c, artifact) }
 }

@@ -1,5 +1,7 @@
 import { toCompactInstant } from '#core/calendar.ts'
+import { dictionaryPattern } from '#core/contract/dictionaries.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
+import { acceptsDelta } from '../negotiate-coding.ts'
 import type { HistorySettings } from './settings.ts'
 
 /** How long a CDN keeps what is purged at each publication. */
@@ -25,10 +27,22 @@ export const twinHeader = (version: string, path: string): Record<string, string
   'content-location': pinnedPath(version, path),
 })
 
-/** `v-20261121T001500Z`. */
-const cacheTag = (version: string): string => `v-${toCompactInstant(version)}`
+/** `v-20261121T001500Z`: what every unpinned answer of a version is tagged with. */
+export const cacheTag = (version: string): string => `v-${toCompactInstant(version)}`
 
 /** A pinned answer is as old as its version, whichever is served; only here the date tells the truth. */
 export const pinnedHeaders = (version: string): Record<string, string> => ({
   'last-modified': new Date(version).toUTCString(),
+})
+
+/**
+ * Headers of an answer that may be a dictionary for its later selves (RFC 9842). It goes by the dictionary that a client
+ * has only where the client accepts `dcz`, and caches that know nothing of dictionaries see the same `Vary` as ever.
+ */
+export const dictionaryHeaders = (
+  path: string,
+  acceptEncoding: string | undefined,
+): Record<string, string> => ({
+  'use-as-dictionary': `match="${dictionaryPattern(path)}"`,
+  ...(acceptsDelta(acceptEncoding) ? { vary: 'Accept-Encoding, Available-Dictionary, Origin' } : {}),
 })

@@ -3,11 +3,13 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, type Provenance, type Register, register } from '#core/contract/register.ts'
 import { renderJson } from '#core/render/json.ts'
+import type { Clock } from '../clock.ts'
 import { deprecationHeaders } from '../deprecation.ts'
 import { errorAnswer, toApiError } from '../error-answer.ts'
 import { matchesEtag } from '../etag.ts'
 import { sharedHeaders } from '../shared-headers.ts'
 import type { ComputedAnswers } from './computed-answers.ts'
+import type { DictionaryDeltas } from './dictionary-deltas.ts'
 import type { InfrastructureAnswer } from './infrastructure.ts'
 import type { PinnedVersions } from './pinned-versions.ts'
 import type { PublishedAnswers } from './published-answers.ts'
@@ -21,6 +23,7 @@ import type { VersionSource } from './version-source.ts'
 export type HistoryParts = {
   readonly source: VersionSource
   readonly published: PublishedAnswers
+  readonly deltas: DictionaryDeltas
   readonly computed: ComputedAnswers
   readonly pinned: PinnedVersions
   readonly files: StoredFiles
@@ -29,13 +32,6 @@ export type HistoryParts = {
   readonly isDraining: () => boolean
   /** Told of every error that is not the caller's. */
   readonly onError: (error: unknown) => void
-}
-
-export type Clock = {
-  /** The time of day, epoch milliseconds. */
-  readonly now: () => number
-  /** Milliseconds since some fixed point, for measuring; never set back. */
-  readonly elapsed: () => number
 }
 
 /** What a request carries from its first handler to its answer. */

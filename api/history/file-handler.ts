@@ -1,4 +1,3 @@
-import { manifestKey } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES, type FileRoute, type FileVariable } from '#core/contract/file-routes.ts'
 import { StoreError } from '#storage/object-store.ts'
@@ -7,7 +6,7 @@ import { pinnedHeaders } from './dataset-headers.ts'
 import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
 import { findPublication, versionInPath } from './history.ts'
 import { goneError } from './pinned-versions.ts'
-import type { ReadyAnswer } from './ready-answer.ts'
+import { DamagedFileError, type StoredFile } from './stored-files.ts'
 
 /** Answers an object that belongs to a version, or to the service as a whole: 404 where there is none. */
 export const createFileHandler =
@@ -16,9 +15,9 @@ export const createFileHandler =
     if (file.of !== 'version') return sendFile(c, parts, file, await readFile(parts, file, ''))
     const history = parts.source.history()
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
-    const answer = await readFile(parts, file, version)
-    if (answer === null) throw await missing(parts, file, version)
-    return sendReady(c, parts, answer, CACHING.pinned, pinnedHeaders(version))
+    const stored = await readFile(parts, file, version)
+    if (stored === null) throw await missing(parts, file, version)
+    return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version))
   }
 
 /** Answers an entry of the pointer log, or the signature of one: 404 where there is none. */
@@ -40,31 +39,29 @@ function toRegExp({ path }: FileRoute): RegExp {
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
 }
 
-function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, answer: ReadyAnswer | null): Response {
-  if (answer === null) throw new ApiError('not_found', `there is no such object: ${file.title}`)
-  return sendReady(c, parts, answer, file.isForEver ? CACHING.pinned : CACHING.pointer)
+function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: StoredFile | null): Response {
+  if (stored === null) throw new ApiError('not_found', `there is no such object: ${file.title}`)
+  return sendReady(c, parts, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
 }
 
 /** A version that was removed has lost its manifest first; one that has it never had this file. */
 async function missing(parts: HistoryParts, file: FileRoute, version: string): Promise<ApiError> {
-  const manifest = await readOrRefuse(parts, manifestKey(version), '', false)
+  const manifest = await readFile(parts, MANIFEST, version)
   if (manifest === null) return goneError(version)
   return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
 }
 
-const readFile = (parts: HistoryParts, file: FileRoute, variable: string): Promise<ReadyAnswer | null> =>
-  readOrRefuse(parts, file.keyOf(variable), file.mediaType, file.isForEver)
+const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
 
-async function readOrRefuse(
+async function readFile(
   { files, onError }: HistoryParts,
-  key: string,
-  mediaType: string,
-  isForEver: boolean,
-): Promise<ReadyAnswer | null> {
+  file: FileRoute,
+  variable: string,
+): Promise<StoredFile | null> {
   try {
-    return await files.read(key, mediaType, isForEver)
+    return await files.read(file, variable)
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error
+    if (!(error instanceof StoreError || error instanceof DamagedFileError)) throw error
     onError(error)
     throw new ApiError('unavailable', 'the store cannot be read at the moment')
   }

@@ -1,4 +1,4 @@
-import type { Coding } from '../negotiate-coding.ts'
+import type { Coding, DELTA_CODING } from '../negotiate-coding.ts'
 
 /** A body ready to be sent, and the headers that belong to it and not to the request. */
 export type ReadyAnswer = {
@@ -10,7 +10,7 @@ export type ReadyAnswer = {
 /** Puts together a body in a coding, its validator and the headers of the answer itself. */
 export const toReadyAnswer = (
   bytes: Uint8Array<ArrayBuffer>,
-  coding: Coding,
+  coding: Coding | typeof DELTA_CODING,
   etag: string,
   headers: Readonly<Record<string, string>>,
 ): ReadyAnswer => ({

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { printSummary, toSummary } from '../build-summary.ts'
 import { type BuildOrder, buildVersion } from '../build-version.ts'
+import { followPointer } from '../follow-pointer.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { MOST_THREADS, threadsFor } from '../threads.ts'
@@ -43,9 +44,11 @@ export function addBuild(program: Command, surroundings: Surroundings): void {
 async function runBuild(options: Options, surroundings: Surroundings): Promise<void> {
   const json = options.json ?? false
   const terminal = surroundings.terminal(json)
-  const summary = toSummary(await buildVersion(toOrder(options, surroundings), surroundings, terminal))
+  const order = toOrder(options, surroundings)
+  const summary = toSummary(await buildVersion(order, surroundings, terminal))
   if (json) terminal.json(summary)
   else printSummary(summary, terminal)
+  await followPointer(order, surroundings, terminal)
 }
 
 const toOrder = (options: Options, surroundings: Surroundings): BuildOrder => ({

@@ -32,7 +32,9 @@ export const manifestSignatureKey = (version: string): string => `${manifestKey(
 export const documentKey = (version: string, name: VersionDocument): string =>
   `${versionFolder(version)}/${name}`
 
-export type VersionDocument = 'changes.json' | 'datapackage.json' | 'SHA256SUMS'
+/** What a version has beside its artifacts. */
+export const VERSION_DOCUMENTS = ['changes.json', 'datapackage.json', 'SHA256SUMS'] as const
+export type VersionDocument = (typeof VERSION_DOCUMENTS)[number]
 
 /** `v1/snapshots/{V}/strategies/alder/returns.weekly.json`: the key of a canonical answer. */
 export function artifactKey(version: string, route: Route, params: Params): string {

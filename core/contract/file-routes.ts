@@ -1,5 +1,5 @@
 // Objects of the public store that the service hands out as they are: what proves the answers, not answers themselves.
-import { documentKey, manifestKey, manifestSignatureKey } from './artifacts.ts'
+import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
 import { CURRENT_KEY, POINTER_PREFIX, signatureKey } from './pointer.ts'
 
 /** Where the public keys lie with which signatures are checked. */
@@ -15,8 +15,14 @@ export type FileRoute = {
   readonly title: string
   readonly about: string
   readonly mediaType: string
-  /** Whether the object never changes once it is there. */
-  readonly isForEver: boolean
+  /** What the object is, for what holds it to the pointer log; null where it may change. */
+  readonly proof:
+    | 'entry'
+    | 'signature of entry'
+    | 'manifest'
+    | 'signature of manifest'
+    | VersionDocument
+    | null
   /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
   readonly of: 'version' | 'log' | 'service'
   /** The key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest as text. */
@@ -30,7 +36,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Manifest',
     about: 'What a version is, byte for byte: every file with its length and digest.',
     mediaType: JSON_TYPE,
-    isForEver: true,
+    proof: 'manifest',
     of: 'version',
     keyOf: manifestKey,
   },
@@ -40,7 +46,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
     mediaType: BINARY_TYPE,
-    isForEver: true,
+    proof: 'signature of manifest',
     of: 'version',
     keyOf: manifestSignatureKey,
   },
@@ -50,7 +56,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
     mediaType: 'text/plain; charset=utf-8',
-    isForEver: true,
+    proof: 'SHA256SUMS',
     of: 'version',
     keyOf: version => documentKey(version, 'SHA256SUMS'),
   },
@@ -60,7 +66,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Data package',
     about: 'The files of a version described as a Frictionless Data Package.',
     mediaType: JSON_TYPE,
-    isForEver: true,
+    proof: 'datapackage.json',
     of: 'version',
     keyOf: version => documentKey(version, 'datapackage.json'),
   },
@@ -70,7 +76,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Changes',
     about: 'What a version appends to the one before it, and which published values it restates.',
     mediaType: JSON_TYPE,
-    isForEver: true,
+    proof: 'changes.json',
     of: 'version',
     keyOf: version => documentKey(version, 'changes.json'),
   },
@@ -81,7 +87,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     about:
       'An entry of the append-only log of which version was served when: 0000000001, 0000000002 and so on.',
     mediaType: JSON_TYPE,
-    isForEver: true,
+    proof: 'entry',
     of: 'log',
     keyOf: seq => `${POINTER_PREFIX}${seq}.json`,
   },
@@ -91,7 +97,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Signature of a pointer entry',
     about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
     mediaType: BINARY_TYPE,
-    isForEver: true,
+    proof: 'signature of entry',
     of: 'log',
     keyOf: signatureKey,
   },
@@ -102,7 +108,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     about:
       'Number and version of the newest pointer entry when it was written; look for the entries after it until one is missing.',
     mediaType: JSON_TYPE,
-    isForEver: false,
+    proof: null,
     of: 'service',
     keyOf: () => CURRENT_KEY,
   },
@@ -112,7 +118,7 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     title: 'Public keys',
     about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
     mediaType: JSON_TYPE,
-    isForEver: false,
+    proof: null,
     of: 'service',
     keyOf: () => KEYS_KEY,
   },

@@ -1,6 +1,6 @@
 // The manifest of a version: what was published, byte for byte. A manifest means that the version is complete.
 import { z } from 'zod'
-import { TWIN_CODINGS } from './artifacts.ts'
+import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
 import type { PointerEntry } from './pointer.ts'
 
 const twin = z.object({
@@ -40,7 +40,9 @@ export const manifest = z.object({
   history_restated: z
     .boolean()
     .describe('Whether it alters history that the version before had published: `changes.json` tells which.'),
-  changes_sha256: z.string().describe('Digest of `changes.json`.'),
+  documents: z
+    .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
+    .describe('Digest of each document beside the artifacts.'),
   built_with: z
     .object({
       highwater: z.string(),

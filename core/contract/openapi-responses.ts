@@ -1,27 +1,29 @@
 // The responses of the OpenAPI document.
 import { isBinary, MEDIA_TYPES } from './artifacts.ts'
+import { isGrowing } from './dictionaries.ts'
 import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import type { Format } from './parameters.ts'
 import type { Route } from './route.ts'
 
 /** The answer of a route, in all its formats. */
-export const success = ({ data, formats }: Route): Schema => ({
+export const success = (route: Route): Schema => ({
   description: 'The answer.',
+  ...dictionaryHeaders(route),
   content: {
     'application/json': {
       schema: {
         type: 'object',
         required: ['data', 'meta', 'links'],
         properties: {
-          data: toSchema(data),
+          data: toSchema(route.data),
           meta: { $ref: '#/components/schemas/Meta' },
           links: { $ref: '#/components/schemas/Links' },
         },
       },
     },
     ...Object.fromEntries(
-      TABLE_FORMATS.filter(format => formats.includes(format)).map(format => [
+      TABLE_FORMATS.filter(format => route.formats.includes(format)).map(format => [
         MEDIA_TYPES[format],
         {
           schema: {
@@ -42,6 +44,21 @@ const ABOUT: { readonly [F in (typeof TABLE_FORMATS)[number]]: string } = {
   arrow: 'Arrow IPC file with typed columns: the numbers that the CSV holds.',
   parquet: 'Parquet file with typed columns: the numbers that the CSV holds.',
 }
+
+/** The headers of an answer that later versions may be told by; none where nothing can. */
+const dictionaryHeaders = ({ id }: Route): Schema =>
+  isGrowing(id)
+    ? {
+        headers: {
+          'Use-As-Dictionary': {
+            description:
+              'At a canonical point: the addresses for which these bytes may be named in `Available-Dictionary`. Who ' +
+              'also accepts the coding `dcz` gets the difference to them (RFC 9842).',
+            schema: { type: 'string' },
+          },
+        },
+      }
+    : {}
 
 export const NOT_MODIFIED = {
   304: { description: 'The client has this answer: `If-None-Match` names its ETag.' },

@@ -151,9 +151,7 @@ sub take_dataset_version {
 sub take_format {
   if (req.http.hw-given ~ "&format(?:=|&|$)") {
     set req.http.hw-part = regsuball(req.http.hw-given, "&(?!format(?:=|&|$))[^&]*", "");
-    if (req.http.hw-part == "&format=json") {
-      set req.http.hw-part = "";
-    }
+    set req.http.hw-part = regsub(req.http.hw-part, "^&format=json$", "");
     set req.http.hw-query = req.http.hw-query + req.http.hw-part;
   }
 }
@@ -168,9 +166,8 @@ sub take_from {
 sub take_ids {
   if (req.http.hw-given ~ "&ids(?:=|&|$)") {
     set req.http.hw-part = regsuball(req.http.hw-given, "&(?!ids(?:=|&|$))[^&]*", "");
-    set req.http.hw-part = "," + regsuball(regsub(req.http.hw-part, "^&ids=?", ""), "&ids=?", ",");
-    if (req.http.hw-part ~ "^(?=.{1,800}$)(?:,[^,]++){1,20}$"
-        && req.http.hw-part !~ ",(?:\+|%20)++(?:,|$)") {
+    set req.http.hw-part = regsuball(req.http.hw-part, "&ids=?", ",");
+    if (req.http.hw-part ~ "^(?=.{1,800}$)(?:,[^,]++){1,20}$" && req.http.hw-part !~ ",(?:\+|%20)++(?:,|$)") {
       set req.http.hw-part = regsuball(req.http.hw-part, "(?:\+|%20)(?=,|$)|(?<=,)(?:\+|%20)", "");
       set req.http.hw-part = regsub(req.http.hw-part, "^((?:,[^,]++)*?),([^,]++)((?:,[^,]++)*?),\2(?=,|$)", "\1,\2\3");
       set req.http.hw-part = regsub(req.http.hw-part, "^((?:,[^,]++)*?),([^,]++)((?:,[^,]++)*?),\2(?=,|$)", "\1,\2\3");
@@ -185,9 +182,7 @@ sub take_ids {
 sub take_period {
   if (req.http.hw-given ~ "&period(?:=|&|$)") {
     set req.http.hw-part = regsuball(req.http.hw-given, "&(?!period(?:=|&|$))[^&]*", "");
-    if (req.http.hw-part == "&period=daily") {
-      set req.http.hw-part = "";
-    }
+    set req.http.hw-part = regsub(req.http.hw-part, "^&period=daily$", "");
     set req.http.hw-query = req.http.hw-query + req.http.hw-part;
   }
 }
@@ -195,34 +190,16 @@ sub take_period {
 sub take_risk_pct {
   if (req.http.hw-given ~ "&risk_pct(?:=|&|$)") {
     set req.http.hw-part = regsuball(req.http.hw-given, "&(?!risk_pct(?:=|&|$))[^&]*", "");
-    if (req.http.hw-part ~ "[eE]-") {
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*1$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*2$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.0\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*3$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.00\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*4$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.000\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*5$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.0000\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*6$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.00000\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*7$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.000000\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*8$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.0000000\1\2");
-      }
-      if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*9$") {
-        set req.http.hw-part = regsub(req.http.hw-part, "=(\d)(?:\.(\d+))?.*$", "=0.00000000\1\2");
-      }
+    if (req.http.hw-part ~ "^&risk_pct=[1-9](?:\.\d+)?[eE]-0*[1-9]$") {
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*1$", "&risk_pct=0.\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*2$", "&risk_pct=0.0\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*3$", "&risk_pct=0.00\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*4$", "&risk_pct=0.000\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*5$", "&risk_pct=0.0000\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*6$", "&risk_pct=0.00000\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*7$", "&risk_pct=0.000000\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*8$", "&risk_pct=0.0000000\1\2");
+      set req.http.hw-part = regsub(req.http.hw-part, "^&risk_pct=([1-9])(?:\.(\d+))?[eE]-0*9$", "&risk_pct=0.00000000\1\2");
     }
     if (req.http.hw-part ~ "^&risk_pct=0*\d{1,6}(?:\.\d{1,9}0*)?$" && req.http.hw-part ~ "[1-9]") {
       set req.http.hw-part = regsub(req.http.hw-part, "=0+(?=\d)", "=");

@@ -136,6 +136,7 @@ sub vcl_backend_response {
   unset beresp.http.Access-Control-Allow-Origin;
   unset beresp.http.Access-Control-Expose-Headers;
   unset beresp.http.Server-Timing; # it tells of one request
+  unset beresp.http.Use-As-Dictionary; # nobody gets a delta here
   unset beresp.http.CDN-Cache-Control;
   unset beresp.http.Cache-Tag;
   return (deliver);

@@ -1,9 +1,8 @@
 // The list of versions, the way to the one of a day, and the objects that prove both.
 import { describe, expect, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
-import { FILE_ROUTES, KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createTestApp } from '../setup/history-app.ts'
@@ -133,67 +132,5 @@ describe('as_of leads to the version that was served at the end of a day', () =>
   test('and is 422 where it is given twice', async () => {
     const response = await (await openSecond()).app.request(`${LIST}?as_of=2024-03-01&as_of=2024-03-01`)
     expect((await errorOf(response)).details).toMatchObject([{ reason: 'given more than once' }])
-  })
-})
-
-describe('the objects of the store', () => {
-  const NAMES = { version: FIRST_VERSION, seq: '0000000001', sha256: 'f'.repeat(64) }
-
-  test.each(FILE_ROUTES.map(file => [file.path, file] as const))(
-    '%s is handed out as it is',
-    async (_path, file) => {
-      const stores = await openBothVersions()
-      const [, variable = 'seq'] = /\{(\w+)\}/.exec(file.path) ?? []
-      const key = file.keyOf(NAMES[variable as keyof typeof NAMES])
-      const bytes = (await stores.store.read(key)) ?? new TextEncoder().encode(`what lies at ${key}`)
-      await stores.store.create(key, bytes, JSON_HEADERS)
-      const { app } = await createTestApp(stores.store, stores.privateStore)
-      const compact = { ...NAMES, version: '20240301T001500Z' }
-      const path = file.path.replace(/\{\w+\}/, () => compact[variable as keyof typeof NAMES])
-      for (let i = 0; i < 2; i++) {
-        const response = await app.request(path, { headers: { 'accept-encoding': 'br' } })
-        expect(response.status).toBe(200)
-        expect(response.headers.get('content-type')).toBe(file.mediaType)
-        expect(response.headers.get('etag')).toBe(`"${sha256(bytes).slice(0, 32)}"`)
-        expect(response.headers.has('content-encoding')).toBe(false)
-        expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
-      }
-    },
-  )
-
-  test('that may change are read anew each time', async () => {
-    const { app, store } = await openSecond()
-    for (const text of ['{"keys":[1]}', '{"keys":[2]}']) {
-      await store.replace(KEYS_KEY, new TextEncoder().encode(text), JSON_HEADERS)
-      expect(await (await app.request('/.well-known/highwater-keys.json')).text()).toBe(text)
-    }
-  })
-
-  test.each(['1.json', '00000000001.json', 'x.json', '..%2fcurrent.json', '%00.json', 'signatures/x.sig'])(
-    'of the log are 404 under what is no name of one: %s',
-    async name => {
-      expect((await errorOf(await (await openSecond()).app.request(`/v1/pointer/${name}`))).code).toBe(
-        'not_found',
-      )
-    },
-  )
-
-  test('of a version that was never published are 404, also where they lie in the store', async () => {
-    const { app, store } = await openSecond()
-    const version = '2024-03-09T00:15:00Z'
-    await store.create(manifestKey(version), new TextEncoder().encode('{}'), JSON_HEADERS)
-    expect((await app.request('/v1/snapshots/20240309T001500Z/manifest.json')).status).toBe(404)
-  })
-
-  test('are 503 while the store cannot be read, and the operator is told', async () => {
-    const stores = await openBothVersions()
-    const key = signatureKey('f'.repeat(64))
-    const down = meddled(stores.store, asked => asked === key, outage(stores.store))
-    const { app, errors } = await createTestApp(down, stores.privateStore)
-    const response = await app.request(`/${key}`)
-    expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).toBe('5')
-    expect((await errorOf(response)).code).toBe('unavailable')
-    expect(errors).toHaveLength(1)
   })
 })

@@ -13,6 +13,7 @@ describe('the environment', () => {
       publicBaseUrl: null,
       allowedOrigins: [],
       purgesByTag: false,
+      cdn: null,
       deprecatedAtMs: null,
       sunsetAtMs: null,
     })
@@ -37,6 +38,7 @@ describe('the environment', () => {
       PUBLIC_BASE_URL: 'https://data.example.org/',
       ALLOWED_ORIGINS: ' https://a.example.org , http://localhost:3000,',
       CDN_PURGE: 'tag',
+      CDN_PURGE_URL: 'http://127.0.0.1:8088/, http://127.0.0.2:8088',
       DEPRECATED_AT: '2027-01-31T00:00:00Z',
       SUNSET_AT: '2027-06-30T00:00:00Z',
     }
@@ -49,6 +51,11 @@ describe('the environment', () => {
       publicBaseUrl: 'https://data.example.org',
       allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
       purgesByTag: true,
+      cdn: {
+        purgeUrls: ['http://127.0.0.1:8088/', 'http://127.0.0.2:8088'],
+        purgeCommand: null,
+        urls: ['http://127.0.0.1:8088', 'http://127.0.0.2:8088'],
+      },
       deprecatedAtMs: Date.UTC(2027, 0, 31),
       sunsetAtMs: Date.UTC(2027, 5, 30),
     })
@@ -112,11 +119,32 @@ describe('the environment', () => {
       { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
       'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
     ],
+    [
+      { CDN_PURGE_URL: 'http://user:HIDDEN@cache.example.org' },
+      'CDN_PURGE_URL: expected addresses such as http://127.0.0.1:8088 that take PURGE with xkey, separated by commas, got something else',
+    ],
+    [{ CDN_PURGE_COMMAND: 'purge HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
+    [{ CDN_URL: 'ftp://HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
   ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
     const parse = () => parseEnvironment(env, '/srv/data')
     expect(parse).toThrow(UsageError)
     expect(parse).toThrow(message)
     expect(parse).not.toThrow('HIDDEN')
+  })
+
+  test('says how a cache is purged and where its answers are seen', () => {
+    const env = { CDN_PURGE_COMMAND: 'purge $PURGE_TAGS', CDN_URL: 'https://data.example.org/' }
+    expect(parseEnvironment(env, '/srv/data').cdn).toEqual({
+      purgeUrls: [],
+      purgeCommand: 'purge $PURGE_TAGS',
+      urls: ['https://data.example.org'],
+    })
+    const both = { CDN_PURGE_URL: 'http://10.0.0.1:6081', CDN_URL: 'https://data.example.org' }
+    expect(parseEnvironment(both, '/srv/data').cdn).toEqual({
+      purgeUrls: ['http://10.0.0.1:6081'],
+      purgeCommand: null,
+      urls: ['https://data.example.org'],
+    })
   })
 
   test.each(['-1', '80.5', 'http', '65536'])('refuses the port %j', port => {

@@ -24,6 +24,7 @@ export function madeUp(changes: Partial<Surroundings> & { readonly style?: Progr
     cwd: ROOT,
     now: () => NOW_MS,
     elapsed: () => 0,
+    pause: () => Promise.resolve(),
     cores: 1,
     terminal: () => createTerminal(style, { out, err, elapsedMs: () => 1_000 }),
     untilStopped: () => Promise.resolve(),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { commonDisclaimer } from '../../deploy/disclaimer.ts'
-import { dateFiles, type Layer, startNginx, startVarnish } from '../../deploy/layers.ts'
+import { type Layer, startNginx, startVarnish } from '../../deploy/layers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '../../deploy/site.ts'
 import { lastingFolder } from './stores.ts'
 
@@ -89,7 +89,6 @@ export async function startEdge(site: Site): Promise<Layer> {
 /** Both layers in front of a tier that serves a store. */
 export async function startCdn(tier: Address, storeUrl: string): Promise<{ files: Layer; edge: Layer }> {
   const store = fileURLToPath(storeUrl)
-  await dateFiles(store)
   const site = await siteOf(tier, { store, disclaimer: await commonDisclaimer(store) })
   return { files: await startFiles(site), edge: await startEdge(site) }
 }

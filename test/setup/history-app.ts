@@ -1,5 +1,6 @@
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
@@ -35,12 +36,15 @@ export async function createTestApp(
   const faults: unknown[] = []
   const source = createVersionSource(store, privateStore)
   await source.refresh()
+  const tellDamage = (message: string): number => damages.push(message)
+  const published = createPublishedAnswers(store, tellDamage)
   const app = createHistoryApp({
     source,
-    published: createPublishedAnswers(store, message => damages.push(message)),
+    published,
+    deltas: createDictionaryDeltas(store, published, source.history, tellDamage),
     computed: createComputedAnswers(),
     pinned: createPinnedVersions(source, store, privateStore, error => faults.push(error)),
-    files: createStoredFiles(store),
+    files: createStoredFiles(store, source.history),
     settings: SETTINGS,
     clock: { now: () => NOW_MS, elapsed: () => 0 },
     isDraining: () => false,

@@ -42,7 +42,7 @@ export async function publishInMemory(
     window,
     previous: null,
     history_restated: false,
-    changes_sha256: sha256(toBytes({})),
+    documents: {},
     built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs_sha256: null,
     snapshot: digests,

@@ -36,18 +36,27 @@ export type S3Proxy = {
   readonly meddle: (rule: Rule) => void
   /** The requests since the last `meddle`, in the order in which they came. */
   readonly asked: () => readonly Asked[]
+  /** Resolves when the service has answered everything that came, also what nobody waits for any more. */
+  readonly settled: () => Promise<void>
 }
 
 /** Starts a proxy that meddles with nothing yet, and ends with the test. */
 export async function startS3Proxy(): Promise<S3Proxy> {
   let rule: Rule = () => null
   let asked: Asked[] = []
-  const server = createServer((incoming, outgoing) => {
+  const passing = new Set<Promise<void>>()
+  const take = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method = '', url = '' } = incoming
     const each = { method, path: new URL(url, 'http://proxy').pathname }
+    const sent = await buffer(incoming) // a request has come when the last of it has
     asked.push(each)
+    await pass(rule(each), incoming, sent, outgoing)
+  }
+  const server = createServer((incoming, outgoing) => {
     // A client that gave up has ended its connection: nobody is left to be answered.
-    pass(rule(each), incoming, outgoing).catch(() => outgoing.destroy())
+    const passed = take(incoming, outgoing).catch(() => void outgoing.destroy())
+    passing.add(passed)
+    passed.finally(() => passing.delete(passed))
   })
   const endpoint = await listen(server)
   onTestFinished(() => {
@@ -61,6 +70,9 @@ export async function startS3Proxy(): Promise<S3Proxy> {
       asked = []
     },
     asked: () => asked,
+    settled: async () => {
+      while (passing.size > 0) await Promise.all(passing)
+    },
   }
 }
 
@@ -82,8 +94,12 @@ const listen = (server: Server): Promise<string> =>
     })
   })
 
-async function pass(fault: Fault | null, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const sent = await buffer(incoming)
+async function pass(
+  fault: Fault | null,
+  incoming: IncomingMessage,
+  sent: Buffer,
+  outgoing: ServerResponse,
+): Promise<void> {
   if (fault === 'silence') return
   if (fault === 'error 500') {
     outgoing.writeHead(500, { 'content-type': 'application/xml' })

@@ -52,7 +52,8 @@ async function publishBoth(): Promise<MemoryStores> {
   return stores
 }
 
-async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
+/** Every object of a store into another. */
+export async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
   for (const key of await from.list('')) await to.create(key, await bytesOf(from, key), JSON_HEADERS)
 }
 

@@ -33,8 +33,9 @@ export async function newStores(): Promise<Stores> {
 /** Two stores with what others have published in them. */
 export async function copyStores(from: Stores): Promise<Stores> {
   const to = await newStores()
-  await cp(fileURLToPath(from.url), fileURLToPath(to.url), { recursive: true })
-  await cp(fileURLToPath(from.privateUrl), fileURLToPath(to.privateUrl), { recursive: true })
+  const whole = { recursive: true, preserveTimestamps: true } // the time of a file is that of its version
+  await cp(fileURLToPath(from.url), fileURLToPath(to.url), whole)
+  await cp(fileURLToPath(from.privateUrl), fileURLToPath(to.privateUrl), whole)
   return to
 }
 

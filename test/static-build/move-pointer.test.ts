@@ -70,6 +70,12 @@ test('refreshing keeps the version and moves its expiry', async () => {
   expect((await readHead(stores.store))?.entry).toEqual(entry)
 })
 
+test('what is damaged is not confirmed', async () => {
+  await stores.store.remove(manifestKey(HAND_VERSION))
+  await expect(refreshPointer(stores.store, NOW)).rejects.toThrow('is missing; restore it from a copy')
+  expect(await readLog(stores.store)).toHaveLength(2)
+})
+
 test('refreshing an empty store says what to do', async () => {
   await expect(refreshPointer(createMemoryStores().store, NOW)).rejects.toThrow('nothing is published')
 })
@@ -131,9 +137,36 @@ describe('pruning', () => {
     expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [], unfinished: [] })
   })
 
+  test('finishes what a run left in the private store that was killed there', async () => {
+    const { store, privateStore } = stores
+    const rule = { keepDays: 0, keepMonthEnds: false }
+    let left = 1
+    const killed = {
+      ...privateStore,
+      remove: async (key: string) => {
+        if (left-- === 0) throw new Error('killed')
+        await privateStore.remove(key)
+      },
+    }
+    await expect(prune(store, killed, rule, NOW.nowMs)).rejects.toThrow('killed')
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [BEFORE], unfinished: [] })
+    expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
+  })
+
+  test('leaves alone what else an operator keeps in the private store', async () => {
+    const { store, privateStore } = stores
+    const others = ['notes/2024.txt', '20200101T001500Z/snapshot.json', 'read.me']
+    for (const key of others)
+      await privateStore.create(key, new Uint8Array([1]), { content_type: 'text/plain' })
+    await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+    expect(await privateStore.list('')).toEqual(expect.arrayContaining(others))
+  })
+
   test('removes what a build left that was never published', async () => {
     const left = `${versionFolder('2024-06-02T00:15:00Z')}/summary.json`
+    const privateLeft = '20240602T001500Z/snapshot.json'
     await stores.store.create(left, new Uint8Array([1]), { content_type: 'application/json' })
+    await stores.privateStore.create(privateLeft, new Uint8Array([1]), { content_type: 'application/json' })
     const pruned = await prune(
       stores.store,
       stores.privateStore,
@@ -142,5 +175,6 @@ describe('pruning', () => {
     )
     expect(pruned).toEqual({ removed: [], unfinished: ['20240602T001500Z'] })
     expect(await stores.store.read(left)).toBeNull()
+    expect(await stores.privateStore.read(privateLeft)).toBeNull()
   })
 })

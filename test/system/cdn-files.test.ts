@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { manifestKey, TWIN_ENDINGS, versionFolder } from '#core/contract/artifacts.ts'
 import { type Artifact, manifest } from '#core/contract/manifest.ts'
 import { commonDisclaimer } from '../../deploy/disclaimer.ts'
-import { dateFiles, type Layer } from '../../deploy/layers.ts'
+import type { Layer } from '../../deploy/layers.ts'
 import { ALLOWED_ORIGIN, ask, type Origin, siteOf, startFiles, startOrigin } from '../setup/cdn.ts'
 import { TINY_VERSION } from '../setup/publish-book.ts'
 import { copyStores } from '../setup/stores.ts'
@@ -22,7 +22,6 @@ let files: Layer
 beforeAll(async () => {
   const stores = await copyStores(inject('tinyStore'))
   folder = fileURLToPath(stores.url)
-  await dateFiles(folder)
   artifacts = manifest.parse(
     JSON.parse(await readFile(join(folder, manifestKey(TINY_VERSION)), 'utf8')),
   ).artifacts

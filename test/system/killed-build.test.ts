@@ -1,90 +1,65 @@
-// A build that is killed at any instant leaves the version before served, or the new one whole.
+// A build that is killed anywhere leaves the version before served, or the new one whole: on a disk and in a bucket.
 import { readdir } from 'node:fs/promises'
-import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, inject, test } from 'vitest'
-import { createRandom } from '#pipeline/sample/random.ts'
-import { highwater, startHighwater } from '../setup/highwater-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import {
-  buildArgs,
-  contentOf,
-  copyStores,
-  faultsOf,
-  NEXT_VERSION,
-  pointerOf,
-  versionContentOf,
-} from '../setup/stores.ts'
+import { expect, test } from 'vitest'
+import { fileGround, type Ground, type MakeGround, newKeyFile, s3Ground } from '../setup/grounds.ts'
+import { type Model, modelOf, type Outcome, playRound, type Round, toRounds } from '../setup/kill-rounds.ts'
+import type { Stores } from '../setup/publish-book.ts'
+import { whileReading } from '../setup/reading-tier.ts'
 
 const SEED = 20_261_121
-const KILLS = 20
+const KILLS = 24
 
-/** Kills that go on beside each other: a build leaves a core idle while it starts and while it reads. */
+/** Rounds that go on beside each other: a build leaves a core idle while it starts and while it reads. */
 const LANES = 2
 
 /** Thirty builds take longer than a test may by default. */
-const WEDGED_MS = 300_000
+const WEDGED_MS = 600_000
 
-test(
-  `a build killed at ${KILLS} instants (seed ${SEED}) leaves a whole version each time, and is finished by the same command`,
-  async () => {
-    const whole = await copyStores(inject('tinyStore'))
-    const startedMs = performance.now()
-    expect(await highwater(buildArgs(whole, { threads: 2 }))).toMatchObject({ code: 0 })
-    const tookMs = performance.now() - startedMs
-    const finished = await versionContentOf(whole)
-
-    const rounds = toRounds(tookMs)
-    const lanes = Array.from({ length: LANES }, (_, lane) => rounds.filter((_, i) => i % LANES === lane))
-    const seen = await Promise.all(lanes.map(lane => killAndFinish(lane, finished)))
+test.each<[string, MakeGround]>([
+  ['a folder', fileGround],
+  ['a bucket', s3Ground],
+])(
+  `a build into %s, killed at ${KILLS} of its operations (seed ${SEED}), leaves a whole version each time, is finished by the same command, and no answer is torn meanwhile`,
+  async (_where, makeGround) => {
+    const keyFile = await newKeyFile()
+    const grounds = await Promise.all(Array.from({ length: LANES }, () => makeGround(keyFile)))
+    const model = await modelOf(grounds[0]!)
+    const rounds = toRounds(KILLS, SEED, model)
+    const outcomes = (
+      await Promise.all(
+        grounds.map((ground, lane) =>
+          playLane(
+            ground,
+            rounds.filter((_, i) => i % LANES === lane),
+            model,
+          ),
+        ),
+      )
+    ).flat()
 
     // Had every kill come before the build did anything, or after it was done, nothing would have been shown.
-    expect(Math.max(...seen.flat())).toBeGreaterThan(0)
+    const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((all, each) => all + count(each), 0)
+    expect(sum(({ killed }) => killed)).toBeGreaterThan((KILLS * 3) / 4)
+    expect(sum(({ left }) => left.filter(count => count > 0).length)).toBeGreaterThan(KILLS / 3)
   },
   WEDGED_MS,
 )
 
-/** An early and a late instant for each store, so that half of the builds that are killed are themselves resumed. */
-function toRounds(tookMs: number): readonly (readonly number[])[] {
-  const { uniform } = createRandom(SEED)
-  const instants = Array.from({ length: KILLS }, (_, i) => ((i + uniform()) / KILLS) * tookMs)
-  return instants.slice(0, KILLS / 2).map((early, i) => [instants[KILLS - 1 - i]!, early])
-}
-
-/** Returns how many objects of the new version each killed build left behind. */
-async function killAndFinish(rounds: readonly (readonly number[])[], finished: Content): Promise<number[]> {
-  const left: number[] = []
-  for (const instants of rounds) {
-    const stores = await copyStores(inject('tinyStore'))
-    const before = Object.keys(await contentOf(stores)).length
-    for (const afterMs of instants) {
-      await killBuild(stores, afterMs)
-      expect(await faultsOf(stores), killedAt(afterMs)).toEqual([])
-      expect([TINY_VERSION, NEXT_VERSION], killedAt(afterMs)).toContain(await pointerOf(stores))
-      if ((await pointerOf(stores)) === TINY_VERSION) {
-        left.push(Object.keys(await contentOf(stores)).length - before)
-      }
-    }
-    const exit = await highwater(buildArgs(stores))
-    expect(exit.code, `${killedAt(...instants)}: ${exit.stderr}`).toBe(0)
-    expect(await faultsOf(stores), killedAt(...instants)).toEqual([])
-    expect(await versionContentOf(stores), killedAt(...instants)).toEqual(finished)
-    expect(await unfinishedIn(stores), killedAt(...instants)).toEqual([])
+/** A tier reads during the first round. */
+async function playLane(ground: Ground, rounds: readonly Round[], model: Model): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const [i, round] of rounds.entries()) {
+    const stores = await ground.open()
+    const play = async () => void outcomes.push(await playRound(ground, stores, round, model))
+    if (i > 0) await play()
+    else expect(await whileReading(stores, model.content, play)).toBeGreaterThan(0)
+    expect(await unfinishedIn(stores)).toEqual([])
   }
-  return left
+  return outcomes
 }
 
-async function killBuild(stores: Stores, afterMs: number): Promise<void> {
-  const build = startHighwater(buildArgs(stores, { threads: 2 }))
-  await Promise.race([after(afterMs), build.ended])
-  build.kill('SIGKILL')
-  await build.ended
+/** What a write to a disk that was killed left half-done; the next build takes it away. */
+async function unfinishedIn({ url }: Stores): Promise<string[]> {
+  return url.startsWith('file:') ? readdir(fileURLToPath(`${url}/.unfinished`)) : []
 }
-
-const killedAt = (...instants: readonly number[]): string =>
-  `killed after ${instants.map(ms => `${Math.round(ms)} ms`).join(' and ')}`
-
-/** What a write that was killed left half-done; the next build takes it away. */
-const unfinishedIn = ({ url }: Stores): Promise<string[]> => readdir(fileURLToPath(`${url}/.unfinished`))
-
-type Content = Readonly<Record<string, string>>

@@ -150,7 +150,13 @@ test('every path of the text exists', () => {
   const linked = [...README.matchAll(/\]\((?!http)([^)]+)\)/g)].map(match => match[1]!)
   const named = [...README.matchAll(/`((?:core|pipeline|static-build|api)\/[^`]*)`/g)].map(match => match[1]!)
   expect([...linked, ...named].length).toBeGreaterThan(5)
-  for (const path of [...linked, ...named]) expect(shell(`test -e ${path}`).status, path).toBe(0)
+  for (const target of [...linked, ...named]) {
+    const [path = '', heading] = target.split('#')
+    expect(shell(`test -e ${path}`).status, path).toBe(0)
+    if (heading === undefined) continue
+    const headings = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^#+ (.+)$/gm)]
+    expect(headings.map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))).toContain(heading)
+  }
 })
 
 test('the tables name every endpoint and every setting', () => {

@@ -6,7 +6,7 @@ import { type Exit, highwater } from '../setup/highwater-process.ts'
 import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
 import { type Asked, type Fault, startS3Proxy } from '../setup/s3-proxy.ts'
 import { forbidWriting, newS3Stores, s3Env, s3Server, tinyS3Stores } from '../setup/s3-stores.ts'
-import { buildArgs, faultsOf, NEXT_VERSION, pointerOf, versionContentOf } from '../setup/stores.ts'
+import { buildArgs, contentOf, faultsOf, NEXT_VERSION, pointerOf, versionContentOf } from '../setup/stores.ts'
 
 const buildInto = (stores: Stores, access: S3Access): Promise<Exit> =>
   highwater(buildArgs(stores), { env: s3Env(access) })
@@ -21,12 +21,15 @@ describe('a build is refused with', () => {
   test('a wrong secret, which is never printed', async () => {
     const { credentials } = s3Server()
     const wrong = { ...s3Server(), credentials: { ...credentials, secretAccessKey: 'HIDDEN' } }
-    const exit = await buildInto(await newS3Stores(), wrong)
+    const stores = await tinyS3Stores()
+    const before = await contentOf(stores)
+    const exit = await buildInto(stores, wrong)
     expectRefusal(
       exit,
       /^highwater: cannot \w+ s3:\S+: the service refuses \(SignatureDoesNotMatch\): check AWS_/m,
     )
     expect(exit.stderr).not.toContain('HIDDEN')
+    expect(await contentOf(stores)).toEqual(before)
   })
 
   test('a bucket that is not there', async () => {
@@ -48,10 +51,11 @@ describe('a build is refused with', () => {
 
   test('a bucket that may only be read', async () => {
     const stores = await tinyS3Stores()
+    const before = await contentOf(stores)
     await forbidWriting(new URL(stores.url).hostname)
     const reason = /cannot create s3:\S+\/lock\/build\/\d+: the service refuses \(AccessDenied\): check AWS_/
     expectRefusal(await buildInto(stores, s3Server()), reason)
-    expect(await pointerOf(stores)).toBe(TINY_VERSION)
+    expect(await contentOf(stores)).toEqual(before)
   })
 })
 

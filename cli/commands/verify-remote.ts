@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { parseIsoInstant } from '#core/calendar.ts'
+import { parseCompactInstant } from '#core/contract/pins.ts'
+import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts'
+import type { Trust } from '#static-build/audit/audit-keys.ts'
+import { createHttpReader } from '#static-build/audit/http-reader.ts'
+import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+import { assertSound, printChecks, toReport } from '../verify-report.ts'
+
+type Options = {
+  readonly version?: string
+  readonly all?: boolean
+  readonly key?: readonly string[]
+  readonly keyId?: readonly string[]
+  readonly allowUnsigned?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  highwater verify-remote https://data.example.org
+  highwater verify-remote https://data.example.org --key publisher.pem
+  highwater verify-remote https://data.example.org --key-id 8f1d0c2ab34e5f67 --all
+  highwater verify-remote https://data.example.org --version 2026-11-21T00:15:00Z --json`
+
+const REMEDY =
+  'do not rely on what failed; ask the publisher, or compare with a copy of your own that passed before'
+
+/** `highwater verify-remote URL`: what a service publishes, checked by somebody who has nothing but its address. */
+export function addVerifyRemote(program: Command, surroundings: Surroundings): void {
+  program
+    .command('verify-remote')
+    .description('check what a service publishes: the log, signatures, and every file of a version')
+    .argument('<url>', 'address of a history service, or of a CDN in front of it')
+    .option('--version <instant>', 'the version to read whole (default: the served one)')
+    .option('--all', 'read every version that is there')
+    .option('--key <file>', 'trust this Ed25519 public key (PEM) alone; give it again for another', collect)
+    .option('--key-id <digits>', 'trust the published key whose SHA-256 begins so, and no other', collect)
+    .option('--allow-unsigned', 'be content with digests where nothing is signed')
+    .option('--json', 'print the findings as one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action((url: string, options: Options) => verifyRemote(url, options, surroundings))
+}
+
+/** Not a variadic option, which would take the address that follows it. */
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+async function verifyRemote(address: string, options: Options, surroundings: Surroundings): Promise<void> {
+  const url = parseAddress(address)
+  const versions = parseVersions(options)
+  const trust = await readTrust(options, surroundings.cwd)
+  const terminal = surroundings.terminal(options.json ?? false)
+  const found = await audit({
+    reader: createHttpReader(url),
+    trust,
+    nowMs: surroundings.now(),
+    versions,
+    isUnsignedFault: !options.allowUnsigned,
+    isExpiryFault: true,
+    privateStore: null,
+    progress: terminal.progress,
+  })
+  if (options.json) terminal.json(toReport(url, found))
+  else printChecks(found, terminal)
+  if (trust.kind === 'published') warnOfTrust(found, terminal)
+  assertSound(url, found, REMEDY)
+}
+
+/** Trust on first use is said aloud, to programs too: it is the one thing that this check cannot check. */
+function warnOfTrust({ trusted }: Audit, { note }: Terminal): void {
+  if (trusted.length === 0) return
+  note(
+    'WARNING: the key was taken from the service itself. Whoever could forge what it serves could forge the key.',
+  )
+  note('Compare the fingerprint with what the publisher tells you elsewhere, and pin it from now on:')
+  for (const { fingerprint } of trusted) note(`  --key-id ${fingerprint}`)
+}
+
+function parseAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isFit = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === ''
+  if (isFit) return url.href.replace(/\/+$/, '')
+  throw new UsageError(`expected an address such as https://data.example.org, got '${text}'`)
+}
+
+function parseVersions({ version, all }: Options): AuditOrder['versions'] {
+  if (version === undefined) return all ? 'all' : 'served'
+  if (all) throw new UsageError('--version names one version and --all means every one: give one of them')
+  const instant = parseIsoInstant(version) === null ? parseCompactInstant(version) : version
+  if (instant !== null) return { version: instant }
+  throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${version}'`)
+}
+
+async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): Promise<Trust> {
+  if (key === undefined && keyId === undefined) return { kind: 'published' }
+  if (key !== undefined && keyId !== undefined) throw new UsageError('give --key or --key-id, not both')
+  if (allowUnsigned)
+    throw new UsageError('--allow-unsigned would make a pinned key mean nothing: give one of them')
+  if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId.map(parseDigits) }
+  return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
+}
+
+/** An id has 16 digits; fewer could be met by chance, and by whoever tries for a while. */
+function parseDigits(text: string): string {
+  const digits = text.toLowerCase()
+  if (/^[0-9a-f]{16,64}$/.test(digits)) return digits
+  throw new UsageError(
+    `--key-id: expected the 16 digits of a key's id, or up to all 64 of its fingerprint, got '${text}'`,
+  )
+}
+
+async function readKey(path: string): Promise<TrustedKey> {
+  const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new Error(
+      `cannot read the key ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+      },
+    )
+  })
+  const key = parsePublicKey(pem)
+  if (key !== null) return key
+  throw new Error(
+    `${path} is no Ed25519 public key in PEM form: the publisher names his in /.well-known/highwater-keys.json`,
+  )
+}

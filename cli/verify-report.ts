@@ -1,0 +1,71 @@
+// How the findings of an audit are told: by `verify-store` and `verify-remote` alike.
+import { type Audit, faultsIn } from '#static-build/audit/audit.ts'
+import type { Check, Fault } from '#static-build/audit/check.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A store or a service that lost everything would fill the screen; `--json` lists all. */
+const MOST_TOLD = 20
+
+/** The findings as one JSON document. */
+export const toReport = (url: string, found: Audit): object => ({
+  url,
+  sound: faultsIn(found).length === 0,
+  head: found.head === null ? null : { ...found.head.entry, entry_sha256: found.head.sha256 },
+  keys: found.trusted.map(({ id, fingerprint }) => ({ id, fingerprint })),
+  checks: found.checks,
+})
+
+/** A line a check, and under one that failed a line a fault. */
+export function printChecks({ checks }: Audit, { print, note }: Terminal): void {
+  for (const check of checks) {
+    print(lineOf(check))
+    for (const line of toldOf(check.faults)) print(`        ${line}`)
+  }
+  noteAll(checks, note)
+}
+
+const CHECK_WIDTH = 10
+
+function lineOf({ check, version, told, faults }: Check): string {
+  const word = faults.length === 0 ? 'ok    ' : 'FAILED'
+  return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${told}`
+}
+
+/** What is wrong with the log, and a line a version. */
+export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
+  for (const { faults } of checks.filter(({ version }) => version === null)) {
+    for (const line of toldOf(faults)) print(line)
+  }
+  for (const [version, own] of byVersion(checks)) {
+    const faults = own.flatMap(each => each.faults)
+    print(`${version}  ${faults.length === 0 ? soundness(own) : toldOf(faults).join(', ')}`)
+  }
+  noteAll(checks, note)
+}
+
+/** In the order of the checks. */
+const byVersion = (checks: readonly Check[]): Map<string | null, Check[]> =>
+  Map.groupBy(
+    checks.filter(({ version }) => version !== null),
+    ({ version }) => version,
+  )
+
+/** How many objects were compared; of a version that was removed, that it was. */
+const soundness = (checks: readonly Check[]): string =>
+  (checks.find(({ check }) => check === 'files') ?? checks[0])?.told ?? ''
+
+const toldOf = (faults: readonly Fault[]): string[] => [
+  ...faults.slice(0, MOST_TOLD).map(({ told }) => told),
+  ...(faults.length > MOST_TOLD ? [`and ${faults.length - MOST_TOLD} more (--json lists all)`] : []),
+]
+
+/** Notes go to people alone: they change nothing about the result. */
+function noteAll(checks: readonly Check[], note: Terminal['note']): void {
+  for (const { notes } of checks) for (const each of notes) note(`note: ${each}`)
+}
+
+/** Throws a sentence where anything is wrong, so that the command ends with exit code 1. */
+export function assertSound(url: string, found: Audit, remedy: string): void {
+  const count = faultsIn(found).length
+  if (count > 0) throw new Error(`${url}: ${count} fault(s); ${remedy}`)
+}

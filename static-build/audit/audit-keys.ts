@@ -1,0 +1,61 @@
+import { publicKeys } from '#core/contract/public-keys.ts'
+import { parseJson } from '#storage/parse-json.ts'
+import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
+import { keysPlace } from './places.ts'
+import { type PublicReader, tryRead } from './reader.ts'
+import { type Keyring, parsePublicKey, type TrustedKey } from './trusted-keys.ts'
+
+/** Which keys are trusted. */
+export type Trust =
+  /** All that are published beside the versions: whoever could forge a version could add a key of his own. */
+  | { readonly kind: 'published' }
+  /** Those whose fingerprint begins with one of these digits. */
+  | { readonly kind: 'fingerprints'; readonly fingerprints: readonly string[] }
+  /** These, whatever is published. */
+  | { readonly kind: 'keys'; readonly keys: readonly TrustedKey[] }
+
+/** Finds the keys with which signatures are verified. */
+export async function auditKeys(
+  reader: PublicReader,
+  trust: Trust,
+): Promise<{ readonly keyring: Keyring; readonly check: Check }> {
+  const { keys: published, faults } = await readPublishedKeys(reader)
+  const { trusted, unknown } = choose(published, trust)
+  const absent = unknown.map(digits =>
+    faultAt(reader, keysPlace, 'missing', `names no key whose fingerprint begins with ${digits}`),
+  )
+  const ids = trusted.map(({ id }) => id).join(' and ')
+  const how = trust.kind === 'published' ? 'as it is published there' : 'pinned'
+  const told = trusted.length === 0 ? 'no public key' : `${ids}, ${how}`
+  return { keyring: { trusted, published }, check: toCheck('keys', null, told, [...faults, ...absent]) }
+}
+
+function choose(
+  published: readonly TrustedKey[],
+  trust: Trust,
+): { readonly trusted: readonly TrustedKey[]; readonly unknown: readonly string[] } {
+  if (trust.kind === 'keys') return { trusted: trust.keys, unknown: [] }
+  if (trust.kind === 'published') return { trusted: published, unknown: [] }
+  const isOf = (key: TrustedKey, digits: string): boolean => key.fingerprint.startsWith(digits)
+  return {
+    trusted: published.filter(key => trust.fingerprints.some(digits => isOf(key, digits))),
+    unknown: trust.fingerprints.filter(digits => !published.some(key => isOf(key, digits))),
+  }
+}
+
+/** The keys that are published beside the versions. None is published where nothing is signed. */
+async function readPublishedKeys(
+  reader: PublicReader,
+): Promise<{ readonly keys: readonly TrustedKey[]; readonly faults: readonly Fault[] }> {
+  const found = await tryRead(reader, keysPlace)
+  if (found === null) return { keys: [], faults: [] }
+  if (!(found instanceof Uint8Array)) return { keys: [], faults: [absenceOf(reader, keysPlace, found)] }
+  const parsed = publicKeys.safeParse(parseJson(found))
+  const keys = parsed.success ? parsed.data.keys.map(each => parsePublicKey(each.public_key_pem)) : [null]
+  const known = keys.filter(key => key !== null)
+  if (known.length === keys.length) return { keys: known, faults: [] }
+  return {
+    keys: known,
+    faults: [faultAt(reader, keysPlace, 'of another form', 'is no list of Ed25519 keys')],
+  }
+}

@@ -1,0 +1,100 @@
+import pMap from 'p-map'
+import { StoreError } from '#storage/object-store.ts'
+import type { AuditedEntry } from './audit-log.ts'
+import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
+import { entryPlace, entrySignaturePlace } from './places.ts'
+import { type Place, type PublicReader, tryRead } from './reader.ts'
+import { type Keyring, signerOf } from './trusted-keys.ts'
+
+/** Signatures that are asked for at the same time. */
+const READS_AT_ONCE = 16
+
+/** What a signature says of some bytes: who made it, that there is none, or what is wrong with it. */
+export type Verdict =
+  | { readonly kind: 'signed'; readonly keyId: string }
+  | { readonly kind: 'unsigned' }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+
+/** Reads a signature and verifies it under the trusted keys. `of` is the object whose bytes are signed. */
+export async function verdictOn(
+  reader: PublicReader,
+  keyring: Keyring,
+  of: Place,
+  bytes: Uint8Array,
+  signaturePlace: Place,
+): Promise<Verdict> {
+  const signature = await tryRead(reader, signaturePlace)
+  if (signature === null) return { kind: 'unsigned' }
+  if (signature instanceof StoreError) {
+    return { kind: 'fault', fault: absenceOf(reader, signaturePlace, signature) }
+  }
+  const key = signerOf(keyring.trusted, bytes, signature)
+  if (key !== null) return { kind: 'signed', keyId: key.id }
+  return { kind: 'fault', fault: faultAt(reader, of, 'wrongly signed', whose(keyring, bytes, signature)) }
+}
+
+function whose({ trusted, published }: Keyring, bytes: Uint8Array, signature: Uint8Array): string {
+  const other = signerOf(published, bytes, signature)
+  if (other !== null) {
+    return `is signed with the key ${other.id}, which is none of those that are trusted here: name it too if you trust it`
+  }
+  if (trusted.length === 0) return 'is signed, and no public key is there to verify it with'
+  return `has a signature that is not of its bytes under the key ${trusted.map(({ id }) => id).join(' or ')}`
+}
+
+/** `signedFrom` is the number of the first entry that has a signature; null where none has. */
+export type SignatureAudit = { readonly check: Check; readonly signedFrom: number | null }
+
+/**
+ * The signature of every entry. Entries before the first signed one need none: they were written before signing began,
+ * and the chain ties them to what is signed. Where nothing at all is signed, that is
+ * a note, or a fault: always where a key is published, which was done to sign with it.
+ */
+export async function auditSignatures(
+  reader: PublicReader,
+  keyring: Keyring,
+  entries: readonly AuditedEntry[],
+  isUnsignedFault: boolean,
+): Promise<SignatureAudit> {
+  const verdicts = await pMap(
+    entries,
+    ({ entry, sha256, bytes }) =>
+      verdictOn(reader, keyring, entryPlace(entry.seq), bytes, entrySignaturePlace(sha256)),
+    { concurrency: READS_AT_ONCE },
+  )
+  const signed = verdicts.filter(({ kind }) => kind === 'signed').length
+  const first = verdicts.findIndex(({ kind }) => kind !== 'unsigned')
+  if (first === -1) {
+    const isFault = isUnsignedFault || keyring.published.length > 0
+    return { check: nothingSigned(reader, entries, isFault), signedFrom: null }
+  }
+  const faults = verdicts.flatMap((verdict, i) => faultsOf(reader, entries[i]!, verdict, i > first))
+  const ids = new Set(verdicts.flatMap(verdict => (verdict.kind === 'signed' ? [verdict.keyId] : [])))
+  const told = `${signed} of ${entries.length} entries signed with ${[...ids].join(' and ') || 'no trusted key'}`
+  const notes = first === 0 ? [] : [beforeSigning(first)]
+  return { check: toCheck('signatures', null, told, faults, notes), signedFrom: entries[first]!.entry.seq }
+}
+
+const beforeSigning = (count: number): string =>
+  `the first ${count} entries are older than the first signature; the chain ties them to what is signed`
+
+function faultsOf(reader: PublicReader, { entry }: AuditedEntry, verdict: Verdict, mustBe: boolean): Fault[] {
+  if (verdict.kind === 'fault') return [verdict.fault]
+  if (verdict.kind === 'signed' || !mustBe) return []
+  const rest =
+    'has no signature under the digest of its bytes, though an entry before it has: it was altered or forged'
+  return [faultAt(reader, entryPlace(entry.seq), 'unsigned', rest)]
+}
+
+function nothingSigned(
+  reader: PublicReader,
+  entries: readonly AuditedEntry[],
+  isUnsignedFault: boolean,
+): Check {
+  const told = 'nothing is signed: digests and the chain tell of accidents, and not of who wrote them'
+  const newest = entries.at(-1)
+  if (!isUnsignedFault || newest === undefined) return toCheck('signatures', null, told, [], [told])
+  const rest = 'has no signature, nor has any entry: nothing proves who published it'
+  const fault = faultAt(reader, entryPlace(newest.entry.seq), 'unsigned', rest)
+  return toCheck('signatures', null, told, [fault])
+}

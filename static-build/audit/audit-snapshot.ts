@@ -1,0 +1,44 @@
+import { privateKey } from '#core/contract/artifacts.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { type Check, type Fault, toCheck } from './check.ts'
+
+/**
+ * The private snapshot of a version, held to the digests in its manifest. Where the store was not named by anybody and
+ * has nothing of the version, it is a copy of the public store alone that is audited: a note.
+ */
+export async function auditSnapshot(
+  privateStore: ObjectStore,
+  { version, snapshot }: Manifest,
+  isNamed: boolean,
+): Promise<Check> {
+  const files = Object.entries(snapshot)
+  const found = await Promise.all(
+    files.map(([name, digest]) => faultOf(privateStore, privateKey(version, name), digest)),
+  )
+  const faults = found.filter(fault => fault !== null)
+  const isAbsent = files.length > 0 && faults.length === files.length && faults.every(isAway)
+  if (isNamed || !isAbsent) return toCheck('snapshot', version, `${files.length} private files`, faults)
+  const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
+  return toCheck('snapshot', version, 'not looked at', [], [note])
+}
+
+const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unreadable'
+
+async function faultOf(store: ObjectStore, key: string, digest: string): Promise<Fault | null> {
+  const object = `${store.url}/${key}`
+  try {
+    const bytes = await store.read(key)
+    if (bytes === null) return { object, what: 'missing', told: `${object} is missing` }
+    if (sha256(bytes) === digest) return null
+    return {
+      object,
+      what: 'altered',
+      told: `${object} is altered: its digest is not the one in the manifest`,
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { object, what: 'unreadable', told: error.message }
+  }
+}

@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { currentHint } from '#core/contract/pointer.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
+import { currentPlace } from './places.ts'
+import type { Place, PublicReader } from './reader.ts'
+
+/** How long a service is waited for. */
+export type HttpPatience = {
+  /** No byte for so long ends an attempt. */
+  readonly silenceMs: number
+  /** An answer that takes longer ends its attempt, however steadily it drips. */
+  readonly wholeMs: number
+  /** Pauses before the second attempt, the third and so on: none, and there is one attempt only. */
+  readonly pausesMs: readonly number[]
+}
+
+/** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
+export const SUBSCRIBER_PATIENCE: HttpPatience = {
+  silenceMs: 20_000,
+  wholeMs: 600_000,
+  pausesMs: [300, 2_000],
+}
+
+/** A service moves its paths at most so often within its own origin. */
+const MOST_REDIRECTS = 3
+
+/** A failure that another attempt may mend: the network, a service that is overloaded or restarts. */
+class PassingFailure extends Error {}
+
+/** Reads published objects from a service, or a CDN before it, as they are before any coding. */
+export function createHttpReader(url: string, patience: HttpPatience = SUBSCRIBER_PATIENCE): PublicReader {
+  const base = url.replace(/\/+$/, '')
+  const read = async (place: Place): Promise<Uint8Array | null> => {
+    try {
+      return await insist(() => readOnce(new URL(base + place.path), place.mostBytes, patience), patience)
+    } catch (error) {
+      throw new StoreError('read', base, place.path.slice(1), error)
+    }
+  }
+  return {
+    url: base,
+    nameOf: ({ path }) => path,
+    read,
+    leastEntries: async () => {
+      const bytes = await read(currentPlace)
+      if (bytes === null) return 0
+      const parsed = currentHint.safeParse(parseJson(bytes))
+      if (parsed.success) return parsed.data.seq
+      throw new StoreError(
+        'read',
+        base,
+        currentPlace.path.slice(1),
+        new Error('it is no hint at a pointer entry'),
+      )
+    },
+    hasTwins: false,
+  }
+}
+
+async function insist<T>(attempt: () => Promise<T>, { pausesMs }: HttpPatience): Promise<T> {
+  for (const ms of pausesMs) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof PassingFailure)) throw error
+      await pause(ms)
+    }
+  }
+  return attempt()
+}
+
+async function readOnce(
+  url: URL,
+  mostBytes: number,
+  { silenceMs, wholeMs }: HttpPatience,
+): Promise<Uint8Array | null> {
+  const stop = new AbortController()
+  const end = (why: string) => () => stop.abort(new PassingFailure(why))
+  const whole = setTimeout(end(`the answer was not complete after ${wholeMs / 1000} s`), wholeMs)
+  const silence = setTimeout(end(`nothing came for ${silenceMs / 1000} s`), silenceMs)
+  try {
+    const response = await follow(url, stop.signal)
+    if (response === null) return null
+    return await readBody(response, mostBytes, () => silence.refresh())
+  } catch (error) {
+    if (stop.signal.aborted) throw stop.signal.reason
+    throw error instanceof TypeError ? toPassing(error) : error
+  } finally {
+    clearTimeout(whole)
+    clearTimeout(silence)
+    stop.abort() // a body that was not read to its end would hold its connection
+  }
+}
+
+/** The answer behind redirects that stay within the origin; null for 404 and 410. */
+async function follow(url: URL, signal: AbortSignal): Promise<Response | null> {
+  let at = url
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const response = await fetch(at, {
+      redirect: 'manual',
+      signal,
+      headers: { 'accept-encoding': 'identity' },
+    })
+    const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+    if (location === null) return answerOf(response)
+    const next = new URL(location, at)
+    if (next.origin !== url.origin) {
+      throw new Error(`it redirects to another origin, ${next.origin}: name that address if you trust it`)
+    }
+    at = next
+  }
+  throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+}
+
+function answerOf(response: Response): Response | null {
+  if (response.status === 200) return response
+  if (response.status === 404 || response.status === 410) return null
+  const told = `the service answered ${response.status}`
+  throw response.status >= 500 || response.status === 429 ? new PassingFailure(told) : new Error(told)
+}
+
+/** Reads a body to its end, and no further than it may go. */
+async function readBody(response: Response, mostBytes: number, onBytes: () => void): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    onBytes()
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`)
+  }
+  return Uint8Array.from(Buffer.concat(chunks, length))
+}
+
+/** `fetch` says no more than that it failed; its cause says why. */
+function toPassing({ message, cause }: TypeError): PassingFailure {
+  const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+  return new PassingFailure(cause instanceof AggregateError ? 'connection refused' : why)
+}

@@ -1,0 +1,53 @@
+// Where the objects lie that are audited: the key of each, and the path under which a service answers it.
+import { toCompactInstant } from '#core/calendar.ts'
+import type { VersionDocument } from '#core/contract/artifacts.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import { sortedNumber } from '#core/contract/sorted-number.ts'
+import type { Place } from './reader.ts'
+
+/** Entries, signatures, hints and keys take less than a tenth of it. */
+const SMALL_BYTES = 1 << 20
+
+/** The manifest of ten thousand strategies takes less. */
+const DOCUMENT_BYTES = 128 << 20
+
+export const currentPlace: Place = placeOf('current', '', SMALL_BYTES)
+export const keysPlace: Place = placeOf('keys', '', SMALL_BYTES)
+
+/** The entry of a number. */
+export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sortedNumber(seq), SMALL_BYTES)
+
+/** The signature of the entry whose bytes have a digest. */
+export const entrySignaturePlace = (sha256: string): Place =>
+  placeOf('pointer_signature', sha256, SMALL_BYTES)
+
+export const manifestPlace = (version: string): Place => placeOf('manifest', version, DOCUMENT_BYTES)
+
+export const manifestSignaturePlace = (version: string): Place =>
+  placeOf('manifest_signature', version, SMALL_BYTES)
+
+const DOCUMENT_ROUTES: { readonly [Name in VersionDocument]: string } = {
+  'changes.json': 'changes',
+  'datapackage.json': 'data_package',
+  SHA256SUMS: 'checksums',
+}
+
+/** A document of a version beside its files. */
+export const documentPlace = (version: string, name: VersionDocument): Place =>
+  placeOf(DOCUMENT_ROUTES[name], version, DOCUMENT_BYTES)
+
+/** A file of a version, by its pinned address. */
+export const filePlace = (version: string, { key, url, bytes }: Artifact): Place => ({
+  key,
+  path: pinnedPath(version, url),
+  mostBytes: bytes,
+})
+
+function placeOf(id: string, variable: string, mostBytes: number): Place {
+  const route = FILE_ROUTES.find(each => each.id === id)
+  if (route === undefined) throw new Error(`the table of routes has no '${id}'`)
+  const path = route.path.replace(/\{\w+\}/, route.of === 'version' ? toCompactInstant(variable) : variable)
+  return { key: route.keyOf(variable), path, mostBytes }
+}

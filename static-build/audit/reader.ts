@@ -1,0 +1,46 @@
+import { POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+
+/** A published object: where a store keeps it, and where a service answers it. */
+export type Place = {
+  readonly key: string
+  /** Path and query below the address of a service. */
+  readonly path: string
+  /** A body of more bytes is not read to its end: it is something else. */
+  readonly mostBytes: number
+}
+
+/** Where what is published is read, by its publisher in the store or by a subscriber over HTTP. */
+export type PublicReader = {
+  readonly url: string
+  /** What an object is called here: its key, or its path. */
+  readonly nameOf: (place: Place) => string
+  /** The bytes of an object, or null where there is none. Rejects with a StoreError where nobody can tell. */
+  readonly read: (place: Place) => Promise<Uint8Array | null>
+  /** The log has at least so many entries; 0 where nothing is known. Rejects with a StoreError. */
+  readonly leastEntries: () => Promise<number>
+  /** Whether the compressed twins of a file are objects of their own. */
+  readonly hasTwins: boolean
+}
+
+/** Reads the objects of a store by their keys. */
+export const createStoreReader = (store: ObjectStore): PublicReader => ({
+  url: store.url,
+  nameOf: ({ key }) => key,
+  read: ({ key }) => store.read(key),
+  leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
+  hasTwins: true,
+})
+
+/** What became of reading an object: its bytes, nothing there, or the reason why nobody can tell. */
+export type Found = Uint8Array | null | StoreError
+
+/** Reads an object; what the world did wrong is an answer, and anything else is thrown. */
+export async function tryRead(reader: PublicReader, place: Place): Promise<Found> {
+  try {
+    return await reader.read(place)
+  } catch (error) {
+    if (error instanceof StoreError) return error
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { isSignedBy, keyIdOf } from '#storage/signature.ts'
+
+/** A key with which signatures are verified. */
+export type TrustedKey = {
+  readonly id: string
+  /** The whole SHA-256 of the DER form, of which the id is the beginning. */
+  readonly fingerprint: string
+  readonly pem: string
+}
+
+/** The keys that an audit accepts, and those that it only knows, to say whose a signature is. */
+export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly published: readonly TrustedKey[] }
+
+/** A public key from its PEM form, or null where the text is no Ed25519 public key. */
+export function parsePublicKey(pem: string): TrustedKey | null {
+  const key = tryParse(pem)
+  if (key?.asymmetricKeyType !== 'ed25519') return null
+  const fingerprint = createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+  return { id: keyIdOf(key), fingerprint, pem }
+}
+
+const tryParse = (pem: string): KeyObject | null => {
+  try {
+    return createPublicKey(pem)
+  } catch {
+    return null // whatever the reason: the text is none
+  }
+}
+
+/** The trusted key whose signature it is; null where it is that of none of them. */
+export const signerOf = (
+  keys: readonly TrustedKey[],
+  bytes: Uint8Array,
+  signature: Uint8Array,
+): TrustedKey | null => keys.find(({ pem }) => isSignedBy(pem, bytes, signature)) ?? null

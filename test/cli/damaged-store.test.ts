@@ -1,0 +1,178 @@
+// A store that was altered behind our back: each command that would go on from it refuses with a sentence, exit code 1,
+// and writes nothing.
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { sha256 } from '#storage/digest.ts'
+import { newPrivateKeyPem } from '#storage/signature.ts'
+import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
+import { damage } from '../setup/store-doubles.ts'
+import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION } from '../setup/stores.ts'
+import { run } from './made-up.ts'
+
+const NOW_MS = Date.parse('2025-02-26T00:00:00Z')
+const LATER_VERSION = '2025-02-26T00:00:00Z'
+
+/** Stores with two versions, the second of them signed. */
+let published: Stores
+let keyFile: string
+
+beforeAll(async () => {
+  published = await copyStores(inject('tinyStore'))
+  keyFile = join(await lastingFolder(), 'signing.pem')
+  await writeFile(keyFile, newPrivateKeyPem())
+  expect(await inWorld(buildArgs(published))).toMatchObject({ code: 0 })
+})
+
+const inWorld = (args: readonly string[], nowMs = NOW_MS) =>
+  run(args, { env: { SIGNING_KEY_FILE: keyFile }, now: () => nowMs })
+
+const COMMANDS = {
+  build: stores => buildArgs(stores, { version: LATER_VERSION }),
+  rollback: stores => ['rollback', TINY_VERSION, ...storeArgs(stores)],
+  refresh: stores => ['refresh', ...storeArgs(stores)],
+  prune: stores => ['prune', '--keep-days', '0', ...storeArgs(stores)],
+  versions: stores => ['versions', ...storeArgs(stores)],
+  diff: stores => ['diff', TINY_VERSION, NEXT_VERSION, ...storeArgs(stores)],
+} as const satisfies Record<string, (stores: Stores) => readonly string[]>
+
+type Name = keyof typeof COMMANDS
+
+const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-store', privateUrl]
+
+const ALL = ['build', 'rollback', 'refresh', 'prune', 'versions', 'diff'] as const
+
+type Harm = (folder: string, privateFolder: string) => Promise<void>
+
+/** Other bytes in a file of the public folder, or of the private one. */
+const altered =
+  (key: string, change = damage as (bytes: Uint8Array) => Uint8Array, isPrivate = false): Harm =>
+  async (folder, privateFolder) => {
+    const path = join(isPrivate ? privateFolder : folder, key)
+    await writeFile(path, change(await readFile(path)))
+  }
+
+const headSignature = async (folder: string): Promise<string> =>
+  join(folder, signatureKey(sha256(await readFile(join(folder, pointerKey(2))))))
+
+const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
+  [
+    'an older entry of the log that was rewritten',
+    altered(pointerKey(1), bytes => Buffer.from(Buffer.from(bytes).toString().replace('Z"', 'Z" '))),
+    ALL,
+    /the pointer log of \S+ is broken at entry 2: .*restore v1\/pointer\/ from a copy/,
+  ],
+  [
+    'an older entry of the log that is lost',
+    folder => rm(join(folder, pointerKey(1))),
+    ALL,
+    /the pointer log of \S+ is broken at entry 1: .*restore v1\/pointer\/ from a copy/,
+  ],
+  [
+    'a newest entry that is no JSON',
+    altered(pointerKey(2), () => Buffer.from('{')),
+    ALL,
+    /\/v1\/pointer\/0000000002\.json is no entry of a pointer log: restore it from a copy/,
+  ],
+  [
+    'a newest entry whose signature is wrong',
+    async folder => {
+      const path = await headSignature(folder)
+      await writeFile(path, damage(await readFile(path)))
+    },
+    ['build'],
+    /0000000002\.json \(publish \S+\) has a signature that none of the published keys made: .*highwater refresh/,
+  ],
+  [
+    'a manifest of the served version with other bytes',
+    altered('v1/snapshots/20250225T001500Z/manifest.json'),
+    ['build', 'refresh', 'diff'],
+    /20250225T001500Z\/manifest\.json is not the one that was published; restore it from a copy/,
+  ],
+  [
+    'a manifest of an older version with other bytes',
+    altered('v1/snapshots/20250224T001500Z/manifest.json'),
+    ['rollback', 'diff'],
+    /20250224T001500Z\/manifest\.json is not the one that was published; restore it from a copy/,
+  ],
+]
+
+describe.each(DAMAGES)('%s', (_what, harm, refusing, reason) => {
+  test.each(refusing)('is refused by %s, which writes nothing', async name => {
+    const stores = await copyStores(published)
+    await harm(fileURLToPath(stores.url), fileURLToPath(stores.privateUrl))
+    const before = await contentOf(stores)
+    const exit = await inWorld(COMMANDS[name](stores))
+    expect(exit).toMatchObject({ code: 1, out: '' })
+    expect(exit.err).toMatch(reason)
+    expect(exit.err).not.toMatch(/^ +at /m)
+    expect(await contentOf(stores)).toEqual(before)
+  })
+})
+
+test('a newest entry that was rewritten is refused by a build, which writes nothing', async () => {
+  const stores = await copyStores(published)
+  expect(await inWorld(COMMANDS.refresh(stores))).toMatchObject({ code: 0 })
+  const path = join(fileURLToPath(stores.url), pointerKey(3))
+  await writeFile(path, (await readFile(path, 'utf8')).replace('"refresh"', '"rollback"'))
+  const before = await contentOf(stores)
+  const exit = await inWorld(COMMANDS.build(stores))
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toContain(
+    '0000000003.json (rollback 2025-02-25T00:15:00Z) has no signature, and older ones have',
+  )
+  expect(await contentOf(stores)).toEqual(before)
+})
+
+test('a newest entry without its signature is refused by a build where older ones have theirs, until it is confirmed', async () => {
+  const stores = await copyStores(published)
+  const unsigned = await run(COMMANDS.refresh(stores), { now: () => NOW_MS })
+  expect(unsigned).toMatchObject({ code: 0 })
+  const before = await contentOf(stores)
+  const exit = await inWorld(COMMANDS.build(stores))
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toContain(
+    '0000000003.json (refresh 2025-02-25T00:15:00Z) has no signature, and older ones have',
+  )
+  expect(await contentOf(stores)).toEqual(before)
+
+  expect(await inWorld(COMMANDS.refresh(stores))).toMatchObject({ code: 0 })
+  expect(await inWorld(COMMANDS.build(stores))).toMatchObject({ code: 0 })
+})
+
+test('a build under a new key follows an entry that an older, published key signed', async () => {
+  const stores = await copyStores(published)
+  const newer = join(await lastingFolder(), 'newer.pem')
+  await writeFile(newer, newPrivateKeyPem())
+  const exit = await run(COMMANDS.build(stores), { env: { SIGNING_KEY_FILE: newer }, now: () => NOW_MS })
+  expect([exit.code, exit.err]).toEqual([0, ''])
+})
+
+describe('a clock that was set back before the newest entry', () => {
+  test.each(['build', 'rollback', 'refresh'] as const)(
+    'is refused by %s, which writes nothing',
+    async name => {
+      const before = await contentOf(published)
+      const exit = await inWorld(COMMANDS[name](published), NOW_MS - 3_600_000)
+      expect(exit).toMatchObject({ code: 1, out: '' })
+      expect(exit.err).toMatch(
+        /the clock of this machine says 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, was written at 2025-02-26T00:00:00Z: set the clock/,
+      )
+      expect(await contentOf(published)).toEqual(before)
+    },
+  )
+
+  test('at the same second is as good as one that goes on', async () => {
+    expect(await inWorld(COMMANDS.refresh(await copyStores(published)))).toMatchObject({ code: 0 })
+  })
+})
+
+test('a build for a version of the far future is refused, and writes nothing', async () => {
+  const before = await contentOf(published)
+  const exit = await inWorld(buildArgs(published, { version: '2025-02-27T00:00:01Z' }))
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toMatch(/--version: 2025-02-27T00:00:01Z is more than 24 hours ahead of the clock/)
+  expect(await contentOf(published)).toEqual(before)
+})

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { prune } from '#static-build/prune.ts'
+import { openStore } from '#storage/open-store.ts'
+import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
+import { publishSigned } from '#test/setup/signed-service.ts'
+import { damage } from '#test/setup/store-doubles.ts'
+import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { BEFORE } from '#test/static-build/hand-order.ts'
+import { NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
+import { run } from './made-up.ts'
+
+const SOUND = /^\S+ {2}\d+ objects, all as published$/
+
+async function signedStores() {
+  const folder = join(await temporaryFolder(), 'store')
+  const { url, privateUrl } = await publishSigned(folder, newSigner(), () => Date.parse(HAND_VERSION))
+  const verify = (...args: string[]) => run(['verify-store', '--store', url, ...args], { now: () => NOW_MS })
+  return { store: await openStore(url), privateStore: await openStore(privateUrl), verify }
+}
+
+const OCTETS = { content_type: 'application/octet-stream' }
+
+test('a sound store is told in a line a version, newest first, and exits 0', async () => {
+  const { verify } = await signedStores()
+  const { code, out, err } = await verify()
+  const lines = out.trimEnd().split('\n')
+  expect([code, err, lines.map(line => line.split(' ')[0])]).toEqual([0, '', [HAND_VERSION, BEFORE]])
+  for (const line of lines) expect(line).toMatch(SOUND)
+})
+
+test('every fault of every version is told in one run, which exits 1', async () => {
+  const { store, privateStore, verify } = await signedStores()
+  const lost = `${versionFolder(HAND_VERSION)}/summary.json`
+  const altered = `${versionFolder(BEFORE)}/dataset.json.br`
+  const hidden = '20240531T001500Z/snapshot.trades.arrow'
+  await store.remove(lost)
+  await store.replace(altered, damage((await store.read(altered))!), OCTETS)
+  await store.remove(`${manifestKey(BEFORE)}.sig`)
+  await privateStore.remove(hidden)
+  const { code, out, err } = await verify()
+  const [newer, older] = out.split('\n')
+  expect([code, newer]).toEqual([1, `${HAND_VERSION}  ${lost} is missing`])
+  expect(older).toContain(`${manifestKey(BEFORE)} has no signature`)
+  expect(older).toContain(`${altered} is altered`)
+  expect(older).toContain(`${hidden} is missing`)
+  expect(err).toContain('4 fault(s)')
+})
+
+test('a version that was removed is passed over, and told', async () => {
+  const { store, privateStore, verify } = await signedStores()
+  await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
+  const { code, out } = await verify()
+  expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`published\n${BEFORE}  removed\n$`))])
+})
+
+test('a broken log is told, and the versions are read all the same', async () => {
+  const { store, verify } = await signedStores()
+  await store.remove('v1/pointer/0000000001.json')
+  const { code, out } = await verify()
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(
+      new RegExp(
+        `^v1/pointer/0000000001.json is missing\n${HAND_VERSION}  \\d+ objects, all as published\n$`,
+      ),
+    ),
+  ])
+})
+
+test('--json prints one document with every check, sound or not', async () => {
+  const { store, verify } = await signedStores()
+  const sound = await verify('--json')
+  expect([sound.code, JSON.parse(sound.out)]).toMatchObject([
+    0,
+    { url: store.url, sound: true, head: { seq: 2 } },
+  ])
+  await store.remove(`${versionFolder(HAND_VERSION)}/summary.json`)
+  const spoilt = await verify('--json')
+  expect([spoilt.code, JSON.parse(spoilt.out)]).toMatchObject([1, { sound: false }])
+})
+
+test('an empty store is a fault: nothing is published', async () => {
+  const url = `file://${await temporaryFolder()}`
+  const { code, out } = await run(['verify-store', '--store', url])
+  expect([code, out]).toEqual([1, 'v1/pointer/0000000001.json is missing: nothing is published there\n'])
+})

@@ -1,0 +1,56 @@
+// Preloaded into a process (`node --import`), outside the product: ends it with SIGKILL right before or right after one
+// of its writes to a disk, so that a kill has a place and not a time. Threads render and only the main thread writes.
+import { writeFileSync } from 'node:fs'
+import { type FileHandle, default as files } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
+
+/** The n-th write, or the first one to a path of this pattern, be it there already; done or not when the process ends. */
+export type Kill = {
+  readonly at: { readonly nth: number } | { readonly path: string }
+  readonly isDone: boolean
+}
+
+const { HIGHWATER_TEST_KILL: order = '', HIGHWATER_TEST_COUNT: countFile = '' } = process.env
+const kill = order === '' ? null : (JSON.parse(order) as Kill) // written by fileGround
+
+let count = 0
+
+function end(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Runs an operation, or dies before or after it. */
+async function counted<T>(path: unknown, isWrite: boolean, run: () => Promise<T>): Promise<T> {
+  const nth = isWrite ? count++ : -1
+  const isHit =
+    kill !== null && ('nth' in kill.at ? kill.at.nth === nth : new RegExp(kill.at.path).test(String(path)))
+  if (isHit && !kill.isDone) end()
+  const result = await run()
+  if (isHit) end()
+  return result
+}
+
+if (isMainThread) {
+  const { open, link, rename, unlink, rm, mkdir, lstat } = files
+  const replaced = {
+    link: (from: string, to: string) => counted(to, true, () => link(from, to)),
+    rename: (from: string, to: string) => counted(to, true, () => rename(from, to)),
+    unlink: (path: string) => counted(path, true, () => unlink(path)),
+    rm: (path: string, how: object) => counted(path, true, () => rm(path, how)),
+    mkdir: (path: string, how: object) => counted(path, true, () => mkdir(path, how)),
+    lstat: (path: string) => counted(path, false, () => lstat(path)),
+    open: async (...args: Parameters<typeof open>) => watched(await open(...args)),
+  }
+  Object.assign(files, replaced)
+  syncBuiltinESMExports()
+  if (countFile !== '') process.once('exit', () => writeFileSync(countFile, String(count)))
+}
+
+/** What is written to a file and when it is flushed count as well. */
+function watched(file: FileHandle): FileHandle {
+  const { writeFile, sync } = file
+  file.writeFile = (...args) => counted('', true, () => writeFile.apply(file, args))
+  file.sync = () => counted('', true, () => sync.call(file))
+  return file
+}

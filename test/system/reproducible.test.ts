@@ -1,0 +1,101 @@
+// The same book, version and code give the same bytes, wherever and however they are built.
+import { cp, mkdir, readdir, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, inject, test } from 'vitest'
+import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
+import { TINY_BOOK } from '../setup/publish-book.ts'
+import { type BuildArgs, buildArgs, contentOf, copyStores, lastingFolder } from '../setup/stores.ts'
+
+/** Where, how and from what a build is made. */
+type Setting = {
+  readonly env?: Readonly<Record<string, string>>
+  readonly order?: BuildArgs
+  readonly cwd?: string
+  /** What the shell does before it becomes the build. */
+  readonly before?: string
+  /** A program that the build runs in. */
+  readonly inside?: readonly string[]
+}
+
+/** Another name of the machine needs a namespace of its own, which root or a kernel that lets anybody has. */
+const ELSEWHERE = ['unshare', '--map-root-user', '--uts']
+
+const FAR_EAST = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }
+const NEWFOUNDLAND = { TZ: 'America/St_Johns', LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' }
+
+const SETTINGS: readonly [string, () => Promise<Setting>][] = [
+  ['two threads', async () => ({ order: { threads: 2 } })],
+  ['five threads', async () => ({ order: { threads: 5 } })],
+  ['the earliest midnight of all time zones and Turkish letters', async () => ({ env: FAR_EAST })],
+  [
+    'a time zone of half hours and decimal commas',
+    async () => ({ env: NEWFOUNDLAND, order: { threads: 2 } }),
+  ],
+  [
+    'the calendar and digits of another language',
+    async () => ({ env: { LC_ALL: 'ar_EG.UTF-8', TZ: 'Asia/Kathmandu' } }),
+  ],
+  [
+    'another working folder and files that nobody else may read',
+    async () => ({ cwd: await lastingFolder(), before: 'umask 077' }),
+  ],
+  [
+    'a book whose files are listed and dated otherwise',
+    async () => ({ order: { book: await rewrittenBook() } }),
+  ],
+]
+
+/** Builds that go on beside each other. */
+const LANES = 2
+
+test('a build gives the same bytes with any threads, time zone, locale, folder, mask and dates of files', async () => {
+  const plain = await built({ env: { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' } })
+  expect(Object.keys(plain).filter(key => /manifest\.json$|snapshot\.\w+/.test(key)).length).toBeGreaterThan(
+    5,
+  )
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    for (const [what, setting] of SETTINGS.filter((_, i) => i % LANES === lane)) {
+      expect(await built(await setting()), what).toEqual(plain)
+    }
+  })
+  await Promise.all(lanes)
+})
+
+test('a build gives the same bytes on a machine of another name', async context => {
+  const named = await startProcess('unshare', [...ELSEWHERE.slice(1), 'hostname', 'elsewhere']).ended
+  if (named.code !== 0)
+    return context.skip(`this machine lets nobody name it otherwise: ${named.stderr.trim()}`)
+  const elsewhere = await built({ inside: ELSEWHERE, before: 'hostname elsewhere' })
+  expect(elsewhere).toEqual(await built({}))
+})
+
+/** The digests of everything that a build published, and of the snapshot, by key inside the stores. */
+async function built({ env = {}, order = {}, cwd, before = ':', inside = [] }: Setting) {
+  const stores = await copyStores(inject('tinyStore'))
+  const command = [process.execPath, LAUNCHER, ...buildArgs(stores, order)]
+  const [program = '', ...args] = [...inside, 'bash', '-c', `${before} && exec "$@"`, 'bash', ...command]
+  const exit = await startProcess(program, args, { env, ...(cwd === undefined ? {} : { cwd }) }).ended
+  expect(exit, exit.stderr).toMatchObject({ code: 0 })
+  const content = Object.entries(await contentOf(stores)).map(([key, digest]) => [
+    key.replace(`${stores.privateUrl}/`, 'private/').replace(`${stores.url}/`, ''),
+    digest,
+  ])
+  // The log tells when it was published, and the private record on which machine and how fast.
+  return Object.fromEntries(
+    content.filter(([key]) => !/^v1\/pointer\/|^v1\/current|\/build\.json$/.test(key!)),
+  )
+}
+
+/** The tiny book in a new folder, written from the last file to the first, each a day older than the one before. */
+async function rewrittenBook(): Promise<string> {
+  const book = join(await lastingFolder(), 'elsewhere')
+  const entries = await readdir(TINY_BOOK, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+  for (const [i, file] of files.sort().reverse().entries()) {
+    const copy = join(book, file.slice(TINY_BOOK.length))
+    await mkdir(dirname(copy), { recursive: true })
+    await cp(file, copy)
+    await utimes(copy, 1_000_000_000 - i * 86_400, 1_000_000_000 - i * 86_400)
+  }
+  return book
+}

@@ -1,0 +1,105 @@
+// The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that lies.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { toCompactInstant } from '#core/calendar.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import { run } from '#test/cli/made-up.ts'
+import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
+import { type Exit, startProcess } from '#test/setup/highwater-process.ts'
+import { startServing } from '#test/setup/history-process.ts'
+import { publishSigned, withSignedService } from '#test/setup/signed-service.ts'
+import type { Tampering } from '#test/setup/tampering-proxy.ts'
+import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { keyOf, newSigner } from '#test/static-build/signed-store.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/verifying.md'), 'utf8')
+
+const blocks = (language: string): string[] =>
+  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+
+const ADDRESS = 'https://data.example.org'
+const SERVED = `/${versionFolder(HAND_VERSION)}`
+const HOUR_MS = 3_600_000
+const signer = newSigner()
+
+/** The page asks the clock of the machine, so the entries are of this hour. */
+const nowMs = Date.now()
+
+const started = withSignedService(signer, () => nowMs)
+
+/** All blocks of the page as one shell runs them, in a folder of their own. */
+async function runPage(url: string): Promise<Exit> {
+  const script = blocks('sh').join('').replace(ADDRESS, url)
+  expect(script).toContain(url)
+  return startProcess('sh', ['-c', script], { cwd: await temporaryFolder() }).ended
+}
+
+test('the shell blocks pass against what was published, and print the fingerprint of the key', async () => {
+  const { code, stdout, stderr } = await runPage(started().proxy.url)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain(`${keyOf(signer).fingerprint}  -`)
+  expect(stdout).toContain(`newest entry: 2, sha256 ${started().headDigest}`)
+  expect(stdout).toMatch(new RegExp(`version ${toCompactInstant(HAND_VERSION)}: \\d+ files as published\n$`))
+})
+
+test.each<[string, Tampering, () => string, string]>([
+  ['a file', 'altered', () => `${SERVED}/summary`, 'a file is not the one that was published'],
+  ['a file', 'missing', () => `${SERVED}/summary`, 'error: 404'],
+  ['the changes', 'altered', () => `${SERVED}/changes`, 'a file is not the one that was published'],
+  ['the checksums', 'altered', () => `${SERVED}/SHA256SUMS`, 'a file is not the one that was published'],
+  ['the manifest', 'altered', () => `${SERVED}/manifest.json`, 'manifest.json is another'],
+  [
+    'its signature',
+    'altered',
+    () => `${SERVED}/manifest.json.sig`,
+    'manifest.json is not signed with this key',
+  ],
+  ['its signature', 'missing', () => `${SERVED}/manifest.json.sig`, 'manifest.json has no signature'],
+  ['an older entry', 'altered', () => '/v1/pointer/0000000001.json', '0000000002.json does not continue'],
+  ['an older entry', 'missing', () => '/v1/pointer/0000000001.json', 'there is no first entry'],
+  ['the newest entry', 'altered', () => '/v1/pointer/0000000002.json', '0000000002.json'],
+  ['the newest entry', 'missing', () => '/v1/pointer/0000000002.json', 'current.json names a later one'],
+  [
+    'its signature',
+    'altered',
+    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
+    '0000000002.json is not signed',
+  ],
+  [
+    'its signature',
+    'missing',
+    () => `/v1/pointer/signatures/${started().headDigest}.sig`,
+    '0000000002.json has no signature',
+  ],
+  ['the key', 'missing', () => '/.well-known/highwater-keys.json', 'no key is published'],
+])('the shell blocks fail where %s is %s', async (_what, tampering, path, told) => {
+  started().proxy.tamper(asked => (asked === path() ? tampering : null))
+  const { code, stderr } = await runPage(started().proxy.url)
+  expect([code === 0, stderr]).toEqual([false, expect.stringContaining(told)])
+})
+
+test('the shell blocks fail where the newest entry expired', async () => {
+  const stores = await publishSigned(join(started().folder, 'old'), signer, () => Date.parse(HAND_VERSION))
+  const old = await startServing(stores)
+  const { code, stderr } = await runPage(old.url)
+  old.kill('SIGTERM')
+  await old.ended
+  expect([code, stderr]).toEqual([1, 'FAILED: 0000000002.json expired at 2024-06-03T00:15:00Z\n'])
+})
+
+test('the command prints the steps that the page shows, in their order', async () => {
+  const stepsIn = (text: string) =>
+    [...text.matchAll(/^(ok|FAILED) +(\w+)/gm)].map(match => `${match[1]} ${match[2]}`)
+  const { code, out } = await run(['verify-remote', started().proxy.url], { now: () => nowMs + HOUR_MS })
+  expect(code).toBe(0)
+  expect(stepsIn(out)).toEqual(stepsIn(blocks('console')[0]!))
+  expect(stepsIn(out)).toHaveLength(7)
+})
+
+test('every option that the page names is one of the command', async () => {
+  const { out } = await run(['verify-remote', '--help'])
+  const options = new Set([...PAGE.matchAll(/`(--[a-z-]+)/g)].map(match => match[1]!))
+  expect(options.size).toBeGreaterThan(4)
+  for (const option of options) expect(out).toContain(option)
+})
