@@ -22,10 +22,12 @@ export default defineConfig({
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
       project('fast', {
         include: ['test/**/*.test.ts'],
-        exclude: ['test/system/**'],
+        exclude: ['test/system/**', 'test/signals/**'],
         isolate: false,
         globalSetup: [PUBLISH_TINY],
       }),
+      // On a real Redis, many of them: too slow for a check after every change.
+      project('signals', { include: ['test/signals/**/*.test.ts'], isolate: false, globalSetup: [] }),
       // Whole programs, real processes, real servers and whole builds.
       project('system', { include: ['test/system/**/*.test.ts'], globalSetup: [PUBLISH_TINY, START_S3] }),
     ],

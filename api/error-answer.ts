@@ -1,4 +1,5 @@
 import { ApiError, type ErrorCode, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
+import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
 import type { Register } from '#core/contract/register.ts'
 import { CACHING } from './shared-headers.ts'
 
@@ -20,7 +21,7 @@ export const toApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError('internal_error', INTERNAL_ERROR_MESSAGE)
 
 /** `{error, meta}` with its status and headers. */
-export function errorAnswer(error: ApiError, meta: Register): ErrorAnswer {
+export function errorAnswer(error: ApiError, meta: Register | KeyedMeta): ErrorAnswer {
   const status = STATUS_OF[error.code]
   const { code, message, details } = error
   const body = JSON.stringify({ error: { code, message, details }, meta })

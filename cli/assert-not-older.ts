@@ -26,7 +26,7 @@ export async function assertNotOlder(
   )
 }
 
-/** Null where the manifest is lost or damaged: then it tells nothing, and publishing anew is what mends it. */
+/** Null where the manifest is lost or damaged: it tells nothing, and the comparison ends a build that nobody allowed. */
 async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
   const found = await findManifest(store, current)
   return found.fault === null ? found.manifest.window.to : null

@@ -15,8 +15,12 @@ import { assertClock, assertNotAhead } from './assert-clock.ts'
 import { assertNotOlder } from './assert-not-older.ts'
 import { assertSignedHead } from './assert-signed-head.ts'
 import { describeCode } from './code-identity.ts'
+import { alertMismatch } from './live/alert-mismatch.ts'
+import { assertLiveAgrees } from './live/assert-live-agrees.ts'
 import { describeInputs, recordBuild } from './record-build.ts'
+import type { AlertWays } from './send-alert.ts'
 import { readSigner } from './signing.ts'
+import type { SigningConsent } from './signing-options.ts'
 import { withStoreLock } from './store-lock.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,8 +35,13 @@ export type BuildOrder = {
   readonly version: string | null
   readonly asOf: EpochDay | null
   readonly allowStale: boolean
-  /** Whether the version may alter what the one before published. */
+  /** Where the live signals are, which must be those of the replay; null where there are none. */
+  readonly redisUrl: string | null
+  /** Who is told where they are not. */
+  readonly alertWays: AlertWays
+  /** Whether the version may alter what was published, or follow what cannot be read any more. */
   readonly allowRestatement: boolean
+  readonly consent: SigningConsent
   readonly threads: number
 }
 
@@ -83,7 +92,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
   const windowEnd = toIsoDate(lastPublicDay(book, window))
   await assertClock(store, surroundings.now())
   assertNotAhead(version, surroundings.now())
-  await assertSignedHead(store, order.signer)
+  await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null })
   const night = await computeSnapshot(book, {
     version,
@@ -94,6 +103,14 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   watch.lap('compute')
+  if (order.redisUrl !== null) {
+    const steps = { threads, elapsedMs: surroundings.elapsed }
+    await assertLiveAgrees(book, order.redisUrl, steps, terminal).catch(async (error: unknown) => {
+      await alertMismatch(error, order.alertWays, surroundings, terminal)
+      throw error
+    })
+    watch.lap('compare')
+  }
   const builtWith = await describeCode(surroundings.root)
   const published = await publishVersion({
     snapshot: night.snapshot,

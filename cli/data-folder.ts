@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
-/** Where a checkout keeps its stores, unless the environment names others. */
-export const dataFolder = (root: string): string => join(root, '.data')
+/** Where stores, generated secrets and a Redis of our own lie, unless the environment names other places. */
+export const dataFolder = (root: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
+  DATA_FOLDER ? resolve(DATA_FOLDER) : join(root, '.data')

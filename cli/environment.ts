@@ -5,6 +5,12 @@ import { parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Cdn } from './cdn.ts'
+import {
+  SIGNALS_SECRETS,
+  SIGNALS_VARIABLES,
+  type SignalsEnvironment,
+  toSignals,
+} from './signals-variables.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
@@ -22,8 +28,13 @@ export type Environment = {
   readonly purgesByTag: boolean
   /** The caches that are purged after each publication; null where there are none. */
   readonly cdn: Cdn | null
+  /** The Redis of the signals; null where nobody named one. */
+  readonly redisUrl: string | null
+  /** Whether a Redis whose settings could lose a signal, or are not told, is used all the same. */
+  readonly allowsUnsafeRedis: boolean
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
+  readonly signals: SignalsEnvironment
 }
 
 const LARGEST_PORT = 65_535
@@ -61,6 +72,10 @@ const webAddress = z.url({ protocol: /^https?$/ }).optional()
 const secret = z.string().optional()
 
 const VARIABLES = {
+  DATA_FOLDER: z
+    .string()
+    .optional()
+    .describe('a folder for what this machine keeps: stores, secrets, a Redis of its own'),
   STORE_URL: store.describe('a store such as file:///var/lib/highwater or s3://bucket/highwater'),
   PRIVATE_STORE_URL: store.describe('a store such as file:///var/lib/highwater.private'),
   AWS_ENDPOINT_URL_S3: webAddress.describe('the address of an S3-compatible service'),
@@ -92,6 +107,7 @@ const VARIABLES = {
     .describe('a file with an Ed25519 private key: it signs what is published'),
   DEPRECATED_AT: instant.optional().describe('an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: instant.optional().describe('an instant such as 2027-06-30T00:00:00Z'),
+  ...SIGNALS_VARIABLES,
 }
 
 const NAME_WIDTH = 22
@@ -132,8 +148,11 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     allowedOrigins: data.ALLOWED_ORIGINS,
     purgesByTag: data.CDN_PURGE === 'tag',
     cdn: toCdn(data),
+    redisUrl: data.REDIS_URL ?? null,
+    allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS === 'yes',
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
+    signals: toSignals(data),
   }
 }
 
@@ -176,5 +195,5 @@ const UNPRINTED = /^(?:AWS_|CDN_PURGE_|CDN_URL$)/
 
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'
-  return UNPRINTED.test(name) ? 'something else' : JSON.stringify(given)
+  return UNPRINTED.test(name) || SIGNALS_SECRETS.test(name) ? 'something else' : JSON.stringify(given)
 }

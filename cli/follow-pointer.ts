@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts'
 /** What caches need after the pointer moved. Null where the environment names none. */
 export async function purgeAfter(urls: StoreUrls, surroundings: Surroundings): Promise<PurgeOutcome | null> {
   const { env, root, pause } = surroundings
-  const { cdn } = parseEnvironment(env, dataFolder(root))
+  const { cdn } = parseEnvironment(env, dataFolder(root, env))
   if (cdn === null) return null
   const store = await openStore(urls.storeUrl, urls.s3)
   const privateStore = await openStore(urls.privateStoreUrl, urls.s3)

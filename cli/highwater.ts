@@ -1,4 +1,5 @@
 // The entry file: here, and nowhere else, the program meets its clock, its environment and its terminal.
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -22,7 +23,10 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   now: () => Date.now(),
   elapsed,
   pause: ms => setTimeout(ms),
+  random: () => Math.random(),
+  drawBytes: randomBytes,
   cores: availableParallelism(),
+  logStream: process.stdout,
   terminal: json =>
     createTerminal(progressStyle(json), { out: process.stdout, err: process.stderr, elapsedMs: elapsed }),
   // Every further signal is heard and changes nothing: a launcher and a terminal may both send one.

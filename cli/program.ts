@@ -5,6 +5,8 @@ import { addBuild } from './commands/build.ts'
 import { addDiff } from './commands/diff.ts'
 import { addInit } from './commands/init.ts'
 import { addKeys } from './commands/keys.ts'
+import { addLive } from './commands/live.ts'
+import { addOps } from './commands/ops/ops.ts'
 import { addPrune } from './commands/prune.ts'
 import { addPurge } from './commands/purge.ts'
 import { addRefresh, addRollback } from './commands/rollback.ts'
@@ -51,6 +53,7 @@ const COMMANDS = [
   addInit,
   addBuild,
   addServe,
+  addLive,
   addVersions,
   addRollback,
   addRefresh,
@@ -59,6 +62,7 @@ const COMMANDS = [
   addVerifyRemote,
   addDiff,
   addPrune,
+  addOps,
   addKeys,
   addSample,
 ]

@@ -90,7 +90,7 @@ function createTeller(storeUrl: string, log: (line: string) => void): (outcome: 
   let isServing = false
   let lastLine = ''
   return outcome => {
-    isServing ||= outcome.kind === 'swapped'
+    isServing ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
     const line = describeLook(outcome, isServing, storeUrl)
     if (line !== '' && line !== lastLine) log(line)
     lastLine = line
@@ -104,6 +104,8 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
       return ''
     case 'swapped':
       return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
+    case 'fallen back':
+      return `serving ${outcome.to}, which was published before: ${toSentence(outcome.error)}`
     case 'failed':
       return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
     case 'unlisted':

@@ -29,7 +29,7 @@ export const addStoreOptions = (command: Command): Command =>
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */
 export function storeUrls(options: StoreOptions, { env, root }: Surroundings): StoreUrls {
-  const environment = parseEnvironment(env, dataFolder(root))
+  const environment = parseEnvironment(env, dataFolder(root, env))
   const storeUrl = options.store ?? environment.storeUrl
   const isPrivateNamed = options.store === undefined || Boolean(env.PRIVATE_STORE_URL)
   const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)

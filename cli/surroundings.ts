@@ -12,7 +12,13 @@ export type Surroundings = {
   readonly elapsed: () => number
   /** Resolves after so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>
+  /** Numbers in [0, 1), for what need not be secret. */
+  readonly random: () => number
+  /** Gives so many bytes that nobody can guess. */
+  readonly drawBytes: (count: number) => Uint8Array
   readonly cores: number
+  /** Where a service logs what happens, a line of JSON each. */
+  readonly logStream: { readonly write: (line: string) => void }
   /** A terminal for people, or one for a program where `--json` was given. */
   readonly terminal: (json: boolean) => Terminal
   /** Resolves when the process is asked to end. */

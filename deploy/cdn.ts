@@ -33,7 +33,7 @@ for (const folder of folders) await rm(folder, { recursive: true, force: true })
 
 /** Starts one behind the other, and ends all of them when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
-  const environment = parseEnvironment(process.env, dataFolder(ROOT))
+  const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
   const store = folderOf(environment.storeUrl)
   const [nginxPort, varnishPort] = [portIn('NGINX_PORT', 8090), portIn('VARNISH_PORT', 8088)]
   const tier = startTier({ ...process.env, CDN_PURGE: 'tag' }, console.log)

@@ -17,7 +17,10 @@ export type Tier = {
 
 /** Starts `highwater run`, which builds the sample book where nothing is published yet; `tell` gets what it prints. */
 export function startTier(env: NodeJS.ProcessEnv, tell: (line: string) => void): Tier {
-  const child = spawn(process.execPath, [COMMAND, 'run'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [COMMAND, 'run', '--history-only'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
   const lines = [child.stdout, child.stderr].map(input => createInterface({ input }))
   const onLine = (take: (line: string) => void): void => {

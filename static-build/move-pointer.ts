@@ -1,4 +1,5 @@
 import { toIsoInstant } from '#core/calendar.ts'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
@@ -31,6 +32,7 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
   const log = await readLog(store)
   const target = findPublication(store, publicationsOf(log), version)
   if (target.is_served) throw new Error(`${version} is served already: nothing to roll back`)
+  await assertThere(store, version)
   await readManifest(store, target)
   const { manifest_sha256, history_restated } = target
   const next = { action: 'rollback' as const, version, manifest_sha256, history_restated }
@@ -47,6 +49,18 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
   const { version, manifest_sha256, history_restated } = head.entry
   const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)
+}
+
+/**
+ * Throws a sentence where a version was removed. What still has files was not, or not wholly: then its manifest is
+ * asked for, and that it is missing is a damage.
+ */
+export async function assertThere(store: ObjectStore, version: string): Promise<void> {
+  if ((await store.list(`${versionFolder(version)}/`)).length > 0) return
+  throw new Error(
+    `${version} was removed by \`highwater prune\`: ${store.url} has nothing of it; take one that ` +
+      '`highwater versions` does not list as removed',
+  )
 }
 
 /** The publication of a version. Throws a sentence that names the newest ones. */

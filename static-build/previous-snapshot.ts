@@ -1,24 +1,49 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
-import type { Snapshot } from '#core/snapshot/snapshot.ts'
+import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { readSnapshotFiles } from '#storage/snapshot-files.ts'
+import { UnreadableError } from '#storage/unreadable-error.ts'
 
 /**
- * The version that is compared with: the one that was served when this one was, or would be, published. Running a
- * build again after it was published finds the same one, so that its documents are the same bytes.
+ * The log as it was before a version was, or would be, published. Running a build again after it was published finds
+ * the same one, so that its documents are the same bytes.
  */
-export function versionBefore(log: readonly LoggedEntry[], version: string): LoggedEntry | null {
+export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
   const own = log.findIndex(({ entry }) => entry.version === version)
-  return (own === -1 ? log.at(-1) : log[own - 1]) ?? null
+  return own === -1 ? log : log.slice(0, own)
 }
 
-/** The snapshot of a published version, held to the digests of its manifest. Throws a sentence where it is not whole. */
-export const readPublishedSnapshot = async (
+/**
+ * The versions that were first published after the served one, newest first: shown, and rolled back. A build was held to
+ * all that was published before it, so the newest of them that can be had speaks for the older ones too.
+ */
+export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
+  const served = log.at(-1)?.entry.version
+  const first = new Map<string, LoggedEntry>()
+  for (const logged of log) if (!first.has(logged.entry.version)) first.set(logged.entry.version, logged)
+  const inOrder = [...first.values()]
+  return inOrder.slice(inOrder.findIndex(({ entry }) => entry.version === served) + 1).reverse()
+}
+
+/**
+ * The snapshot of a published version, held to the digests of its manifest. Throws an UnreadableError where it is not
+ * whole or of another format.
+ */
+export async function readPublishedSnapshot(
   store: ObjectStore,
   privateStore: ObjectStore,
   current: CurrentVersion,
-): Promise<Snapshot> =>
-  decodeSnapshot(await readSnapshotFiles(privateStore, await readManifest(store, current)))
+): Promise<Snapshot> {
+  const manifest = await readManifest(store, current)
+  const { version, snapshot_format: format } = manifest
+  if (format !== SNAPSHOT_FORMAT) {
+    throw new UnreadableError(
+      `the snapshot of ${version} in ${privateStore.url} has format ${format}, and this program reads format ` +
+        `${SNAPSHOT_FORMAT}: use the program that made it`,
+    )
+  }
+  return decodeSnapshot(await readSnapshotFiles(privateStore, manifest))
+}

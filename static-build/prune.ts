@@ -6,9 +6,9 @@ import { type Publication, publicationsOf } from '#storage/publications.ts'
 
 /** Which versions stay. The served one always does. */
 export type KeepRule = {
-  /** Versions of this many days stay. */
+  /** Versions that were first published within this many days stay, whatever they are called. */
   readonly keepDays: number
-  /** Whether the last version of each month stays for ever. */
+  /** Whether the last version of each month, by its name, stays for ever. */
   readonly keepMonthEnds: boolean
 }
 
@@ -60,8 +60,8 @@ export function versionsToKeep(
   return new Set(
     publications
       .filter(
-        ({ version, is_served }) =>
-          is_served || monthEnds.has(version) || parseIsoInstant(version)! >= oldest,
+        ({ version, published, is_served }) =>
+          is_served || monthEnds.has(version) || parseIsoInstant(published)! >= oldest,
       )
       .map(({ version }) => version),
   )

@@ -1,4 +1,3 @@
-import { compareSnapshots } from '#core/changes/compare-snapshots.ts'
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
 import {
   type Artifact,
@@ -18,11 +17,10 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
-import { readPublishedSnapshot, versionBefore } from './previous-snapshot.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
-import { RestatementError } from './restatement.ts'
 import { saveInputs } from './save-inputs.ts'
 import { saveSnapshot } from './save-snapshot.ts'
 import { findFaults } from './verify-version.ts'
@@ -42,7 +40,7 @@ export type PublishOrder = {
   readonly now: () => number
   /** Null publishes without signatures. */
   readonly signer: Signer | null
-  /** Whether the version may alter what the one before published. */
+  /** Whether the version may alter what was published, or follow what cannot be read any more. */
   readonly allowRestatement: boolean
   /**
    * Asked right before the pointer moves: rejects where another build may have begun since. Where nobody else can
@@ -62,11 +60,13 @@ export type Published = {
 /**
  * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A crash
  * anywhere leaves the version that was served before, and running the same command again finishes the work. Throws a
- * RestatementError before anything public is written.
+ * RestatementError before anything public is written, and a LostRaceError where another entry was written since the log
+ * was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder): Promise<Published> {
   const { store, privateStore } = order
-  const changes = await compareWithPrevious(order)
+  const log = await readLog(store)
+  const changes = await compareWithPublished(order, log)
   const snapshot = withVerdict(order.snapshot, changes)
   const { version } = snapshot.dataset
   const bytes = encodeSnapshot(snapshot)
@@ -87,23 +87,13 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
   await order.assertAlone?.()
-  await pointTo(order, manifest, manifestSha256)
+  await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
   return { manifest, manifestSha256, changes }
 }
 
 /** The version that is served now, or null where nothing was published yet. */
 export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersion | null> =>
   (await readHead(store))?.entry ?? null
-
-/** What the version appends and alters. Where the one before cannot be read, nobody can say that nothing is altered. */
-async function compareWithPrevious(order: PublishOrder): Promise<Changes> {
-  const { snapshot, store, privateStore, allowRestatement } = order
-  const before = versionBefore(await readLog(store), snapshot.dataset.version)
-  const old = before === null ? null : await readPublishedSnapshot(store, privateStore, before.entry)
-  const changes = compareSnapshots(old, snapshot)
-  if (changes.history_restated && !allowRestatement) throw new RestatementError(changes)
-  return changes
-}
 
 /** Whether history was restated is known once the version before was read, and every answer is a function of the snapshot. */
 const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapshot => ({
@@ -165,13 +155,16 @@ async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest
   )
 }
 
-/** The moment of publication. A version that is served already stays so: the command that published it was run again. */
+/**
+ * The moment of publication, after the head that the version was compared with and no other. A version that is served
+ * already stays so: the command that published it was run again.
+ */
 async function pointTo(
   { store, signer, now }: PublishOrder,
+  head: LoggedEntry | null,
   { version, history_restated }: Manifest,
   manifest_sha256: string,
 ): Promise<LoggedEntry> {
-  const head = await readHead(store)
   if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256) {
     await deriveHint(store, head.entry)
     return head

@@ -7,10 +7,12 @@ const MOST_TOLD = 5
 
 /** A build that would alter what was published, and nobody allowed it. */
 export class RestatementError extends Error {
-  constructor(changes: Changes) {
+  /** Where `isRolledBack`, what the changes are against was shown and then rolled back. */
+  constructor(changes: Changes, isRolledBack: boolean) {
+    const since = isRolledBack ? ' before it was rolled back' : ''
     super(
       [
-        `the version ${changes.version} would alter history that ${changes.previous} published:`,
+        `the version ${changes.version} would alter history that ${changes.previous} published${since}:`,
         ...changes.removed.map(id => `  ${id}: the strategy is gone`),
         ...changes.strategies.filter(isRestated).flatMap(linesOf),
         'nothing was published. Mend the book; or, where the old values were wrong, publish the new ones with ' +
@@ -21,12 +23,15 @@ export class RestatementError extends Error {
   }
 }
 
+/** A published value as it is told: what was not there is `none`. */
+export const toText = (value: unknown): string => (value === null ? 'none' : String(value))
+
 function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
   const days = daily.restated.map(
-    ({ t, old, new: now }) => `  ${id}: return of ${t}: ${text(old)} -> ${text(now)}`,
+    ({ t, old, new: now }) => `  ${id}: return of ${t}: ${toText(old)} -> ${toText(now)}`,
   )
   const weeks = weekly.restated.map(
-    ({ t, old, new: now }) => `  ${id}: week to ${t}: ${text(old)} -> ${text(now)}`,
+    ({ t, old, new: now }) => `  ${id}: week to ${t}: ${toText(old)} -> ${toText(now)}`,
   )
   const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
   return [
@@ -39,7 +44,7 @@ function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
 const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): string[] =>
   changes.map(({ field, old, new: now }) => {
     const name = `  ${id}: ${side} of ${toIsoInstant(entry_time)}`
-    if (field !== 'trade') return `${name}: ${field}: ${text(old)} -> ${text(now)}`
+    if (field !== 'trade') return `${name}: ${field}: ${toText(old)} -> ${toText(now)}`
     return `${name}: ${old === null ? 'was not there before' : 'is gone'}`
   })
 
@@ -47,5 +52,3 @@ const shortened = (id: string, what: string, lines: readonly string[], count: nu
   ...lines.slice(0, MOST_TOLD),
   ...(count > MOST_TOLD ? [`  ${id}: ... ${count} ${what} in all`] : []),
 ]
-
-const text = (value: unknown): string => (value === null ? 'none' : String(value))

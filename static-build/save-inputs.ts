@@ -6,9 +6,10 @@ import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
 /**
- * Writes the private record of what a version was made of: the same for every build of the same book. The digest that is returned commits the operator to them in public: who is
- * shown the record later can check that it was this one. The salt in it keeps anybody from trying guesses; it follows
- * from the signing key, so that a build that was killed makes it again. Null without a key, for then there is no salt.
+ * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
+ * is returned commits the operator to it in public: who is shown the record later can check that it was this one. The
+ * salt in it keeps anybody from trying guesses; it follows from the signing key, so that a build that was killed makes
+ * it again. Null without a key, for then there is no salt.
  */
 export async function saveInputs(
   privateStore: ObjectStore,

@@ -1,10 +1,11 @@
-import { link, lstat, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { link, lstat, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { codeOf } from './error-code.ts'
 import { withRemedy } from './file-errors.ts'
+import { flushFolder, inFolder, isMissing, makeFolder, removeWithFolders } from './file-folders.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 
@@ -32,7 +33,7 @@ export function createFileStore(folder: string): ObjectStore {
     replace: (key, bytes) =>
       at('replace', key, path => placeOver({ root, path, bytes, timeMs: fileTimeMs(key) })),
     list: prefix => guard('list', prefix, () => listFiles(root, prefix)),
-    remove: key => at('remove', key, path => rm(path, { force: true })),
+    remove: key => at('remove', key, path => removeWithFolders(root, path)),
   }
 }
 
@@ -74,9 +75,8 @@ async function placeNew(placing: Placing): Promise<boolean> {
 }
 
 async function linkNew(unfinished: string, path: string): Promise<boolean> {
-  await makeFolder(dirname(path))
   try {
-    await link(unfinished, path)
+    await inFolder(path, () => link(unfinished, path))
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
@@ -87,8 +87,7 @@ async function linkNew(unfinished: string, path: string): Promise<boolean> {
 async function placeOver(placing: Placing): Promise<void> {
   const { path } = placing
   await withUnfinished(placing, async unfinished => {
-    await makeFolder(dirname(path))
-    await rename(unfinished, path)
+    await inFolder(path, () => rename(unfinished, path))
     await flushFolder(dirname(path))
   })
 }
@@ -132,9 +131,11 @@ export async function removeUnfinished(root: string, isAlive: (pid: number) => b
 async function listFiles(root: string, prefix: string): Promise<readonly string[]> {
   const folder = join(root, ...prefix.split('/'))
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(error => {
-    if (isMissing(error)) return []
+    if (isMissing(error)) return null
     throw error
   })
+  // One below may be missing: it was removed meanwhile, and tells nothing of its neighbours.
+  if (entries === null) return (await isThere(folder)) ? listFiles(root, prefix) : []
   return entries
     .filter(entry => entry.isFile())
     .map(entry =>
@@ -153,22 +154,6 @@ const namesIn = (folder: string): Promise<string[]> =>
     throw error
   })
 
-/** Makes a folder and those above it, and flushes the entry of each new one: else a crash could lose the whole branch. */
-async function makeFolder(path: string): Promise<void> {
-  const highest = await mkdir(path, { recursive: true })
-  if (highest === undefined) return
-  for (let made = path; made.length >= highest.length; made = dirname(made)) await flushFolder(dirname(made))
-}
-
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
 const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -185,5 +170,3 @@ async function unlinkIfThere(path: string): Promise<void> {
     if (!isMissing(error)) throw error
   }
 }
-
-const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'

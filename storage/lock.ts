@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { sortedNumber } from '#core/contract/sorted-number.ts'
 import type { ObjectStore } from './object-store.ts'
+import { parseJson } from './parse-json.ts'
 import { tolerate } from './tolerate.ts'
 
 /** Who holds a lock: enough to tell a process that lives from one that is gone, and to name it to people. */
@@ -10,7 +12,15 @@ export type LockHolder = {
   readonly started: string
 }
 
-type LockRecord = LockHolder & { readonly heartbeat_ms: number; readonly released: boolean }
+const lockRecord = z.object({
+  pid: z.int(),
+  host: z.string(),
+  started: z.string(),
+  heartbeat_ms: z.number(),
+  released: z.boolean(),
+})
+
+type LockRecord = z.infer<typeof lockRecord>
 
 /** What a lock needs of the world. */
 export type LockWorld = {
@@ -129,5 +139,11 @@ const toRecord = (world: LockWorld, released: boolean): Uint8Array =>
 
 async function readRecord(store: ObjectStore, key: string): Promise<LockRecord | null> {
   const bytes = await store.read(key)
-  return bytes === null ? null : (JSON.parse(new TextDecoder().decode(bytes)) as LockRecord) // only this file writes it
+  if (bytes === null) return null
+  const parsed = lockRecord.safeParse(parseJson(bytes))
+  if (parsed.success) return parsed.data
+  throw new Error(
+    `${store.url}/${key} is no record of a lock, so nobody can say who holds it: make sure that no other command works ` +
+      'on the store, remove the object, and run the command again',
+  )
 }

@@ -3,6 +3,7 @@ import { type CurrentVersion, type Manifest, manifest } from '#core/contract/man
 import { sha256 } from './digest.ts'
 import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
+import { UnreadableError } from './unreadable-error.ts'
 
 /** Why the manifest that a pointer entry names cannot be had. */
 export type ManifestFault = 'missing' | 'altered' | 'of another form' | 'of another version'
@@ -30,11 +31,11 @@ export async function findManifest(
   return { fault: null, manifest: parsed.data }
 }
 
-/** The same, where nothing can go on without it. Throws a sentence with the remedy. */
+/** The same, where nothing can go on without it. Throws an UnreadableError with the remedy. */
 export async function readManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
   const found = await findManifest(store, current)
   if (found.fault === null) return found.manifest
-  throw new Error(
+  throw new UnreadableError(
     `${store.url}/${manifestKey(current.version)} ${found.what}; restore it from a copy, or roll back to another ` +
       'version',
   )

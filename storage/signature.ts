@@ -52,6 +52,16 @@ export const keyIdOf = (publicKey: KeyObject): string =>
     .digest('hex')
     .slice(0, KEY_ID_DIGITS)
 
+/** The Ed25519 public key that a PEM text holds, or null where it holds none. */
+export function parsePublicKeyPem(pem: string): KeyObject | null {
+  try {
+    const key = createPublicKey(pem)
+    return key.asymmetricKeyType === 'ed25519' ? key : null
+  } catch {
+    return null // whatever the reason: the text is none
+  }
+}
+
 /** Whether a signature is that of the bytes under a public key in PEM form. */
 export const isSignedBy = (publicKeyPem: string, bytes: Uint8Array, signature: Uint8Array): boolean =>
   verify(null, bytes, createPublicKey(publicKeyPem), signature)

@@ -3,10 +3,11 @@ import type { Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
 import { sha256 } from './digest.ts'
 import type { ObjectStore } from './object-store.ts'
+import { UnreadableError } from './unreadable-error.ts'
 
 /**
- * The files of a published snapshot, held to the digests of its manifest. Throws a sentence where one is missing or
- * altered, and a StoreError where the store cannot tell.
+ * The files of a published snapshot, held to the digests of its manifest. Throws an UnreadableError where one is
+ * missing or altered, and a StoreError where the store cannot tell.
  */
 export async function readSnapshotFiles(
   privateStore: ObjectStore,
@@ -17,7 +18,7 @@ export async function readSnapshotFiles(
     const bytes = await privateStore.read(key)
     if (bytes !== null && sha256(bytes) === snapshot[name]) return [file, bytes] as const
     const what = bytes === null ? 'is missing' : 'is not the file that was published'
-    throw new Error(
+    throw new UnreadableError(
       `${privateStore.url}/${key} ${what}: restore it from a copy, or name the private store that has it`,
     )
   }

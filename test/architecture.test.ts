@@ -20,7 +20,7 @@ describe('the product', () => {
   test('is all here', () => {
     expect(SOURCES.length).toBeGreaterThan(150)
     expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
-      new Set(['core', 'storage', 'pipeline', 'static-build', 'api', 'cli']),
+      new Set(['core', 'storage', 'pipeline', 'static-build', 'signals', 'api', 'cli']),
     )
   })
 

@@ -3,6 +3,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { ROUTES } from '#core/contract/routes.ts'
+import { assertUrlLength } from '../assert-url-length.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
 import { COMMON_HEADERS, METHODS } from '../shared-headers.ts'
 import { createDocumentHandler, createLlmsHandler } from './document.ts'
@@ -10,9 +11,6 @@ import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendEr
 import { createFileHandler, createLogHandler } from './file-handler.ts'
 import { handlerOf, pinnedHandlerOf } from './handlers.ts'
 import { createIndexHandler } from './index-handler.ts'
-
-/** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
-const LONGEST_URL = 8192
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
@@ -51,18 +49,13 @@ const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)}
 /** One path with all its methods: GET (and with it HEAD) answers, OPTIONS tells, anything else is refused. */
 function mount(app: Hono<HistoryEnv>, parts: HistoryParts, pattern: string, handler: Handler): void {
   app.get(pattern, c => {
-    assertUrlLength(c)
+    assertUrlLength(c.req.url)
     return handler(c, parts)
   })
   app.options(pattern, c => tellOptions(c, parts))
   app.all(pattern, () => {
     throw new ApiError('method_not_allowed', `this path answers ${METHODS}`, { headers: { allow: METHODS } })
   })
-}
-
-function assertUrlLength(c: Exchange): void {
-  if (c.req.url.length <= LONGEST_URL) return
-  throw new ApiError('uri_too_long', `the address is longer than ${LONGEST_URL} characters`)
 }
 
 function tellOptions(c: Exchange, { settings }: HistoryParts): Response {

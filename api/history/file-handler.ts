@@ -28,7 +28,8 @@ export function createLogHandler(): Handler {
       const [, variable] = pattern.exec(c.req.path) ?? []
       if (variable !== undefined) return sendFile(c, parts, file, await readFile(parts, file, variable))
     }
-    throw new ApiError('not_found', 'entries have ten digits, signatures the 64 of a SHA-256')
+    const known = newestEntry(parts)
+    throw new ApiError('not_found', `entries have ten digits, signatures the 64 of a SHA-256${known}`)
   }
 }
 
@@ -40,8 +41,17 @@ function toRegExp({ path }: FileRoute): RegExp {
 }
 
 function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: StoredFile | null): Response {
-  if (stored === null) throw new ApiError('not_found', `there is no such object: ${file.title}`)
+  if (stored === null) {
+    const known = file.of === 'log' ? newestEntry(parts) : ''
+    throw new ApiError('not_found', `there is no such object: ${file.title}${known}`)
+  }
   return sendReady(c, parts, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
+}
+
+/** The newest entry that this process knows; the next one may be there already. */
+function newestEntry({ source }: HistoryParts): string {
+  const newest = source.history()?.log.at(-1)
+  return newest === undefined ? '; no entry is known' : `; the newest known entry is ${newest.entry.seq}`
 }
 
 /** A version that was removed has lost its manifest first; one that has it never had this file. */

@@ -22,7 +22,8 @@ const INFRASTRUCTURE: { readonly [Id in Exclude<RouteId, ResourceId>]: Handler }
   healthz: (c, parts) => sendLive(c, parts, health(c.get('served')), CACHING.never),
   readyz: (c, parts) => {
     const { source, clock, isDraining } = parts
-    const answer = readiness(c.get('served'), source.checks(), isDraining(), clock.now())
+    const known = { checks: source.checks(), unfitVersion: source.unfitVersion() }
+    const answer = readiness(c.get('served'), known, isDraining(), clock.now())
     return sendLive(c, parts, answer, CACHING.never)
   },
   version: (c, parts) => {

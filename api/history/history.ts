@@ -1,25 +1,42 @@
 import { toCompactInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import type { CurrentVersion } from '#core/contract/manifest.ts'
 import { parseCompactInstant } from '#core/contract/pins.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
+import type { Publication } from '#storage/publications.ts'
+import type { ListedPublication } from '#storage/removed-versions.ts'
 
 /** What was published and served when, as the pointer log tells it. */
 export type History = {
   /** Oldest first. */
   readonly log: readonly LoggedEntry[]
   /** Newest first. */
-  readonly publications: readonly Publication[]
+  readonly publications: readonly ListedPublication[]
   /** The versions by the form that paths have, so that no request parses a date. */
   readonly byCompact: ReadonlyMap<string, string>
-  /** Digest of the newest entry, null where there is none: it names all of this. */
+  /** Digest of the newest entry, null where there is none: it names all of this but what was removed. */
   readonly head: string | null
 }
 
-export function toHistory(log: readonly LoggedEntry[]): History {
-  const publications = publicationsOf(log)
+/** The history that a log and the versions in it tell. */
+export function toHistory(log: readonly LoggedEntry[], publications: readonly ListedPublication[]): History {
   const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   return { log, publications, byCompact, head: log.at(-1)?.sha256 ?? null }
+}
+
+/**
+ * The versions that were served before the newest and are older than it, the one that was served last first, without
+ * those that were removed. By the log and not by name: what an operator rolled back from comes after what replaced it.
+ */
+export function servedBefore(history: History | null, version: string): readonly CurrentVersion[] {
+  if (history === null) return []
+  const removed = new Set(history.publications.filter(each => each.is_removed).map(each => each.version))
+  const last = new Map<string, CurrentVersion>()
+  for (const { entry } of history.log.toReversed()) {
+    const isEarlier = entry.version < version && !removed.has(entry.version)
+    if (isEarlier && !last.has(entry.version)) last.set(entry.version, entry)
+  }
+  return [...last.values()]
 }
 
 /** Versions that a refusal names. */

@@ -14,10 +14,13 @@ export const health = (served: ServedVersion | null): InfrastructureAnswer => ({
   links: { self: '/healthz', readyz: '/readyz', version: '/version' },
 })
 
+/** What is known of the version that should be served. */
+export type Readiness = { readonly checks: ReadinessChecks; readonly unfitVersion: string | null }
+
 /** Throws `not_ready` with the checks while there is nothing to serve, or while the process is on its way out. */
 export function readiness(
   served: ServedVersion | null,
-  checks: ReadinessChecks,
+  { checks, unfitVersion }: Readiness,
   isDraining: boolean,
   nowMs: number,
 ): InfrastructureAnswer {
@@ -29,7 +32,7 @@ export function readiness(
   }
   const age = Math.max(0, Math.floor((nowMs - Date.parse(served.version)) / 1000))
   return {
-    data: { ready: true, checks, dataset_age_seconds: age },
+    data: { ready: true, checks, dataset_age_seconds: age, unfit_version: unfitVersion },
     links: { self: '/readyz', healthz: '/healthz', version: '/version' },
   }
 }

@@ -2,6 +2,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { AS_OF_PARAMETER, pinnedPath } from '#core/contract/pins.ts'
 import { routeOf } from '#core/contract/routes.ts'
+import { sha256 } from '#storage/digest.ts'
 import { servedAt } from '#storage/publications.ts'
 import { CACHING } from '../shared-headers.ts'
 import { answerHeaders, type Exchange, type Handler, type HistoryParts, sendLive } from './exchange.ts'
@@ -15,12 +16,14 @@ export const listVersions: Handler = (c, parts) => {
     return redirectTo(c, parts, versionOn(assertKnown(parts.source.history()), day))
   }
   const { publications, head } = assertKnown(parts.source.history())
+  const removed = publications.filter(({ is_removed }) => is_removed).map(({ version }) => version)
   const answer = {
     data: publications.map(publication => ({ ...publication })),
     links: { self: routeOf('versions').path, dataset: '/v1/dataset', version: '/version' },
   }
   // Weak: the register tells the time, so the bytes differ while the answer is the same.
-  const etag = `W/"${head?.slice(0, 32) ?? 'none'} ${c.get('served')?.version ?? 'none'}"`
+  const states = [head, c.get('served')?.version, ...removed].join(' ')
+  const etag = `W/"${sha256(new TextEncoder().encode(states)).slice(0, 32)}"`
   return sendLive(c, parts, answer, CACHING.pointer, etag)
 }
 

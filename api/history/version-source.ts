@@ -1,18 +1,30 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { ReadinessChecks } from '#core/contract/payloads/book.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
-import { type History, toHistory } from './history.ts'
+import { type LoggedEntry, readHead } from '#storage/pointer-log.ts'
+import { type History, servedBefore, toHistory } from './history.ts'
+import { readHistory } from './read-history.ts'
 import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from './served-version.ts'
 
 /** How often the pointer is looked at: a new version is served this long after it was published, at the most. */
 export const POLL_MS = 5_000
+
+/**
+ * After so many looks, an hour, the list of versions is read again, though no entry is new: a removal writes none.
+ * What was removed answers 410 at once; only the list is late.
+ */
+export const LOOKS_BETWEEN_LISTINGS = 720
+
+/** Versions that are tried in place of the newest: those of a month. More, and it is not one version that is damaged. */
+const MOST_TRIED = 30
 
 /** What became of one look at the pointer. */
 export type RefreshOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'empty' }
   | { readonly kind: 'swapped'; readonly from: string | null; readonly to: string }
+  /** Nothing was served yet, the newest version is unfit, and an earlier one is served until it is mended. */
+  | { readonly kind: 'fallen back'; readonly to: string; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The newest version is served, and the log that lists the others cannot be read. */
   | { readonly kind: 'unlisted'; readonly error: unknown }
@@ -24,6 +36,8 @@ export type VersionSource = {
   readonly history: () => History | null
   /** The checks of the served version, or of the one that could not be served where there is none. */
   readonly checks: () => ReadinessChecks
+  /** The newest version as long as it fails its checks, so that an older one is served or none; else null. */
+  readonly unfitVersion: () => string | null
   /** Looks at the pointer, loads and verifies a new version beside the old one, and swaps one reference. */
   readonly refresh: () => Promise<RefreshOutcome>
 }
@@ -31,32 +45,45 @@ export type VersionSource = {
 export function createVersionSource(store: ObjectStore, privateStore: ObjectStore): VersionSource {
   let served: { readonly pointer: CurrentVersion; readonly version: ServedVersion } | null = null
   let history: History | null = null
-  let failedChecks: ReadinessChecks = NO_CHECKS
+  let looks = 0
+  let unfit: { readonly version: string; readonly checks: ReadinessChecks } | null = null
   let running: Promise<RefreshOutcome> | null = null
 
   const refresh = async (): Promise<RefreshOutcome> => {
     try {
       const head = await readHead(store)
       if (head === null) {
-        history ??= toHistory([])
+        history ??= toHistory([], [])
         return { kind: 'empty' }
       }
       // First: an answer of the new version names its twin, and the twin must be known by then.
       const listed = await list(head)
-      const outcome = await swapTo(head.entry)
+      const outcome = await follow(head.entry)
       return outcome.kind === 'unchanged' ? listed : outcome
     } catch (error) {
-      if (error instanceof UnfitVersionError) failedChecks = error.checks
       return { kind: 'failed', error }
     }
   }
   const list = async (head: LoggedEntry): Promise<RefreshOutcome> => {
-    if (history?.head === head.sha256) return { kind: 'unchanged' }
+    if (history?.head === head.sha256 && ++looks < LOOKS_BETWEEN_LISTINGS) return { kind: 'unchanged' }
     try {
-      history = toHistory(await readLog(store))
+      history = await readHistory(store)
+      looks = 0
       return { kind: 'unchanged' }
     } catch (error) {
       return { kind: 'unlisted', error }
+    }
+  }
+  const follow = async (head: CurrentVersion): Promise<RefreshOutcome> => {
+    try {
+      const outcome = await swapTo(head)
+      unfit = null
+      return outcome
+    } catch (error) {
+      if (!(error instanceof UnfitVersionError)) throw error
+      unfit = { version: head.version, checks: error.checks }
+      const to = served === null ? await fallBack(head) : null
+      return to === null ? { kind: 'failed', error } : { kind: 'fallen back', to, error }
     }
   }
   const swapTo = async (pointer: CurrentVersion): Promise<RefreshOutcome> => {
@@ -66,10 +93,23 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
     served = { pointer, version }
     return { kind: 'swapped', from, to: pointer.version }
   }
+  /** Serves the first fit one of the versions before the newest, and tells which; null where none is. */
+  const fallBack = async (head: CurrentVersion): Promise<string | null> => {
+    for (const earlier of servedBefore(history, head.version).slice(0, MOST_TRIED)) {
+      try {
+        await swapTo(earlier)
+        return earlier.version
+      } catch (error) {
+        if (!(error instanceof UnfitVersionError)) throw error // its checks tell less than those of the newest
+      }
+    }
+    return null
+  }
   return {
     current: () => served?.version ?? null,
     history: () => history,
-    checks: () => served?.version.checks ?? failedChecks,
+    checks: () => served?.version.checks ?? unfit?.checks ?? NO_CHECKS,
+    unfitVersion: () => unfit?.version ?? null,
     // A slow store must not start a second load beside the first.
     refresh: () => {
       running ??= refresh().finally(() => {

@@ -3,21 +3,25 @@ import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { printSummary, toSummary } from '../build-summary.ts'
 import { type BuildOrder, buildVersion } from '../build-version.ts'
+import { dataFolder } from '../data-folder.ts'
+import { parseEnvironment } from '../environment.ts'
 import { followPointer } from '../follow-pointer.ts'
+import { addSigningOptions, type SigningOptions, toConsent } from '../signing-options.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { MOST_THREADS, threadsFor } from '../threads.ts'
 import { UsageError } from '../usage-error.ts'
 
-type Options = StoreOptions & {
-  readonly book: string
-  readonly version?: string
-  readonly asOf?: string
-  readonly threads?: string
-  readonly allowStale?: boolean
-  readonly allowRestatement?: boolean
-  readonly json?: boolean
-}
+type Options = StoreOptions &
+  SigningOptions & {
+    readonly book: string
+    readonly version?: string
+    readonly asOf?: string
+    readonly threads?: string
+    readonly allowStale?: boolean
+    readonly allowRestatement?: boolean
+    readonly json?: boolean
+  }
 
 const EXAMPLES = `
 Examples:
@@ -30,12 +34,12 @@ export function addBuild(program: Command, surroundings: Surroundings): void {
     .command('build')
     .description('compute the dataset of a book and publish it as a version')
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
-  addStoreOptions(command)
+  addSigningOptions(addStoreOptions(command))
     .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
     .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
     .option('--threads <n>', 'worker threads (default: one a core)')
     .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
-    .option('--allow-restatement', 'alter history that the version before published, and tell every user so')
+    .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
     .option('--json', 'print the summary as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => runBuild(options, surroundings))
@@ -51,15 +55,22 @@ async function runBuild(options: Options, surroundings: Surroundings): Promise<v
   await followPointer(order, surroundings, terminal)
 }
 
-const toOrder = (options: Options, surroundings: Surroundings): BuildOrder => ({
-  book: resolve(surroundings.cwd, options.book),
-  ...storeUrls(options, surroundings),
-  version: parseVersion(options.version),
-  asOf: parseDay(options.asOf),
-  allowStale: options.allowStale ?? false,
-  allowRestatement: options.allowRestatement ?? false,
-  threads: parseThreads(options.threads, surroundings.cores),
-})
+function toOrder(options: Options, surroundings: Surroundings): BuildOrder {
+  const { env, root } = surroundings
+  const { redisUrl, signals } = parseEnvironment(env, dataFolder(root, env))
+  return {
+    book: resolve(surroundings.cwd, options.book),
+    ...storeUrls(options, surroundings),
+    version: parseVersion(options.version),
+    asOf: parseDay(options.asOf),
+    allowStale: options.allowStale ?? false,
+    allowRestatement: options.allowRestatement ?? false,
+    consent: toConsent(options),
+    redisUrl,
+    alertWays: signals,
+    threads: parseThreads(options.threads, surroundings.cores),
+  }
+}
 
 function parseVersion(text: string | undefined): string | null {
   if (text === undefined) return null

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { compareSnapshots } from '#core/changes/compare-snapshots.ts'
 import type { Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { findPublication } from '#static-build/move-pointer.ts'
+import { assertThere, findPublication } from '#static-build/move-pointer.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { toText } from '#static-build/restatement.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
@@ -35,8 +36,11 @@ async function compare(
 ): Promise<Changes> {
   const { store, privateStore } = await openBothStores(options, surroundings)
   const publications = publicationsOf(await readLog(store))
-  const read = (version: string) =>
-    readPublishedSnapshot(store, privateStore, findPublication(store, publications, version))
+  const read = async (version: string) => {
+    const publication = findPublication(store, publications, version)
+    await assertThere(store, version)
+    return readPublishedSnapshot(store, privateStore, publication)
+  }
   return compareSnapshots(await read(before), await read(after))
 }
 
@@ -50,8 +54,10 @@ const linesOf = ({ previous, version, history_restated, added, removed, strategi
 const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
   [
     `${id}: ${daily.appended === null ? 'no new day' : `days to ${daily.appended.to} (+${daily.appended.n})`}`,
-    `${trades.appended} new trade(s)`,
-    ...daily.restated.map(({ t, old, new: now }) => `${t}: ${old} -> ${now}`),
-    ...(trades.restated_count > 0 ? [`${trades.restated_count} trade(s) restated`] : []),
+    counted(trades.appended, 'new trade'),
+    ...daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
+    ...(trades.restated_count > 0 ? [`${counted(trades.restated_count, 'trade')} restated`] : []),
     ...catalogue.map(({ field }) => `${field} changed`),
   ].join(', ')
+
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`

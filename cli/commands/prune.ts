@@ -14,8 +14,11 @@ type Options = StoreOptions & {
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
 export function addPrune(program: Command, surroundings: Surroundings): void {
   addStoreOptions(program.command('prune').description('remove old versions; they answer 410 from then on'))
-    .requiredOption('--keep-days <n>', 'versions of so many days stay; the served one always does')
-    .option('--keep-month-ends', 'the last version of each month stays too')
+    .requiredOption(
+      '--keep-days <n>',
+      'versions published in the last so many days stay; the served one always does',
+    )
+    .option('--keep-month-ends', 'the last version of each month, by its name, stays too')
     .option('--json', 'print what was removed as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater prune --keep-days 90 --keep-month-ends')
     .action((options: Options) => runPrune(options, surroundings))

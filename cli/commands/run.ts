@@ -9,7 +9,10 @@ import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { type BuildOrder, buildVersion } from '../build-version.ts'
 import { dataFolder } from '../data-folder.ts'
 import { type Environment, parseEnvironment } from '../environment.ts'
-import { serveHistory } from '../serve-history.ts'
+import { isLoopback } from '../generated-secrets.ts'
+import { type HistoryService, serveHistory } from '../serve-history.ts'
+import { type RunningSignals, runSignals } from '../signals/run-signals.ts'
+import { NO_CONSENT } from '../signing-options.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 import { threadsFor } from '../threads.ts'
@@ -18,22 +21,45 @@ import { threadsFor } from '../threads.ts'
 export function addRun(program: Command, surroundings: Surroundings): void {
   program
     .command('run')
-    .description('build the sample book if nothing is published, and serve')
+    .description('build the sample book if nothing is published, and serve history, signals and the operator')
+    .option('--history-only', 'serve the history alone: no Redis is needed')
     .addHelpText('after', '\nExample:\n  highwater run')
-    .action(() => run(surroundings))
+    .action((options: { readonly historyOnly?: boolean }) => run(surroundings, options.historyOnly ?? false))
 }
 
-async function run(surroundings: Surroundings): Promise<void> {
+async function run(surroundings: Surroundings, historyOnly: boolean): Promise<void> {
+  const { env, root } = surroundings
   const terminal = surroundings.terminal(false)
-  const environment = parseEnvironment(surroundings.env, dataFolder(surroundings.root))
+  const folder = dataFolder(root, env)
+  const environment = parseEnvironment(env, folder)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   await publishSampleOnce(environment, surroundings, terminal)
   const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
-  const service = await serveHistory(environment, surroundings, terminal.note)
-  tellWhatToTry(service.url, terminal)
+  const history = await serveHistory(environment, surroundings, terminal.note)
+  const signals = historyOnly
+    ? null
+    : await startSignals(environment, surroundings, folder, terminal, history)
+  tellWhatToTry(history.url, signals, terminal)
   await stopped
   terminal.note('stopping: running requests end first')
-  await service.stop()
+  await Promise.all([history.stop(), signals?.stop()])
+}
+
+/** Where the signals cannot start, the history must not stay behind alone, and unsaid. */
+async function startSignals(
+  environment: Environment,
+  surroundings: Surroundings,
+  folder: string,
+  terminal: Terminal,
+  history: HistoryService,
+): Promise<RunningSignals> {
+  const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
+  try {
+    return await runSignals({ environment, surroundings, dataFolder: folder, hasDemo, print: terminal.print })
+  } catch (error) {
+    await history.stop()
+    throw error
+  }
 }
 
 async function publishSampleOnce(
@@ -67,7 +93,7 @@ function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment):
 
 const sampleOrder = (
   book: string,
-  { storeUrl, privateStoreUrl, s3 }: Environment,
+  { storeUrl, privateStoreUrl, s3, signals }: Environment,
   { cores }: Surroundings,
 ): BuildOrder => ({
   book,
@@ -78,15 +104,27 @@ const sampleOrder = (
   asOf: SAMPLE_AS_OF,
   allowStale: false,
   allowRestatement: false,
+  consent: NO_CONSENT,
+  redisUrl: null, // nobody ran the sample live
+  alertWays: signals,
   threads: threadsFor(cores),
 })
 
-function tellWhatToTry(url: string, { print }: Terminal): void {
+function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
   print(`history service on ${url}`)
+  if (signals !== null) {
+    print(`signals service on ${signals.url}`)
+    print(`operator interface on ${signals.operatorUrl}/ops`)
+    print(`Redis on ${signals.redisUrl}`)
+  }
   print('')
   print('try:')
   print(`  curl ${url}/v1/strategies`)
   print(`  curl '${url}/v1/strategies/alder/stats?risk_pct=0.01'`)
   print(`  curl '${url}/v1/export?format=csv'`)
+  if (signals?.demo) {
+    print(`  curl -H 'X-API-Key: ${signals.demo.token}' ${signals.url}/v1/whoami`)
+    print(`  npx highwater ops test ${signals.demo.client}    and see what its receiver prints here`)
+  }
   print(`  ${url}/openapi.json describes every endpoint; Ctrl-C stops everything`)
 }

@@ -1,34 +1,88 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
 import { dataFolder } from '../data-folder.ts'
-import { parseEnvironment } from '../environment.ts'
+import { type Environment, parseEnvironment } from '../environment.ts'
 import { serveHistory } from '../serve-history.ts'
+import { runSignals } from '../signals/run-signals.ts'
+import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
+import type { Terminal } from '../terminal.ts'
 
-const EXAMPLES = `
+const HISTORY_EXAMPLES = `
 Examples:
   highwater serve history
   STORE_URL=file:///var/lib/highwater HISTORY_PORT=9000 highwater serve history`
 
-/** `highwater serve history`: serves what is published, until it is asked to end. */
+const SIGNALS_EXAMPLES = `
+Without REDIS_URL it runs a Redis of its own, which keeps its data in DATA_FOLDER.
+
+Examples:
+  highwater serve signals
+  REDIS_URL=redis://127.0.0.1:6379 SIGNALS_PORT=9001 highwater serve signals`
+
+const ALL_EXAMPLES = `
+Example:
+  highwater serve all`
+
+/** `highwater serve history|signals|all`: serves until it is asked to end. */
 export function addServe(program: Command, surroundings: Surroundings): void {
-  const serve = program.command('serve').description('serve what is published')
-  serve
-    .command('history')
-    .description('the open history service')
-    .addHelpText('after', EXAMPLES)
-    .action(() => runHistory(surroundings))
+  const serve = program.command('serve').description('serve what is published, and the live signals')
+  const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
+    serve
+      .command(name)
+      .description(about)
+      .addHelpText('after', examples)
+      .action(() => run(surroundings, parts))
+  add('history', 'the open history service', HISTORY_EXAMPLES, [startHistory])
+  add('signals', 'the keyed signals, their delivery and the operator interface', SIGNALS_EXAMPLES, [
+    startSignals,
+  ])
+  add('all', 'all of it in one process', ALL_EXAMPLES, [startHistory, startSignals])
 }
 
-async function runHistory(surroundings: Surroundings): Promise<void> {
-  const { env, root, now, elapsed } = surroundings
+/** Starts a part of the system, and tells where it is. */
+type Part = (serving: Serving) => Promise<void>
+
+type Serving = {
+  readonly surroundings: Surroundings
+  readonly environment: Environment
+  readonly dataFolder: string
+  readonly terminal: Terminal
+  readonly started: Started
+}
+
+async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<void> {
+  const { env, root } = surroundings
   const terminal = surroundings.terminal(false)
-  const environment = parseEnvironment(env, dataFolder(root))
+  const folder = dataFolder(root, env)
+  const environment = parseEnvironment(env, folder)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
-  const stopped = surroundings.untilStopped() // who reads the address below may send a signal at once
-  const service = await serveHistory(environment, { now, elapsed }, terminal.note)
+  const stopped = surroundings.untilStopped() // who reads the addresses below may send a signal at once
+  const started = createStarted()
+  try {
+    for (const start of parts)
+      await start({ surroundings, environment, dataFolder: folder, terminal, started })
+    await stopped
+    terminal.note('stopping: running requests end first')
+  } finally {
+    await started.endAll()
+  }
+}
+
+async function startHistory({ surroundings, environment, terminal, started }: Serving): Promise<void> {
+  const service = await serveHistory(environment, surroundings, terminal.note)
+  started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
-  await stopped
-  terminal.note('stopping: running requests end first')
-  await service.stop()
+}
+
+async function startSignals(serving: Serving): Promise<void> {
+  const { surroundings, environment, terminal, started } = serving
+  const signals = await runSignals({
+    ...{ surroundings, environment, dataFolder: serving.dataFolder },
+    hasDemo: false,
+    print: terminal.print,
+  })
+  started.add(signals.stop)
+  terminal.print(`signals service on ${signals.url}`)
+  terminal.print(`operator interface on ${signals.operatorUrl}/ops`)
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { readLog } from '#storage/pointer-log.ts'
-import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { publicationsOf } from '#storage/publications.ts'
+import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
 import { addStoreOptions, openPublicStore, type StoreOptions } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -17,18 +18,19 @@ export function addVersions(program: Command, surroundings: Surroundings): void 
     .action(async (options: StoreOptions & { readonly json?: boolean }) => {
       const terminal = surroundings.terminal(options.json ?? false)
       const store = await openPublicStore(options, surroundings)
-      const versions = publicationsOf(await readLog(store))
+      const versions = await markRemoved(store, publicationsOf(await readLog(store)))
       if (options.json) terminal.json(versions)
       else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
       else for (const version of versions) terminal.print(lineOf(version))
     })
 }
 
-const lineOf = ({ version, published, is_served, history_restated, manifest_sha256 }: Publication): string =>
+const lineOf = ({ version, published, manifest_sha256, ...is }: ListedPublication): string =>
   [
     version,
     `published ${published}`,
     `sha256 ${manifest_sha256.slice(0, 16)}`,
-    ...(is_served ? ['served'] : []),
-    ...(history_restated ? ['restated history'] : []),
+    ...(is.is_served ? ['served'] : []),
+    ...(is.is_removed ? ['removed'] : []),
+    ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')

@@ -7,6 +7,7 @@ import {
 } from '#core/contract/payloads/changes.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
 import { type StrategyData, wordAt } from '#core/snapshot/snapshot.ts'
+import { type TradeResult, tradeResult } from '#core/snapshot/trade-result.ts'
 
 /** A trade as it is published. */
 type PublishedTrade = {
@@ -16,6 +17,7 @@ type PublishedTrade = {
   readonly entry_price: number
   readonly exit_price: number
   readonly return_pct: number
+  readonly result: TradeResult
   readonly exit_reason: string
 }
 
@@ -67,11 +69,12 @@ function publishedTrade({ trades, tick_size }: StrategyData, row: number): Publi
     entry_price: toPrice(trades.entry_price[row]!, decimals),
     exit_price: toPrice(trades.exit_price[row]!, decimals),
     return_pct: toPercent(100 * trades.notional_return[row]!),
+    result: tradeResult(trades.account_return[row]!),
     exit_reason: wordAt(trades.exit_reason, row),
   }
 }
 
-const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'exit_reason'] as const
+const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
 
 const differences = (old: PublishedTrade, now: PublishedTrade): Change[] =>
   COMPARED.filter(field => old[field] !== now[field]).map(field => ({

@@ -2,6 +2,7 @@
 import { isBinary, MEDIA_TYPES } from './artifacts.ts'
 import { isGrowing } from './dictionaries.ts'
 import { type ErrorCode, STATUS_OF } from './errors.ts'
+import { envelopeSchema } from './openapi-envelope.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import type { Format } from './parameters.ts'
 import type { Route } from './route.ts'
@@ -12,15 +13,7 @@ export const success = (route: Route): Schema => ({
   ...dictionaryHeaders(route),
   content: {
     'application/json': {
-      schema: {
-        type: 'object',
-        required: ['data', 'meta', 'links'],
-        properties: {
-          data: toSchema(route.data),
-          meta: { $ref: '#/components/schemas/Meta' },
-          links: { $ref: '#/components/schemas/Links' },
-        },
-      },
+      schema: envelopeSchema(toSchema(route.data)),
     },
     ...Object.fromEntries(
       TABLE_FORMATS.filter(format => route.formats.includes(format)).map(format => [

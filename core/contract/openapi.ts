@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document of the history service, generated from the route table.
-import { type ErrorCode, errorPayload } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
 import { FILE_ROUTES, type FileRoute, variableOf } from './file-routes.ts'
+import { errorSchema } from './openapi-envelope.ts'
 import { AS_OF, PIN, SID, toParameter, toVariable } from './openapi-parameters.ts'
 import { NOT_MODIFIED, refusals, success } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
@@ -112,10 +113,3 @@ const AS_OF_FOUND = {
 
 /** Health and readiness are true of one moment: caches do not store them, so no client can name one that it has. */
 const isStored = ({ id }: Route): boolean => id !== 'healthz' && id !== 'readyz'
-
-const errorSchema = (): Schema => ({
-  type: 'object',
-  required: ['error', 'meta'],
-  properties: { error: toSchema(errorPayload), meta: { $ref: '#/components/schemas/Meta' } },
-  description: 'The envelope of every error.',
-})

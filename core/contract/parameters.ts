@@ -42,25 +42,27 @@ const NUMBER_PATTERN = /^-?\d+(\.\d+)?([eE]-?\d+)?$/
 /** Values longer than this are cut in error details: an answer must not be a megaphone for its request. */
 const ECHO_LENGTH = 80
 
-type Refusal = { readonly problem: Omit<ParameterProblem, 'param'> }
+export type Refusal = { readonly problem: Omit<ParameterProblem, 'param'> }
 
-type Outcome<T> = { readonly value: T } | Refusal
+export type Outcome<T> = { readonly value: T } | Refusal
 
-type Parser<T> = (texts: readonly string[]) => Outcome<T>
+export type Parser<T> = (texts: readonly string[]) => Outcome<T>
 
-const refuse = (texts: readonly string[], reason: string, allowed?: readonly string[]): Refusal => ({
+/** What is said of texts that cannot be taken. */
+export const refuse = (texts: readonly string[], reason: string, allowed?: readonly string[]): Refusal => ({
   problem: { value: echo(texts.join(',')), reason, ...(allowed ? { allowed } : {}) },
 })
 
 const echo = (text: string): string => (text.length > ECHO_LENGTH ? `${text.slice(0, ECHO_LENGTH)}...` : text)
 
 /** A parameter that may be given once. */
-const once =
+export const once =
   <T>(parse: (text: string) => Outcome<T>): Parser<T> =>
   texts =>
     texts.length > 1 ? refuse(texts, 'given more than once') : parse(texts[0] ?? '')
 
-const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
+/** One word of a list. */
+export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
   once(text => {
     const value = allowed.find(candidate => candidate === text)
     return value === undefined ? refuse([text], `must be one of ${allowed.join(', ')}`, allowed) : { value }

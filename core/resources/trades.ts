@@ -2,6 +2,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
 import { instantColumn, numberColumn, type Table, wordColumn } from '#core/render/table.ts'
 import { type StrategyData, wordAt } from '#core/snapshot/snapshot.ts'
+import { tradeResult } from '#core/snapshot/trade-result.ts'
 import type { Resource } from './answer.ts'
 import { findStrategy } from './find-strategy.ts'
 import { strategyLinks } from './links.ts'
@@ -41,11 +42,8 @@ function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
       numberColumn('exit_price', row => toPrice(exit_price[row]!, decimals)),
       numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
       numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),
-      wordColumn('result', row => resultOf(account_return[row]!)),
+      wordColumn('result', row => tradeResult(account_return[row]!)),
       wordColumn('exit_reason', row => wordAt(exit_reason, row)),
     ],
   }
 }
-
-/** By the account, like the win rate: where the leverage is unknown, prices alone may miss a cost and the sign. */
-const resultOf = (netReturn: number): string => (netReturn > 0 ? 'win' : netReturn < 0 ? 'loss' : 'breakeven')

@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts'
 import { readTable } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 
-const COLUMNS: Columns = {
+export const BAR_COLUMNS: Columns = {
   required: ['t', 'o', 'h', 'l', 'c', 'v'],
   optional: [],
   needsOptional: false,
@@ -27,7 +27,7 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
   const gaps: Gap[] = []
   let before = Number.NaN // no order and no gap before the first row: every comparison with NaN is false
 
-  await readTable(reading, path, COLUMNS, (fields, row) => {
+  await readTable(reading, path, BAR_COLUMNS, (fields, row) => {
     const bar = toBar(fields)
     if (isSound(bar, before, timeframeMs)) {
       if (bar.t - before > timeframeMs) gaps.push(gapBetween(before, bar.t, timeframeMs))
@@ -45,7 +45,7 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
 const VOLUME = 5
 
 /** What is no number is NaN; a blank volume counts as 0 until it is stored. */
-function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
+export function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
   return {
     t: parseMoment(t),
     o: parseDecimal(o),
@@ -56,13 +56,18 @@ function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string
   }
 }
 
-function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
+export function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
   const isInTime = t % timeframeMs === 0 && !(t <= before)
   return isInTime && l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
 }
 
 /** Why `isSound` says no: at least one sentence. */
-function explainBar(fields: readonly string[], bar: Bar, before: number, timeframe: Timeframe): string[] {
+export function explainBar(
+  fields: readonly string[],
+  bar: Bar,
+  before: number,
+  timeframe: Timeframe,
+): string[] {
   const prices = PRICES.filter(([name]) => !(bar[name] > 0))
   return [
     ...explainTime(fields[0] ?? '', bar.t, before, timeframe),

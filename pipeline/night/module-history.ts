@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { toIsoDate } from '#core/calendar.ts'
 import { auditLedger } from '#core/replay/audit.ts'
 import type { Bars } from '#core/replay/bars.ts'
@@ -7,9 +6,8 @@ import { compareMarks, DUAL_MARKS_BOUND } from '#core/replay/compare-marks.ts'
 import { type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
-import type { StrategyEntry } from '../book/book.ts'
-import { TIMEFRAME_MS } from '../book/timeframe.ts'
 import { costsOf, type HistoryOutcome, markingOf } from './history.ts'
+import { describeMismatch, importStrategy } from './load-strategy.ts'
 import type { StrategyTask } from './task.ts'
 
 type ModuleTask = StrategyTask & { readonly bars: Bars }
@@ -35,32 +33,6 @@ export async function moduleHistory(task: ModuleTask, path: string): Promise<His
       notices: noticesOf(entry.id, replayed),
     },
   }
-}
-
-/** Imports the module. Its own errors pass through; a module without the export is told what to export. */
-async function importStrategy(path: string): Promise<Strategy> {
-  const module: { strategy?: Strategy } = await import(pathToFileURL(path).href)
-  if (typeof module.strategy?.onBar === 'function' && typeof module.strategy.init === 'function')
-    return module.strategy
-  throw new Error(
-    'a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
-  )
-}
-
-/** The catalogue and the module both name the strategy; where they differ, one of them is wrong. */
-function describeMismatch(strategy: Strategy, entry: StrategyEntry): string[] {
-  const timeframeMs = entry.timeframe === null ? null : TIMEFRAME_MS[entry.timeframe]
-  const pairs = [
-    ['id', strategy.id, entry.id],
-    ['timeframeMs', strategy.timeframeMs, timeframeMs],
-    ['baseRisk', strategy.baseRisk, entry.base_risk_pct],
-  ] as const
-  return pairs
-    .filter(([, inModule, inCatalogue]) => inModule !== inCatalogue)
-    .map(
-      ([name, inModule, inCatalogue]) =>
-        `${name}: the catalogue says ${inCatalogue}, the module says ${inModule}`,
-    )
 }
 
 function replayModule({ entry, bars, funding, pulse }: ModuleTask, strategy: Strategy): Replay<unknown> {

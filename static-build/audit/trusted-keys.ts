@@ -1,5 +1,5 @@
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
-import { isSignedBy, keyIdOf } from '#storage/signature.ts'
+import { createHash } from 'node:crypto'
+import { isSignedBy, keyIdOf, parsePublicKeyPem } from '#storage/signature.ts'
 
 /** A key with which signatures are verified. */
 export type TrustedKey = {
@@ -14,20 +14,12 @@ export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly publis
 
 /** A public key from its PEM form, or null where the text is no Ed25519 public key. */
 export function parsePublicKey(pem: string): TrustedKey | null {
-  const key = tryParse(pem)
-  if (key?.asymmetricKeyType !== 'ed25519') return null
+  const key = parsePublicKeyPem(pem)
+  if (key === null) return null
   const fingerprint = createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('hex')
   return { id: keyIdOf(key), fingerprint, pem }
-}
-
-const tryParse = (pem: string): KeyObject | null => {
-  try {
-    return createPublicKey(pem)
-  } catch {
-    return null // whatever the reason: the text is none
-  }
 }
 
 /** The trusted key whose signature it is; null where it is that of none of them. */

@@ -118,6 +118,7 @@ describe('an export of a large book', () => {
       current: () => book,
       history: () => null,
       checks: () => book.checks,
+      unfitVersion: () => null,
       refresh: async () => ({ kind: 'unchanged' }),
     }
     const { app, errors } = await createTestApp(store, privateStore, { source })

@@ -5,14 +5,13 @@ import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { encodeDelta, spansWindow } from '#api/history/delta-coding.ts'
 import { createDictionaryVersions, NEARBY_VERSIONS } from '#api/history/dictionary-versions.ts'
-import { toHistory } from '#api/history/history.ts'
+import { readHistory } from '#api/history/read-history.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { isDictionary } from '#core/contract/dictionaries.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import { openStore } from '#storage/open-store.ts'
-import { readLog } from '#storage/pointer-log.ts'
 import { versionOfNight } from '../setup/growing-book.ts'
 import { pointAt } from '../setup/point-to.ts'
 import { TINY_VERSION } from '../setup/publish-book.ts'
@@ -133,7 +132,7 @@ describe('an older answer is looked for', () => {
       },
     )
     const versions = createDictionaryVersions(counted, () => expect.unreachable())
-    const history = toHistory(await readLog(store))
+    const history = await readHistory(store)
     const find = (night: number) => versions.find(history, versionOfNight(MIDDLE), URL, digestOf(night))
     return { find, reads }
   }

@@ -123,6 +123,7 @@ export const createFaultySource = (): VersionSource => ({
     throw new Error(SECRET)
   },
   history: () => null,
+  unfitVersion: () => null,
   checks: () => ({
     manifest_loaded: false,
     count_matches: false,

@@ -8,7 +8,7 @@ import { sha256 } from '#storage/digest.ts'
 import { createTestApp, SETTINGS } from '../setup/history-app.ts'
 import { createMemoryStores, type MemoryStores, publishInMemory } from '../setup/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION, smallBook } from '../setup/small-book.ts'
-import { isArtifact, meddled } from '../setup/store-doubles.ts'
+import { isArtifact, meddled, outage } from '../setup/store-doubles.ts'
 import { type App, errorOf, headersOf } from './answers.ts'
 import { codingOf } from './decode.ts'
 import { DATA_ROUTES, LEGAL } from './paths.ts'
@@ -125,8 +125,8 @@ describe('a pinned answer', () => {
   test('is answered although nothing can be served', async () => {
     const stores = await openBothVersions()
     await pointTo(stores, SECOND_VERSION)
-    await stores.store.remove(manifestKey(SECOND_VERSION))
-    const { app } = await open(stores)
+    const isHead = (key: string) => key === manifestKey(SECOND_VERSION)
+    const { app } = await open({ ...stores, store: meddled(stores.store, isHead, outage(stores.store)) })
     expect((await app.request('/v1/summary')).status).toBe(503)
     const expected = await bytesAt(first, '/v1/summary')
     expect(await bytesAt(app, pinnedPath(FIRST_VERSION, '/v1/summary'))).toEqual(expected)

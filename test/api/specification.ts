@@ -134,7 +134,7 @@ const checks = z.strictObject({
 /** `data` of every route while a dataset is served. */
 export const DATA = {
   healthz: z.object({ status: z.literal('ok'), strategy_count: z.int().positive() }),
-  readyz: z.object({ ready: z.literal(true), checks }),
+  readyz: z.object({ ready: z.literal(true), checks, unfit_version: instant.nullable() }),
   version: z.object({
     api_version: z.string(),
     stability: z.string(),
@@ -150,6 +150,7 @@ export const DATA = {
       published: instant,
       manifest_sha256: z.string().regex(/^[0-9a-f]{64}$/),
       is_served: z.boolean(),
+      is_removed: z.boolean(),
       history_restated: z.boolean(),
     }),
   ),

@@ -103,6 +103,16 @@ describe('an object of the store', () => {
     },
   )
 
+  test.each(['1.json', '0000000099.json'])(
+    'of the log is 404 under a number that is none, and names the newest: %s',
+    async name => {
+      const { app } = await openSecond()
+      const { code, message } = await errorOf(await app.request(`/v1/pointer/${name}`))
+      expect(code).toBe('not_found')
+      expect(message).toMatch(/; the newest known entry is 4$/)
+    },
+  )
+
   test('of a version that was never published is 404, also where it lies in the store', async () => {
     const { app, store } = await openSecond()
     const version = '2024-03-09T00:15:00Z'

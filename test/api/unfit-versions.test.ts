@@ -192,8 +192,9 @@ const HARMS: readonly (readonly [string, Harm, Record<string, boolean>, string])
 ]
 
 describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
-  test('is not served: data routes answer 503, and /readyz tells the checks', async () => {
+  test('is not served where it is alone: data routes answer 503, and /readyz tells the checks', async () => {
     const stores = await openBothVersions()
+    await stores.store.remove(manifestKey(FIRST_VERSION))
     await pointTo(stores, SECOND_VERSION)
     await harm(stores)
     const { app, source } = await open(stores)
@@ -208,6 +209,21 @@ describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
     }
   })
 
+  test('is passed over by a tier that starts: the one before it is served, and /readyz says why', async () => {
+    const stores = await openBothVersions()
+    await pointTo(stores, SECOND_VERSION)
+    await harm(stores)
+    const { app, source } = await open(stores)
+    expect(source.current()?.version).toBe(FIRST_VERSION)
+    expect((await app.request('/v1/summary')).status).toBe(200)
+    const unfit_version = SECOND_VERSION
+    expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({ checks: ALL(true), unfit_version })
+    expect(await source.refresh()).toMatchObject({
+      kind: 'failed',
+      error: { message: expect.stringContaining(why) },
+    })
+  })
+
   test('leaves the version before it serving, untouched and ready', async () => {
     const stores = await openBothVersions()
     const { app, source } = await open(stores)
@@ -217,6 +233,10 @@ describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
     expect((await source.refresh()).kind).toBe('failed')
     expect(source.current()?.version).toBe(FIRST_VERSION)
     expect(await (await app.request('/v1/export')).text()).toBe(before)
-    expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({ ready: true, checks: ALL(true) })
+    expect(await getData(app, '/readyz', DATA.readyz)).toMatchObject({
+      ready: true,
+      checks: ALL(true),
+      unfit_version: SECOND_VERSION,
+    })
   })
 })

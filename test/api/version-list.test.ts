@@ -1,11 +1,13 @@
 // The list of versions, the way to the one of a day, and the objects that prove both.
 import { describe, expect, test } from 'vitest'
+import { LOOKS_BETWEEN_LISTINGS } from '#api/history/version-source.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
+import { prune } from '#static-build/prune.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { createTestApp } from '../setup/history-app.ts'
+import { createTestApp, NOW_MS } from '../setup/history-app.ts'
 import { pointAt } from '../setup/point-to.ts'
 import { createMemoryStores } from '../setup/publish-in-memory.ts'
 import {
@@ -39,6 +41,7 @@ describe('the list of versions', () => {
       published: version,
       manifest_sha256: await digestOf(store, version),
       is_served,
+      is_removed: false,
       history_restated: false,
     })
     expect(await getData(app, LIST, DATA.versions)).toEqual([
@@ -59,6 +62,28 @@ describe('the list of versions', () => {
       [SECOND_VERSION, false],
       [FIRST_VERSION, true],
     ])
+  })
+
+  test('marks what was removed, with the next version at the latest, and changes its validator', async () => {
+    const { app, source, ...stores } = await openSecond()
+    const etag = (await app.request(LIST)).headers.get('etag') ?? ''
+    await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
+    for (let look = 0; look < LOOKS_BETWEEN_LISTINGS; look++) await source.refresh()
+    const list = await getData(app, LIST, DATA.versions)
+    expect(list.map(({ version, is_removed }) => [version, is_removed])).toEqual([
+      [SECOND_VERSION, false],
+      [FIRST_VERSION, true],
+    ])
+    expect((await app.request(LIST, { headers: { 'if-none-match': etag } })).status).toBe(200)
+    const restarted = await createTestApp(stores.store, stores.privateStore)
+    expect(await getData(restarted.app, LIST, DATA.versions)).toEqual(list)
+  })
+
+  test('does not call removed what cannot be looked at, nor what is served', async () => {
+    const { store, privateStore } = await openSecond()
+    const cannotRead = meddled(store, key => key === manifestKey(FIRST_VERSION), outage(store))
+    const { app } = await createTestApp(cannotRead, privateStore)
+    expect((await getData(app, LIST, DATA.versions)).map(each => each.is_removed)).toEqual([false, false])
   })
 
   test('is empty where nothing was published', async () => {

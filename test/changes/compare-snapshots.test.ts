@@ -100,6 +100,11 @@ describe('trades', () => {
   test.each([
     ['another outcome', [{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!], 'return_pct'],
     ['another price', [{ ...first!, exit_price: 123 }, second!], 'exit_price'],
+    [
+      'another result for the account',
+      [{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!],
+      'result',
+    ],
     ['another reason', [{ ...first!, exit_reason: 'time' as const }, second!], 'exit_reason'],
     ['a trade that is gone', [second!], 'trade'],
     [

@@ -73,20 +73,21 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
     else expect(err).toMatch(told)
   })
 
-  test.each([['build', '--book', 'x'], ['serve', 'history'], ['run']])(
-    'of the environment too: %s %s %s',
-    async (...args) => {
-      const env = { HISTORY_PORT: 'http', SUNSET_AT: 'soon' }
-      const { code, out, err } = await run(
-        args.filter(arg => arg !== undefined),
-        { env },
-      )
-      expect([code, out]).toEqual([2, ''])
-      expect(err).toMatch(
-        /^highwater: the environment is not fit:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/,
-      )
-    },
-  )
+  test.each([
+    ['build', '--book', 'x'],
+    ['serve', 'history'],
+    ['serve', 'signals'],
+    ['serve', 'all'],
+    ['run'],
+  ])('of the environment too: %s %s %s', async (...args) => {
+    const env = { HISTORY_PORT: 'http', SUNSET_AT: 'soon' }
+    const { code, out, err } = await run(
+      args.filter(arg => arg !== undefined),
+      { env },
+    )
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/^highwater: the environment is not fit:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/)
+  })
 })
 
 describe('init and sample', () => {
@@ -112,7 +113,7 @@ describe('init and sample with --json', () => {
   })
 })
 
-test.each([['serve', 'history'], ['run']])(
+test.each([['serve', 'history'], ['serve', 'signals'], ['serve', 'all'], ['run']])(
   '%s %s refuses stores that overlap, before it serves or writes anything',
   async (...words) => {
     const cwd = await temporaryFolder()

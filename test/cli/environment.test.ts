@@ -2,6 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { UsageError } from '#cli/usage-error.ts'
 
+const SIGNALS = {
+  port: 8081,
+  operatorPort: 8082,
+  operatorToken: null,
+  operatorUrl: null,
+  secretKey: null,
+  allowsPrivateWebhooks: false,
+  trustedProxies: [],
+  alertUrl: null,
+  alertCommand: null,
+  logLevel: 'info',
+}
+
 describe('the environment', () => {
   test('may be empty: everything has a safe default, and listens to this machine alone', () => {
     expect(parseEnvironment({}, '/srv/data')).toEqual({
@@ -14,8 +27,11 @@ describe('the environment', () => {
       allowedOrigins: [],
       purgesByTag: false,
       cdn: null,
+      redisUrl: null,
+      allowsUnsafeRedis: false,
       deprecatedAtMs: null,
       sunsetAtMs: null,
+      signals: SIGNALS,
     })
   })
 
@@ -41,6 +57,8 @@ describe('the environment', () => {
       CDN_PURGE_URL: 'http://127.0.0.1:8088/, http://127.0.0.2:8088',
       DEPRECATED_AT: '2027-01-31T00:00:00Z',
       SUNSET_AT: '2027-06-30T00:00:00Z',
+      REDIS_URL: 'rediss://user:pass@redis.example.org:6380',
+      ALLOW_UNSAFE_REDIS: 'yes',
     }
     expect(parseEnvironment(env, '/srv/data')).toEqual({
       storeUrl: 'file:///var/lib/highwater/',
@@ -56,8 +74,11 @@ describe('the environment', () => {
         purgeCommand: null,
         urls: ['http://127.0.0.1:8088', 'http://127.0.0.2:8088'],
       },
+      redisUrl: 'rediss://user:pass@redis.example.org:6380',
+      allowsUnsafeRedis: true,
       deprecatedAtMs: Date.UTC(2027, 0, 31),
       sunsetAtMs: Date.UTC(2027, 5, 30),
+      signals: SIGNALS,
     })
   })
 
@@ -124,6 +145,13 @@ describe('the environment', () => {
       'CDN_PURGE_URL: expected addresses such as http://127.0.0.1:8088 that take PURGE with xkey, separated by commas, got something else',
     ],
     [{ CDN_PURGE_COMMAND: 'purge HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
+    [
+      { REDIS_URL: 'http://user:HIDDEN@redis' },
+      'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
+    ],
+    [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
+    [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a ring'],
+    [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
     [{ CDN_URL: 'ftp://HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
   ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
     const parse = () => parseEnvironment(env, '/srv/data')

@@ -1,16 +1,22 @@
 // The history service as it is composed, in this process: what it tells its operator, and which address it tells its users.
+import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { parseEnvironment } from '#cli/environment.ts'
 import { type HistoryService, serveHistory } from '#cli/serve-history.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { openStore } from '#storage/open-store.ts'
+import { TINY_VERSION } from '../setup/publish-book.ts'
+import { damage } from '../setup/store-doubles.ts'
+import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
 import { temporaryFolder } from '../setup/temporary-folder.ts'
+import { run } from './made-up.ts'
 
-const CLOCK = { now: () => Date.parse('2025-02-25T00:00:00Z'), elapsed: () => 0 }
+const CLOCK = { now: () => Date.parse('2025-02-26T00:00:00Z'), elapsed: () => 0 }
 
 type Run = { readonly service: HistoryService; readonly lines: readonly string[] }
 
@@ -89,6 +95,21 @@ describe('an operator is told at the start', () => {
         `nothing is published in ${STORE_URL}; publish with \`highwater build --store ${STORE_URL}\`; ` +
           'it will be served as soon as it is there',
       ])
+    })
+  })
+
+  test('that the newest version is damaged, and which one is served in its place', async () => {
+    const { url, privateUrl } = await copyStores(inject('tinyStore'))
+    expect(await run(buildArgs({ url, privateUrl }), { now: CLOCK.now })).toMatchObject({ code: 0 })
+    const manifest = join(fileURLToPath(url), manifestKey(NEXT_VERSION))
+    await writeFile(manifest, damage(await readFile(manifest)))
+    await serving({ STORE_URL: url, PRIVATE_STORE_URL: privateUrl }, async ({ service, lines }) => {
+      expect(lines).toEqual([
+        `serving ${TINY_VERSION}, which was published before: the version ${NEXT_VERSION} is not fit to be served: ` +
+          'its manifest is not the one that was published',
+      ])
+      const readyz = await fetch(`${service.url}/readyz`)
+      expect(await readyz.json()).toMatchObject({ data: { ready: true, unfit_version: NEXT_VERSION } })
     })
   })
 

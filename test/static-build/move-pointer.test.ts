@@ -56,6 +56,10 @@ describe('rolling back', () => {
   test('to a version that was removed is refused', async () => {
     await stores.store.remove(manifestKey(BEFORE))
     await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow('is missing')
+    await prune(stores.store, stores.privateStore, { keepDays: 0, keepMonthEnds: false }, NOW.nowMs)
+    await expect(rollBack(stores.store, BEFORE, NOW)).rejects.toThrow(
+      `${BEFORE} was removed by \`highwater prune\``,
+    )
   })
 })
 
@@ -117,6 +121,15 @@ describe('pruning', () => {
     ['none', { keepDays: 0, keepMonthEnds: false }, []],
   ])('keeps %s', (_what, rule, kept) => {
     expect([...versionsToKeep(nights, rule, nowMs)]).toEqual(kept.map(day))
+  })
+
+  test('counts the days from when a version was published, and the months by its name', () => {
+    const late = { ...publication(day('2024-02-29')), published: day('2024-03-31') }
+    const early = { ...publication(day('2024-03-31')), published: day('2024-02-29') }
+    const kept = (keepMonthEnds: boolean) =>
+      versionsToKeep([early, late, publication(day('2024-02-28'))], { keepDays: 2, keepMonthEnds }, nowMs)
+    expect([...kept(false)]).toEqual([late.version])
+    expect([...kept(true)]).toEqual([early.version, late.version])
   })
 
   test('keeps what is served, however old', () => {

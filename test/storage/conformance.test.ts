@@ -55,6 +55,33 @@ describe('the file store', () => {
     expect(await readdir(folder)).toEqual(['a'])
   })
 
+  test('leaves no empty folder where the last object of one was removed, and the others as they are', async () => {
+    const store = createFileStore(folder)
+    for (const key of ['a/b/c/1', 'a/b/c/2', 'a/3']) await store.create(key, bytes('x'), HEADERS)
+    await store.remove('a/b/c/1')
+    expect(await readdir(join(folder, 'a/b/c'))).toEqual(['2'])
+    await store.remove('a/b/c/2')
+    expect(await readdir(join(folder, 'a'))).toEqual(['3'])
+    await store.remove('a/3')
+    expect(await readdir(folder)).toEqual(['.unfinished'])
+  })
+
+  test('writes and lists while neighbours are removed with their folders', async () => {
+    const store = createFileStore(folder)
+    await store.create('f/kept', bytes('x'), HEADERS)
+    const rounds = Array.from({ length: 100 }, (_, i) => i)
+    const writing = (async () => {
+      for (const i of rounds) expect(await store.create(`f/a/${i}`, bytes('x'), HEADERS)).toBe(true)
+    })()
+    const removing = (async () => {
+      for (const _ of rounds) {
+        for (const key of await store.list('f/a')) await store.remove(key)
+        expect(await store.list('')).toContain('f/kept')
+      }
+    })()
+    await Promise.all([writing, removing])
+  })
+
   test('makes no folder before the first write', async () => {
     const store = createFileStore(join(folder, 'new'))
     expect([await store.read('a'), await store.list('')]).toEqual([null, []])

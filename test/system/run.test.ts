@@ -12,7 +12,7 @@ const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verificati
 
 test('`highwater run` builds the sample where nothing is published, serves it, and builds nothing again', async () => {
   const stores = await newStores()
-  const first = await startServing(stores, ['run'])
+  const first = await startServing(stores, ['run', '--history-only'])
   expect(first.printed()).toContain(`nothing is published in ${stores.url}: building the sample book there`)
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
   expect(await servedVersion(first)).toBe(SAMPLE_VERSION)
@@ -29,7 +29,7 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
   expect(await first.ended).toMatchObject({ code: 0, signal: null })
 
   const published = await contentOf(stores)
-  const second = await startServing(stores, ['run'])
+  const second = await startServing(stores, ['run', '--history-only'])
   expect(second.printed()).not.toContain('building')
   expect(await servedVersion(second)).toBe(SAMPLE_VERSION)
   second.kill('SIGTERM')
@@ -39,7 +39,7 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
 
 test('Ctrl-C while `highwater run` builds the sample ends it at once, and nothing is published', async () => {
   const stores = await newStores()
-  const running = startHighwater(['run'], { env: environmentOf(stores) })
+  const running = startHighwater(['run', '--history-only'], { env: environmentOf(stores) })
   await running.prints(/^compute/m)
   running.kill('SIGINT')
   expect(await running.ended).toMatchObject({ signal: 'SIGINT', stdout: '' })
@@ -52,7 +52,7 @@ test('`highwater run` over a sample that other code began says what to remove', 
   const leftover = privateKey(SAMPLE_VERSION, 'snapshot.json')
   const bytes = new TextEncoder().encode('{}')
   await (await openStore(stores.privateUrl)).create(leftover, bytes, { content_type: 'application/json' })
-  const exit = await highwater(['run'], { env: environmentOf(stores) })
+  const exit = await highwater(['run', '--history-only'], { env: environmentOf(stores) })
   expect(exit).toMatchObject({ code: 1, stdout: '' })
   expect(exit.stderr).toContain(`${leftover} exists with other bytes`)
   expect(exit.stderr).toContain(`remove ${stores.url} and ${stores.privateUrl} (\`make clean\``)

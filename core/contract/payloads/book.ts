@@ -101,6 +101,10 @@ export const readiness = z
       .number()
       .nullable()
       .describe('Age of the dataset version; it never makes the answer a 503.'),
+    unfit_version: z
+      .string()
+      .nullable()
+      .describe('The newest version where it fails its checks, so that an older one is served; else null.'),
   })
   .describe('Readiness.')
 
@@ -126,6 +130,9 @@ export const versionList = z
       published: z.string().describe('When it was first served, a UTC instant.'),
       manifest_sha256: z.string().describe('Digest of its manifest.'),
       is_served: z.boolean().describe('Whether the newest entry of the pointer log names it.'),
+      is_removed: z
+        .boolean()
+        .describe('Whether its files were removed: they answer 410. Known within an hour of the removal.'),
       history_restated: z
         .boolean()
         .describe('Whether it alters history that the version before had published.'),

@@ -48,6 +48,14 @@ export const strategyChanges = z.object({
   catalogue: z.array(change).describe('Facts of the catalogue that differ.'),
 })
 
+const rolledBack = z
+  .object({
+    version: z.string().describe('The version that was published, shown, and rolled back.'),
+    removed: z.array(strategyId).describe('Strategies that it had, and that are gone.'),
+    strategies: z.array(strategyChanges),
+  })
+  .describe('What a version that was rolled back had shown otherwise; absent where nothing is.')
+
 export const changes = z.object({
   version: z.string(),
   previous: z.string().nullable().describe('The version before, null for the first.'),
@@ -55,6 +63,14 @@ export const changes = z.object({
   added: z.array(strategyId).describe('Strategies that are new.'),
   removed: z.array(strategyId).describe('Strategies that are gone, their history with them.'),
   strategies: z.array(strategyChanges),
+  rolled_back: rolledBack.optional(),
+  not_compared: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Versions that were published and could not be read any more: what is altered of them nobody can say, so that ' +
+        'history counts as restated. Absent where all could be read.',
+    ),
 })
 
 export type Changes = z.infer<typeof changes>

@@ -1,0 +1,60 @@
+import { Hono } from 'hono'
+import { ApiError } from '#core/contract/errors.ts'
+import { assertUrlLength } from '../assert-url-length.ts'
+import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
+import { assertBearer, assertHost } from './guard.ts'
+import { mountPage } from './page/mount.ts'
+import type { OperatorParts } from './parts.ts'
+import { OPERATOR_ROUTES, type OperatorRoute } from './routes.ts'
+
+/**
+ * The operator's interface as a Hono app: JSON below `/ops` for who brings the token, the page at `/ops` for who has logged
+ * in with it, and `/healthz` and `/metrics`, which tell numbers and no names, for whoever reaches the listener.
+ */
+export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
+  const app = new Hono<OperatorEnv>()
+  app.use(async (c, next) => {
+    c.set('startedMs', parts.clock.elapsed())
+    c.set('requestId', parts.newRequestId())
+    await next()
+    const ms = Math.round((parts.clock.elapsed() - c.get('startedMs')) * 1000) / 1000
+    const { method, routePath: route } = c.req
+    parts.onAnswered({ requestId: c.get('requestId'), method, route, status: c.res.status, ms })
+  })
+  app.use(async (c, next) => {
+    assertHost(c, parts)
+    assertUrlLength(c.req.url)
+    await next()
+  })
+  app.get('/healthz', c => sendAnswer(c, parts, { data: { status: 'ok' } }))
+  app.get('/metrics', async c => {
+    const { contentType, text } = await parts.metrics()
+    return new Response(text, { headers: { ...answerHeaders(c), 'content-type': contentType } })
+  })
+  mountPage(app, parts)
+  for (const [path, routes] of Map.groupBy(OPERATOR_ROUTES, ({ path }) => path))
+    mount(app, path, routes, parts)
+  app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; the page is at /ops')))
+  app.onError((error, c) => sendError(c, parts, error))
+  return app
+}
+
+/** One path with all its methods. Who asks comes before what is asked. */
+function mount(
+  app: Hono<OperatorEnv>,
+  path: string,
+  routes: readonly OperatorRoute[],
+  parts: OperatorParts,
+): void {
+  for (const { method, handler } of routes) {
+    app.on(method, path, async c => {
+      assertBearer(c, parts)
+      return sendAnswer(c, parts, await handler(c, parts))
+    })
+  }
+  const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  app.all(path, c => {
+    assertBearer(c, parts)
+    throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
+  })
+}

@@ -1,0 +1,100 @@
+import { ApiError } from '#core/contract/errors.ts'
+import { clientRequest, entitlementRequest, parseRequest } from '#core/contract/operator-requests.ts'
+import type { Json } from '#core/render/json.ts'
+import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
+import {
+  activateClient,
+  createClient,
+  entitleClient,
+  findClient,
+  listClients,
+  suspendClient,
+} from '#signals/clients/clients.ts'
+import { recentDeliveries } from '#signals/views/recent.ts'
+import { readWebhookStates } from '#signals/views/webhook-state.ts'
+import type { Exchange, Handler } from '../exchange.ts'
+import type { OperatorParts } from '../parts.ts'
+import { readJson } from '../read-body.ts'
+import { toDelivery, toWebhook } from '../views.ts'
+
+/** Deliveries that the answer about one client brings along. */
+const LAST_DELIVERIES = 20
+
+export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
+
+export const addClient: Handler = async (c, { redis, clock, programAlias }) => {
+  const { id, tier, aliases, activate } = parseRequest(clientRequest, await readJson(c))
+  await createClient(redis, id, tier, clock.now())
+  if (aliases !== undefined) await entitleClient(redis, id, { aliases }, programAlias)
+  if (activate) await activateClient(redis, id)
+  return { status: 201, data: await findClient(redis, id) }
+}
+
+export const allClients: Handler = async (_, { redis }) => {
+  const clients = await listClients(redis)
+  const webhooks = await readWebhookStates(
+    redis,
+    clients.map(({ id }) => id),
+  )
+  return {
+    data: clients.map(client => ({ ...client, webhook: toWebhook(webhooks.get(client.id) ?? null, null) })),
+  }
+}
+
+export const oneClient: Handler = async (c, parts) => ({ data: await describeClient(clientOf(c), parts) })
+
+/** A client with its keys, its webhook and its last deliveries. Throws `not_found`. */
+async function describeClient(id: string, { redis, orders }: OperatorParts): Promise<Json> {
+  const client = await findClient(redis, id)
+  const [keys, webhooks, deliveries] = await Promise.all([
+    listKeys(redis, id),
+    readWebhookStates(redis, [id]),
+    recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
+  ])
+  const state = webhooks.get(id) ?? null
+  const address = state === null ? null : await orders.readAddress(id)
+  return {
+    ...client,
+    keys: [...keys],
+    webhook: toWebhook(state, address),
+    deliveries: deliveries.rows.map(toDelivery),
+  }
+}
+
+export const activate: Handler = async (c, { redis }) => ({ data: await activateClient(redis, clientOf(c)) })
+
+export const suspend: Handler = async (c, { redis }) => ({ data: await suspendClient(redis, clientOf(c)) })
+
+export const entitle: Handler = async (c, { redis, programAlias }) => {
+  const { aliases, add, remove, program } = parseRequest(entitlementRequest, await readJson(c))
+  const change = {
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(add === undefined ? {} : { add }),
+    ...(remove === undefined ? {} : { remove }),
+    ...(program === undefined ? {} : { program }),
+  }
+  return { data: await entitleClient(redis, clientOf(c), change, programAlias) }
+}
+
+export const clientKeys: Handler = async (c, { redis }) => {
+  const { id } = await findClient(redis, clientOf(c))
+  return { data: [...(await listKeys(redis, id))] }
+}
+
+/** The only answer that ever holds a key. */
+export const newKey: Handler = async (c, { redis, random, clock }) => {
+  const { id, token } = await issueKey(redis, clientOf(c), random, clock.now())
+  return { status: 201, data: { id, token } }
+}
+
+export const confirm: Handler = async (c, { redis, clock }) => {
+  const { client, keyId, retired } = await confirmKey(redis, c.req.param('key') ?? '', clock.now())
+  return { data: { client, key_id: keyId, retired_key_ids: [...retired] } }
+}
+
+export const revoke: Handler = async (c, { redis }) => {
+  const key = c.req.param('key') ?? ''
+  if (!(await revokeKey(redis, key)))
+    throw new ApiError('not_found', `there is no live key '${key.slice(0, 8)}'; it is refused already`)
+  return { data: { key_id: key, revoked: true } }
+}

@@ -1,0 +1,43 @@
+// Bodies of requests, read no further than their limit.
+import { ApiError } from '#core/contract/errors.ts'
+
+/** The JSON of a request; an empty body is an empty object where `isOptional`. Throws 415, 413 or 400, in this order. */
+export async function readJson(request: Request, mostBytes: number, isOptional = false): Promise<unknown> {
+  if (!isOptional) assertJson(request)
+  const text = await readText(request, mostBytes)
+  if (text === '' && isOptional) return {}
+  assertJson(request)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ApiError('bad_request', 'the body is not well-formed JSON')
+    throw error
+  }
+}
+
+/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 where it is not UTF-8. */
+export async function readText({ headers, body }: Request, mostBytes: number): Promise<string> {
+  if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > mostBytes) throw tooLarge(mostBytes)
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch {
+    // Nothing else can fail in a decoder.
+    throw new ApiError('bad_request', 'the body is not UTF-8')
+  }
+}
+
+function assertJson({ headers }: Request): void {
+  const media = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  if (media !== 'application/json')
+    throw new ApiError('unsupported_media_type', 'expected a body with Content-Type: application/json')
+}
+
+const tooLarge = (mostBytes: number): ApiError =>
+  new ApiError('payload_too_large', `a body has ${mostBytes} bytes at the most`)

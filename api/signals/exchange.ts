@@ -1,0 +1,102 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import type { Redis } from 'ioredis'
+import { toIsoInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
+import type { Links } from '#core/contract/register.ts'
+import { type Json, renderJson } from '#core/render/json.ts'
+import type { Identity } from '#signals/clients/client.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { DamagedLogError } from '#signals/log/read-log.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import type { Clock } from '../clock.ts'
+import { deprecationHeaders } from '../deprecation.ts'
+import { errorAnswer, toApiError } from '../error-answer.ts'
+import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
+import type { Documents } from './documents.ts'
+import type { SignalsSettings } from './settings.ts'
+
+/** Everything the signals app needs of the world. */
+export type SignalsParts = {
+  readonly redis: Redis
+  readonly clock: Clock
+  readonly settings: SignalsSettings
+  /** What a client needs to register its own webhook. */
+  readonly registering: RegisterParts
+  /** A name for a history of the log that has none yet. */
+  readonly newEpoch: () => string
+  readonly isDraining: () => boolean
+  /** Told of every error that is neither the caller's nor that of a Redis which is away. */
+  readonly onError: (error: unknown) => void
+}
+
+export type SignalsEnv = {
+  /** Of the server; none in a call without a socket. */
+  Bindings: Partial<HttpBindings>
+  Variables: { startedMs: number }
+}
+
+export type Exchange = Context<SignalsEnv>
+
+/** The parts, and what the app has made of them once. */
+export type ServedParts = SignalsParts & { readonly documents: Documents }
+
+export type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
+
+/** A handler that is asked only once it is known who asks. */
+export type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
+
+/** An answer in the envelope. */
+export const sendEnveloped = (c: Exchange, parts: SignalsParts, data: Json, links: Links): Response =>
+  sendJson(parts, { data, meta: metaOf(c, parts), links })
+
+/** A JSON answer as it is. */
+export const sendJson = (parts: SignalsParts, value: Json): Response => sendBytes(parts, renderJson(value))
+
+/** An answer of JSON that is already made; `media` where it is something else. */
+export const sendBytes = (
+  parts: SignalsParts,
+  body: Uint8Array<ArrayBuffer>,
+  media: Readonly<Record<string, string>> = JSON_MEDIA,
+): Response =>
+  new Response(body, {
+    headers: { ...answerHeaders(parts), ...media, 'content-length': String(body.length) },
+  })
+
+export const JSON_MEDIA = { 'content-type': 'application/json; charset=utf-8' } as const
+
+/** The answer to any error; what is not the caller's is told to the operator and to nobody else. */
+export function sendError(c: Exchange, parts: SignalsParts, error: unknown): Response {
+  const refusal = toRefusal(error, parts.onError)
+  const { status, headers, body } = errorAnswer(refusal, metaOf(c, parts))
+  // What a key may see is nobody else's: no cache keeps a refusal either.
+  return new Response(body, { status, headers: { ...headers, ...answerHeaders(parts) } })
+}
+
+/** Headers of every answer. There is none for other origins: a key has no business in a browser. */
+export const answerHeaders = ({ settings }: SignalsParts): Record<string, string> => ({
+  ...COMMON_HEADERS,
+  ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
+  'cache-control': CACHING.never,
+})
+
+/** The moment of an answer, and how long it took until now. */
+export const metaOf = (c: Exchange, { clock }: SignalsParts): KeyedMeta => ({
+  generated_utc: toIsoInstant(clock.now()),
+  timing_ms: Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000,
+})
+
+function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof RedisDownError) {
+    return new ApiError(
+      'unavailable',
+      'the log of signals cannot be reached; no signal is lost, ask again in a moment',
+    )
+  }
+  onError(error)
+  return error instanceof DamagedLogError
+    ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator was told')
+    : toApiError(error)
+}

@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '#core/contract/errors.ts'
+import { authenticate } from '#signals/clients/authenticate.ts'
+import type { Identity } from '#signals/clients/client.ts'
+import { digestOf, parseToken } from '#signals/clients/token.ts'
+import type { Exchange, SignalsParts } from './exchange.ts'
+import { createFailedKeys } from './failed-keys.ts'
+import { createRemoteAddress } from './remote-address.ts'
+
+/** Keys that were good here before. They are asked for all the same, also from an address that fails a lot. */
+const MOST_KNOWN_KEYS = 10_000
+
+/** Tells who asks by the header `X-API-Key`. Throws `unauthorized`. */
+export type Identify = (c: Exchange) => Promise<Identity>
+
+/**
+ * A key that has not the form of one is refused without asking Redis, and so is any after too many wrong ones from its
+ * address; but a key that was good before keeps its right to be asked for, so that a neighbour who guesses shuts nobody
+ * out.
+ */
+export function createIdentify({
+  redis,
+  clock,
+  settings,
+}: Pick<SignalsParts, 'redis' | 'clock' | 'settings'>): Identify {
+  const remoteAddress = createRemoteAddress(settings.trustedProxies)
+  const failed = createFailedKeys(clock.elapsed)
+  const known = new LRUCache<string, true>({ max: MOST_KNOWN_KEYS })
+  return async c => {
+    const token = c.req.header('x-api-key')
+    if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
+    if (parseToken(token) === null) throw unauthorized(WRONG_KEY)
+    const address = remoteAddress(c)
+    const digest = digestOf(token)
+    if (failed.isSpent(address) && !known.has(digest)) throw unauthorized(WRONG_KEY)
+    const identity = await authenticate(redis, token, clock.now())
+    if (identity === null) {
+      failed.add(address)
+      known.delete(digest)
+      throw unauthorized(WRONG_KEY)
+    }
+    known.set(digest, true)
+    return identity
+  }
+}
+
+const MISSING_KEY =
+  'an API key is needed in the header X-API-Key; one in the address is ignored, and seen by others'
+
+export const WRONG_KEY = 'the API key is mistyped, unknown or revoked'
+
+export const unauthorized = (message: string): ApiError =>
+  new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey header="X-API-Key"' } })

@@ -1,0 +1,68 @@
+import ipaddr from 'ipaddr.js'
+import type { Exchange } from './exchange.ts'
+
+/** Whoever has one IPv6 address has its /64. */
+const IPV6_GROUPS = 4
+
+/** Who asks, as far as the network tells: IPv4 whole, of IPv6 the first 64 bits. */
+export type RemoteAddress = (c: Exchange) => string
+
+/**
+ * Finds out who asks behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy writes whom it heard at the
+ * right end of X-Forwarded-For, so that is read from the right, and only as long as the one who wrote is trusted: what a
+ * stranger has put there itself stands further left, and is not believed.
+ */
+export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAddress {
+  const networks = trustedProxies.map(toNetwork)
+  return c => {
+    const hops = (c.req.header('x-forwarded-for') ?? '').split(',')
+    let address = parseAddress(c.env?.incoming?.socket.remoteAddress ?? '')
+    while (address !== null && isAmong(networks, address)) {
+      const next = parseAddress(hops.pop() ?? '')
+      if (next === null) break
+      address = next
+    }
+    return address === null ? 'unknown' : neighbourhoodOf(address)
+  }
+}
+
+/** An address as failures are counted by: IPv4 whole, also inside IPv6, and the network of any other. */
+export function toNeighbourhood(text: string): string {
+  const address = parseAddress(text)
+  return address === null ? 'unknown' : neighbourhoodOf(address)
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Network = readonly [address: Address, bits: number]
+
+/** Some proxies add a port: `203.0.113.7:51234`, `[2001:db8::1]:51234`. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
+
+function parseAddress(text: string): Address | null {
+  const trimmed = text.trim()
+  const [, bracketed, plain] = WITH_PORT.exec(trimmed) ?? []
+  const address = bracketed ?? plain ?? trimmed
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
+    ? ipaddr.process(address)
+    : null
+}
+
+const toNetwork = (text: string): Network => {
+  if (text.includes('/')) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.toByteArray().length * 8]
+}
+
+const isAmong = (networks: readonly Network[], address: Address): boolean =>
+  networks.some(([network, bits]) => {
+    if (address instanceof ipaddr.IPv4) return network instanceof ipaddr.IPv4 && address.match(network, bits)
+    return network instanceof ipaddr.IPv6 && address.match(network, bits)
+  })
+
+function neighbourhoodOf(address: Address): string {
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  return `${address.parts
+    .slice(0, IPV6_GROUPS)
+    .map(part => part.toString(16))
+    .join(':')}::/64`
+}

@@ -1,0 +1,94 @@
+import { join, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { toIsoInstant } from '#core/calendar.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { createStepper } from '#pipeline/live/stepper.ts'
+import type { Pause } from '#signals/live/feeds/feed.ts'
+import { assertDurable } from '#signals/redis/boot-checks.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { dataFolder } from '../data-folder.ts'
+import { parseEnvironment } from '../environment.ts'
+import { liveEntries } from '../live/live-strategies.ts'
+import { parseFeeds } from '../live/open-feed.ts'
+import { runLive } from '../live/run-live.ts'
+import { redisUrlOf } from '../signals/redis-url.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Terminal } from '../terminal.ts'
+import { threadsFor } from '../threads.ts'
+
+type Options = {
+  readonly book: string
+  readonly feed: readonly string[]
+  readonly strategy: readonly string[]
+  readonly liveDir?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+A feed is a table of bars that grows, as bars/ of a book has them, or a URL that answers with the newest of them, as a
+table or as a JSON list of [t,o,h,l,c,v]. Without one the book's own file is followed.
+
+Examples:
+  highwater live --book ./book --feed file:/srv/feed/btc-4h.csv
+  my-exchange-client | highwater live --book ./book --feed -
+  highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+
+/** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
+export function addLive(program: Command, surroundings: Surroundings): void {
+  program
+    .command('live')
+    .description('run the strategies of a book live: one bar at a time, and fire their signals')
+    .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
+    .option('--feed <[market=]source>', 'file:PATH, - or http(s)://…; once a market', collect, [])
+    .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect, [])
+    .option('--live-dir <dir>', 'where bars that came live are kept (default: .data/live)')
+    .option('--json', 'print every line as a JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) => runCommand(options, surroundings))
+}
+
+async function runCommand(options: Options, surroundings: Surroundings): Promise<void> {
+  const { env, root, cwd, now, elapsed, cores, untilStopped } = surroundings
+  const stop = new AbortController()
+  void untilStopped().then(() => stop.abort())
+  const environment = parseEnvironment(env, dataFolder(root, env))
+  const note = noteTo(surroundings.terminal(options.json ?? false), options.json ?? false, now)
+  const book = await readBook(resolve(cwd, options.book))
+  const entries = liveEntries(book, options.strategy)
+  const feeds = parseFeeds(options.feed, [...entries.keys()])
+  const liveDir =
+    options.liveDir === undefined ? join(dataFolder(root, env), 'live') : resolve(cwd, options.liveDir)
+  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // each command tells its own error
+  const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed, note })
+  try {
+    await redis.connect().catch(explainAbsence)
+    if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+    const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
+    await runLive({ book, entries, feeds, liveDir }, world)
+  } finally {
+    stop.abort()
+    redis.disconnect()
+    await stepper.close()
+  }
+}
+
+function explainAbsence(error: unknown): never {
+  const why = error instanceof Error ? error.message : String(error)
+  throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause: error })
+}
+
+const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (message: string) => {
+  const time = toIsoInstant(now())
+  if (json) terminal.json({ time, message })
+  else terminal.print(`${time} ${message}`)
+}
+
+/** Ends at once when it is asked to stop: nobody waits for a timer. */
+const pause: Pause = async (ms, stop) => {
+  await after(ms, undefined, { signal: stop }).catch((error: unknown) => {
+    if (!stop.aborted) throw error
+  })
+}

@@ -1,0 +1,148 @@
+// What needs no running service, and for a restore must have none: it speaks with Redis itself.
+import { createReadStream } from 'node:fs'
+import { access, open, rename } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
+import type { Redis } from 'ioredis'
+import { restoreBackup } from '#signals/backup/restore-backup.ts'
+import { backupLines } from '#signals/backup/write-backup.ts'
+import { readHighWater } from '#signals/delivery/high-water.ts'
+import { rekeyWebhooks } from '#signals/delivery/rekey.ts'
+import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { assertDurable } from '#signals/redis/boot-checks.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { openStore } from '#storage/open-store.ts'
+import { dataFolder } from '../../data-folder.ts'
+import { type Environment, parseEnvironment } from '../../environment.ts'
+import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
+import { redisUrlOf } from '../../signals/redis-url.ts'
+import type { Surroundings } from '../../surroundings.ts'
+
+type JsonOption = { readonly json?: boolean }
+
+/** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
+const PRIVATE_MODE = 0o600
+
+const EPOCH_BYTES = 9
+
+/** `highwater ops backup`, `restore` and `rekey`. */
+export function addBackup(ops: Command, surroundings: Surroundings): void {
+  ops
+    .command('backup <file>')
+    .description('write everything that Redis holds of the signals to a file, while the service runs')
+    .option('--json', 'print what was written as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater ops backup /backups/signals-2026-11-21.jsonl')
+    .action((file: string, options: JsonOption) =>
+      withRedis(surroundings, redis => backup(redis, resolve(surroundings.cwd, file), surroundings, options)),
+    )
+  ops
+    .command('restore <file>')
+    .description('restore such a file; stop the service first')
+    .option('--force', 'delete what Redis holds of the signals before')
+    .option('--json', 'print what was restored as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater ops restore /backups/signals-2026-11-21.jsonl')
+    .action((file: string, options: JsonOption & { readonly force?: boolean }) =>
+      withRedis(surroundings, (redis, environment) =>
+        restore(redis, environment, resolve(surroundings.cwd, file), surroundings, options),
+      ),
+    )
+  ops
+    .command('rekey')
+    .description('seal every webhook under the newest key of SECRET_KEY; the older ones may go afterwards')
+    .option('--json', 'print what was done as one JSON document')
+    .addHelpText('after', '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey')
+    .action((options: JsonOption) =>
+      withRedis(surroundings, (redis, environment) => rekey(redis, environment, surroundings, options)),
+    )
+}
+
+async function withRedis(
+  { env, root }: Surroundings,
+  act: (redis: Redis, environment: Environment) => Promise<void>,
+): Promise<void> {
+  const environment = parseEnvironment(env, dataFolder(root, env))
+  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // each command tells its own error
+  try {
+    await redis.connect().catch((cause: unknown) => {
+      throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
+    })
+    await act(redis, environment)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function backup(
+  redis: Redis,
+  path: string,
+  { now, terminal }: Surroundings,
+  { json = false }: JsonOption,
+): Promise<void> {
+  const draft = `${path}.part` // whoever sees the file sees all of it
+  const file = await open(draft, 'w', PRIVATE_MODE)
+  let lines = 0
+  try {
+    for await (const line of backupLines(redis, now())) {
+      await file.writeFile(`${line}\n`)
+      lines++
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  const folder = await open(dirname(path), 'r')
+  await folder.sync().finally(() => folder.close())
+  if (json) terminal(true).json({ file: path, records: lines - 2 })
+  else
+    terminal(false).print(
+      `${lines - 2} records are in ${path}; keep SECRET_KEY beside it, or its webhooks cannot be opened`,
+    )
+}
+
+async function restore(
+  redis: Redis,
+  environment: Environment,
+  path: string,
+  { now, drawBytes, terminal }: Surroundings,
+  { json = false, force = false }: JsonOption & { readonly force?: boolean },
+): Promise<void> {
+  await access(path)
+  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+  const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  const restored = await restoreBackup({
+    redis,
+    lines: () =>
+      createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY }),
+    highWater: await readHighWater(privateStore),
+    newEpoch: () => Buffer.from(drawBytes(EPOCH_BYTES)).toString('base64url'),
+    nowMs: now(),
+    isForced: force,
+  })
+  const { print, json: printJson } = terminal(json)
+  if (json) return printJson(restored)
+  print(
+    `${restored.signals} signals of ${restored.made_at} are restored; ${restored.owed} deliveries are owed again`,
+  )
+  print(
+    `the next signal is ${restored.seq + 1}, in the new epoch ${restored.epoch}: clients that see it pull again`,
+  )
+  print(
+    'keys that were revoked after the backup live again, and accounts are as they were: `highwater ops clients list`',
+  )
+}
+
+async function rekey(
+  redis: Redis,
+  environment: Environment,
+  surroundings: Surroundings,
+  { json = false }: JsonOption,
+) {
+  const { env, root, drawBytes, terminal } = surroundings
+  const text =
+    environment.signals.secretKey ?? (await readSecretFile(join(dataFolder(root, env), SECRET_KEY_FILE)))
+  const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))
+  if (json) terminal(true).json(done)
+  else terminal(false).print(`${done.sealed} webhooks are sealed anew, ${done.untouched} were already`)
+}

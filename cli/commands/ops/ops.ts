@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import type { Surroundings } from '../../surroundings.ts'
+import { addBackup } from './backup.ts'
+import { addClientKeys, addClients } from './clients.ts'
+import { addDeliveries } from './deliveries.ts'
+import { addFire } from './fire.ts'
+import { addOpsLive } from './live.ts'
+import { addSelfTest } from './self-test.ts'
+import { addWebhook } from './webhook.ts'
+
+const ABOUT = `
+They ask the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
+with the token that the service has generated on this machine. backup, restore and rekey speak with REDIS_URL itself.`
+
+/** `highwater ops`: what an operator does with signals, clients and deliveries. */
+export function addOps(program: Command, surroundings: Surroundings): void {
+  const ops = program
+    .command('ops')
+    .description('signals, clients and deliveries: what an operator does')
+    .addHelpText('after', ABOUT)
+  for (const add of PARTS) add(ops, surroundings)
+}
+
+const PARTS = [
+  addDeliveries,
+  addFire,
+  addClients,
+  addClientKeys,
+  addWebhook,
+  addOpsLive,
+  addSelfTest,
+  addBackup,
+]

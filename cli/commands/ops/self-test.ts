@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/delivery/address-guard.ts'
+import { createHostResolver } from '#signals/delivery/resolve-host.ts'
+import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
+import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
+import { createSender } from '#signals/delivery/send.ts'
+import { keyOfSecret } from '#signals/delivery/webhook-secret.ts'
+import type { Surroundings } from '../../surroundings.ts'
+import type { Terminal } from '../../terminal.ts'
+import { UsageError } from '../../usage-error.ts'
+import { readStoredWebhook } from './stored-webhook.ts'
+
+type Options = {
+  readonly secret?: string
+  readonly oldSecret?: string
+  readonly alias: string
+  readonly allowLoopback?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  highwater ops self-test acme
+  highwater ops self-test https://hooks.example.org/signals --secret whsec_...
+  WEBHOOK_SECRET=whsec_... highwater ops self-test http://127.0.0.1:8090/signals --allow-loopback
+  highwater ops self-test https://hooks.example.org/signals --secret whsec_new --old-secret whsec_old --json
+
+Every signal that is sent is a test and a dry run: no receiver that heeds one of the two trades on it.`
+
+/** `highwater ops self-test URL|CLIENT`: what a receiver must withstand, sent to it. */
+export function addSelfTest(ops: Command, surroundings: Surroundings): void {
+  ops
+    .command('self-test')
+    .description('send a receiver what it must take and what it must refuse, and tell what to mend')
+    .argument('<receiver>', 'its address, or a client: then address and secrets are those of its webhook')
+    .option('--secret <whsec>', 'the secret that it verifies with, of an address (default: WEBHOOK_SECRET)')
+    .option('--old-secret <whsec>', 'the one before it: both must be accepted (default: WEBHOOK_SECRET_OLD)')
+    .option('--alias <alias>', 'the alias of the signals that are sent', 'self-test')
+    .option('--allow-loopback', 'for development: let the address be of this machine, without TLS')
+    .option('--json', 'print the findings as one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action((receiver: string, options: Options) => selfTest(receiver, options, surroundings))
+}
+
+/** Where the cases go, and what signs them. */
+type Target = {
+  readonly url: string
+  readonly secret: string
+  readonly oldSecret: string | null
+  readonly rules: AddressRules
+}
+
+async function selfTest(receiver: string, options: Options, surroundings: Surroundings): Promise<void> {
+  const { now } = surroundings
+  const { rules, ...target } = ID_PATTERN.test(receiver)
+    ? await storedTarget(receiver, options, surroundings)
+    : givenTarget(receiver, options, surroundings)
+  const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
+  const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
+  const findings = await runCases(cases, sender).finally(() => sender.close())
+  const terminal = surroundings.terminal(options.json ?? false)
+  if (options.json) terminal.json({ receiver, fit: isFit(findings), findings })
+  else printFindings(findings, terminal)
+  if (target.oldSecret === null)
+    terminal.note('a rotation was not tested: no old secret is in force, and none was given by --old-secret')
+  if (!isFit(findings))
+    throw new Error(`${receiver} is not fit for signals yet: mend what failed, and run it again`)
+}
+
+function givenTarget(url: string, options: Options, { env }: Surroundings): Target {
+  const rules = { allowLoopback: options.allowLoopback ?? false }
+  assertUrl(url, rules)
+  const secret = parseSecret('--secret', options.secret ?? env.WEBHOOK_SECRET)
+  if (secret === null)
+    throw new UsageError('give the secret of the receiver by --secret, or in WEBHOOK_SECRET')
+  const oldSecret = parseSecret('--old-secret', options.oldSecret ?? env.WEBHOOK_SECRET_OLD)
+  return { url, secret, oldSecret, rules }
+}
+
+async function storedTarget(client: string, options: Options, surroundings: Surroundings): Promise<Target> {
+  if (options.secret !== undefined || options.oldSecret !== undefined) {
+    throw new UsageError(
+      `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
+    )
+  }
+  const { url, secrets, allowsLoopback } = await readStoredWebhook(surroundings, client)
+  const [secret, oldSecret = null] = secrets
+  if (secret === undefined) throw new Error(`no secret of ${client} signs any more: rotate it`)
+  return { url, secret, oldSecret, rules: { allowLoopback: options.allowLoopback ?? allowsLoopback } }
+}
+
+function startTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+function assertUrl(url: string, rules: { readonly allowLoopback: boolean }): void {
+  try {
+    checkUrl(url, rules)
+  } catch (error) {
+    if (!(error instanceof RefusedAddressError)) throw error
+    throw new UsageError(`${error.message}; --allow-loopback lets it be of this machine`)
+  }
+}
+
+/** The secret, null where none is given. It is not quoted: an error goes to logs. */
+function parseSecret(option: string, text: string | undefined): string | null {
+  if (text === undefined || text === '') return null
+  try {
+    keyOfSecret(text)
+    return text
+  } catch {
+    throw new UsageError(`${option}: expected a secret such as whsec_ and 44 characters of base64`)
+  }
+}
+
+const NAME_WIDTH = 30
+
+const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
+
+function printFindings(findings: readonly Finding[], { print }: Terminal): void {
+  for (const { name, verdict, told, advice } of findings) {
+    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${told}`)
+    if (advice !== '') print(`        ${advice}`)
+  }
+}

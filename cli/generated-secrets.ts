@@ -1,0 +1,103 @@
+// Secrets that nobody has set: made at the first run, kept in files that only their owner can read.
+import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf } from '#storage/error-code.ts'
+import type { Environment } from './environment.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Gives so many random bytes. */
+type RandomBytes = (count: number) => Uint8Array
+
+export type Secrets = {
+  readonly operatorToken: string
+  /** The text of a key ring. */
+  readonly secretKey: string
+}
+
+export const OPERATOR_TOKEN_FILE = 'operator-token'
+export const SECRET_KEY_FILE = 'secret-key'
+
+/** Only its owner may read a secret. */
+const PRIVATE_MODE = 0o600
+const OTHERS = 0o077
+
+/** 256 bits, as long as the key of the cipher. */
+const SECRET_BYTES = 32
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
+
+/**
+ * The secrets of the environment, or generated ones under the data folder. Throws a UsageError where the service listens to
+ * more than this machine: there every secret must be one that the operator has chosen, and keeps.
+ */
+export async function readSecrets(
+  { host, signals }: Pick<Environment, 'host' | 'signals'>,
+  dataFolder: string,
+  random: RandomBytes,
+): Promise<Secrets> {
+  const { operatorToken, secretKey } = signals
+  assertChosen(host, { OPERATOR_TOKEN: operatorToken, SECRET_KEY: secretKey })
+  const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
+  return {
+    operatorToken:
+      operatorToken ?? (await keep(dataFolder, OPERATOR_TOKEN_FILE, random, () => base64('base64url'))),
+    secretKey: secretKey ?? (await keep(dataFolder, SECRET_KEY_FILE, random, () => `k1:${base64('base64')}`)),
+  }
+}
+
+/** Whether an address is that of this machine alone. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
+
+function assertChosen(host: string, secrets: Readonly<Record<string, string | null>>): void {
+  if (isLoopback(host)) return
+  const missing = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [name] : []))
+  if (missing.length === 0) return
+  throw new UsageError(
+    `HOST ${host} is open to other machines, and generated secrets are for this one alone: set ${missing.join(' and ')}, ` +
+      'such as `OPERATOR_TOKEN=$(openssl rand -hex 32)` and `SECRET_KEY=k1:$(openssl rand -base64 32)`',
+  )
+}
+
+/** What the file holds; where there is none it is made, whole or not at all. Of two who make it together both get the first. */
+async function keep(folder: string, name: string, random: RandomBytes, make: () => string): Promise<string> {
+  const path = join(folder, name)
+  await mkdir(folder, { recursive: true })
+  if (!(await exists(path))) await createOnce(path, Buffer.from(random(8)).toString('hex'), make())
+  return readSecretFile(path)
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return false
+      throw error
+    },
+  )
+
+async function createOnce(path: string, suffix: string, text: string): Promise<void> {
+  const draft = `${path}.${suffix}`
+  const file = await open(draft, 'wx', PRIVATE_MODE)
+  try {
+    await file.writeFile(`${text}\n`)
+    await file.sync()
+    await link(draft, path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    await file.close()
+    await unlink(draft)
+  }
+}
+
+/** A secret that was generated. Throws where others can read it, or it is empty. */
+export async function readSecretFile(path: string): Promise<string> {
+  const { mode } = await stat(path)
+  if ((mode & OTHERS) !== 0)
+    throw new Error(
+      `${path} can be read by others: \`chmod 600 ${path}\`, and make a new one where they may have`,
+    )
+  const text = (await readFile(path, 'utf8')).trim()
+  if (text === '') throw new Error(`${path} is empty: remove it, and it is made anew`)
+  return text
+}

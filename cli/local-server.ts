@@ -1,0 +1,48 @@
+// A server of another project, run by one of our scripts on this machine until it is stopped.
+import { type ChildProcess, spawn } from 'node:child_process'
+
+export type LocalServer = {
+  /** What the script said it is reached by: `redis://127.0.0.1:6390`. */
+  readonly url: string
+  /** The process of the server itself, where the script tells it. */
+  readonly pid: number | null
+  readonly stop: () => Promise<void>
+  /** Resolves when it ended, by itself or because it was stopped. */
+  readonly ended: Promise<void>
+}
+
+/** Starts a script that prints `ready URL [PID]` and ends when its standard input does. Rejects where it ends before. */
+export async function startLocalServer(script: string, args: readonly string[]): Promise<LocalServer> {
+  // A group of its own: Ctrl-C in a terminal reaches every process of ours at once, and servers must outlive the rest.
+  const child = spawn(script, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', () => resolve())
+  })
+  const { url, pid } = await readiness(child, ended, script)
+  child.stdin.once('error', () => {}) // it has ended already, which is what was wanted
+  const stop = (): Promise<void> => {
+    child.stdin.end()
+    return ended
+  }
+  return { url, pid, stop, ended }
+}
+
+function readiness(
+  child: ChildProcess,
+  ended: Promise<void>,
+  script: string,
+): Promise<Pick<LocalServer, 'url' | 'pid'>> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+      const [, url, pid] = /^ready (\S+)(?: (\d+))?$/m.exec(printed) ?? []
+      if (url !== undefined) resolve({ url, pid: pid === undefined ? null : Number(pid) })
+    })
+    ended.then(
+      () => reject(new Error(`${script} ended before it was ready; what it said stands above`)),
+      reject,
+    )
+  })
+}

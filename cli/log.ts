@@ -1,0 +1,60 @@
+import { type DestinationStream, type LoggerOptions, pino } from 'pino'
+import type { SignalsEnvironment } from './signals-variables.ts'
+
+/** What a process tells about itself, a line of JSON each. */
+export type Log = {
+  readonly info: (event: string, fields?: LogFields) => void
+  readonly warn: (event: string, fields?: LogFields) => void
+  /** The stack of what went wrong stays here and goes nowhere else. */
+  readonly error: (event: string, error: unknown, fields?: LogFields) => void
+}
+
+/** Names and numbers: an object could bring along what nobody meant to tell. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null>>
+
+/** Fields whose value is never written, whatever it is. */
+const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url', 'query', 'body']
+
+/** What looks like a secret of ours or a query string, wherever it stands: in a message of another program's error too. */
+const HIDDEN: readonly RegExp[] = [
+  /\b(?:whsec|hw_live|hw_test)_[\w+/=-]+/g,
+  /\bbearer\s+\S+/gi,
+  /(?<=:\/\/)[^\s/@]+@/g,
+  /\?[^\s"'`]+/g,
+]
+
+/** A log on a stream. `secrets` are known texts that are taken out wherever they turn up. */
+export function createLog(
+  level: SignalsEnvironment['logLevel'],
+  destination: DestinationStream,
+  now: () => number,
+  secrets: readonly string[] = [],
+): Log {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+    formatters: { level: label => ({ level: label }) },
+    redact: { paths: REDACTED, censor: '[redacted]' },
+  }
+  const logger = pino(options, destination)
+  const clean = (text: string): string => {
+    const known = secrets
+      .filter(secret => secret !== '')
+      .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
+    return HIDDEN.reduce((rest, pattern) => rest.replaceAll(pattern, '[redacted]'), known)
+  }
+  const cleaned = (fields: LogFields = {}): LogFields =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]),
+    )
+  return {
+    info: (event, fields) => logger.info(cleaned(fields), clean(event)),
+    warn: (event, fields) => logger.warn(cleaned(fields), clean(event)),
+    error: (event, error, fields) =>
+      logger.error({ ...cleaned(fields), error: clean(describe(error)) }, clean(event)),
+  }
+}
+
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)

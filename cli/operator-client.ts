@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { codeOf } from '#storage/error-code.ts'
+import type { Environment } from './environment.ts'
+import { OPERATOR_TOKEN_FILE, readSecretFile } from './generated-secrets.ts'
+
+/** An operator waits no longer for an answer; a test fire to a webhook takes ten seconds at the most. */
+const TIMEOUT_MS = 30_000
+
+/** Asks the operator's interface, and gives what stands in `data`. Throws a sentence where it refuses. */
+export type OperatorClient = (method: string, path: string, body?: unknown) => Promise<unknown>
+
+const enveloped = z.object({ data: z.unknown() })
+
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
+
+/** The token is that of the environment, else the one that was generated on this machine. */
+export async function createOperatorClient(
+  { signals }: Pick<Environment, 'signals'>,
+  dataFolder: string,
+): Promise<OperatorClient> {
+  const url = signals.operatorUrl ?? `http://127.0.0.1:${signals.operatorPort}`
+  const token = signals.operatorToken ?? (await readTokenFile(join(dataFolder, OPERATOR_TOKEN_FILE)))
+  return async (method, path, body) => {
+    const response = await ask(url, path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const value: unknown = await response.json().catch(() => null) // another server answers anything
+    const answer = enveloped.safeParse(value)
+    if (response.ok && answer.success) return answer.data.data
+    const refused = refusal.safeParse(value)
+    if (refused.success) throw new Error(`${refused.data.error.message} (${refused.data.error.code})`)
+    throw new Error(
+      `${url} answered ${response.status}, and not as the operator interface does: is OPERATOR_URL right?`,
+    )
+  }
+}
+
+/** A redirect would carry the token elsewhere. */
+const ask = (url: string, path: string, init: RequestInit): Promise<Response> =>
+  fetch(url + path, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+    (cause: unknown) => {
+      throw new Error(
+        `the operator interface does not answer at ${url}: start it with \`highwater run\`, or set OPERATOR_URL`,
+        {
+          cause,
+        },
+      )
+    },
+  )
+
+async function readTokenFile(path: string): Promise<string> {
+  try {
+    return await readSecretFile(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    throw new Error(
+      `there is no operator token: set OPERATOR_TOKEN, or start the service on this machine, which makes ${path}`,
+    )
+  }
+}

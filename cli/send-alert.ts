@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import type { SentAlert } from '#signals/alerts.ts'
+import type { Environment } from './environment.ts'
+
+/** Whoever takes alerts answers at once, or is as good as down. */
+const TIMEOUT_MS = 10_000
+
+/** Where alerts go; null where they do not. */
+export type AlertWays = Pick<Environment['signals'], 'alertUrl' | 'alertCommand'>
+
+/**
+ * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: what cannot be sent
+ * is told to `onError`, in words that name neither the address nor the command.
+ */
+export function createAlertChannel(
+  { alertUrl, alertCommand }: AlertWays,
+  env: NodeJS.ProcessEnv,
+  onError: (message: string) => void,
+): (alert: SentAlert) => Promise<void> {
+  return async alert => {
+    const body = JSON.stringify(alert)
+    const ways = [
+      ...(alertUrl === null ? [] : [post(alertUrl, body)]),
+      ...(alertCommand === null ? [] : [pipe(alertCommand, body, env)]),
+    ]
+    for (const result of await Promise.allSettled(ways)) {
+      if (result.status === 'rejected')
+        onError(`an alert (${alert.kind}) could not be sent: ${String(result.reason?.message)}`)
+    }
+  }
+}
+
+async function post(url: string, body: string): Promise<void> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    redirect: 'error',
+  } as const
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
+    throw new Error('ALERT_URL does not answer') // the error of fetch may hold the address
+  })
+  await response.body?.cancel()
+  if (!response.ok) throw new Error(`ALERT_URL answered ${response.status}`)
+}
+
+/** The command gets nothing of our environment but the path to programs: secrets stand there. */
+function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', command], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      timeout: TIMEOUT_MS,
+      env: { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) },
+    })
+    child.once('error', () => reject(new Error('ALERT_COMMAND cannot be started')))
+    child.once('close', code =>
+      code === 0 ? resolve() : reject(new Error(`ALERT_COMMAND ended with ${code}`)),
+    )
+    child.stdin.once('error', () => {}) // it did not want to hear it, and its exit code tells the rest
+    child.stdin.end(`${body}\n`)
+  })
+}

@@ -1,0 +1,133 @@
+// The demonstration: a client with a key, and a receiver on this machine that prints what arrives.
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Redis } from 'ioredis'
+import { issueKey } from '#signals/clients/api-keys.ts'
+import { authenticate } from '#signals/clients/authenticate.ts'
+import { activateClient, createClient, entitleClient, getClient } from '#signals/clients/clients.ts'
+import { type RegisterParts, registerWebhook } from '#signals/delivery/register-webhook.ts'
+import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { codeOf } from '#storage/error-code.ts'
+import { freePort } from './own-redis.ts'
+
+const CLIENT = 'demo'
+
+/** Only its owner may read a secret. */
+const PRIVATE_MODE = 0o600
+
+/** Whatever ends us ends the receiver too: its standard input is ours, and ends with us. */
+const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref()'
+
+/** The receiver says this once it listens. */
+const LISTENING = /^listening on (http:\/\/\S+)$/
+
+export type DemoOrder = {
+  readonly redis: Redis
+  readonly registering: RegisterParts
+  readonly programAlias: string
+  readonly root: string
+  readonly dataFolder: string
+  readonly signalsUrl: string
+  readonly now: () => number
+  readonly drawBytes: (count: number) => Uint8Array
+  /** Prints a line of the receiver. */
+  readonly print: (line: string) => void
+}
+
+export type Demo = { readonly client: string; readonly token: string; readonly stop: () => Promise<void> }
+
+/** Makes the client where there is none, starts the receiver, and registers it as the client's webhook. */
+export async function startDemo(order: DemoOrder): Promise<Demo> {
+  const folder = join(order.dataFolder, 'demo')
+  await mkdir(folder, { recursive: true })
+  await ensureClient(order)
+  const token = await ensureToken(order, join(folder, 'key'))
+  const secret = await ensureFile(join(folder, 'webhook-secret'), () => createWebhookSecret(order.drawBytes))
+  const receiver = await startReceiver(order, folder, token, secret)
+  try {
+    await registerWebhook(order.registering, CLIENT, { url: receiver.url, secret })
+  } catch (error) {
+    await receiver.stop()
+    throw error
+  }
+  return { client: CLIENT, token, stop: receiver.stop }
+}
+
+/** It may see every strategy that is served. */
+async function ensureClient({ redis, registering, programAlias, now }: DemoOrder): Promise<void> {
+  if ((await getClient(redis, CLIENT)) === null) {
+    await createClient(redis, CLIENT, 'demo', now())
+    await activateClient(redis, CLIENT)
+  }
+  await entitleClient(redis, CLIENT, { aliases: registering.aliases(), program: true }, programAlias)
+}
+
+/** The key of the last start, as long as it is a live one. */
+async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): Promise<string> {
+  const known = await readText(file)
+  if (known !== null && (await authenticate(redis, known, now())) !== null) return known
+  const { token } = await issueKey(redis, CLIENT, drawBytes, now())
+  await writeFile(file, `${token}\n`, { mode: PRIVATE_MODE })
+  return token
+}
+
+async function ensureFile(file: string, make: () => string): Promise<string> {
+  const known = await readText(file)
+  if (known !== null) return known
+  const text = make()
+  await writeFile(file, `${text}\n`, { mode: PRIVATE_MODE })
+  return text
+}
+
+const readText = (file: string): Promise<string | null> =>
+  readFile(file, 'utf8').then(
+    text => text.trim(),
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null
+      throw error
+    },
+  )
+
+/** The example that subscribers copy, as a process of its own with nothing of our environment. */
+async function startReceiver(
+  { root, signalsUrl, print }: DemoOrder,
+  folder: string,
+  token: string,
+  secret: string,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const program = join(root, 'examples/receivers/typescript/receiver.ts')
+  const preload = `data:text/javascript,${encodeURIComponent(END_WITH_US)}`
+  const child = spawn(process.execPath, ['--import', preload, program], {
+    env: {
+      HIGHWATER_URL: signalsUrl,
+      HIGHWATER_KEY: token,
+      WEBHOOK_SECRET: secret,
+      PORT: String(await freePort()),
+      STATE_FILE: join(folder, 'receiver.state'),
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C is for us: deliveries that are under way end first
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', line => {
+        const address = LISTENING.exec(line)?.[1]
+        if (address === undefined) print(line)
+        else resolve(address)
+      })
+    }
+    ended.then(() =>
+      reject(new Error('the demo receiver ended before it listened; what it said stands above')),
+    )
+  })
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

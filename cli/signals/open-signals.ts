@@ -1,0 +1,111 @@
+// What the parts of the signals service share: Redis, stores, the served aliases, secrets, and who is told of trouble.
+import type { Redis } from 'ioredis'
+import { createAlerts } from '#signals/alerts.ts'
+import { createDeliveryQueue } from '#signals/delivery/delivery-queue.ts'
+import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { createHostResolver } from '#signals/delivery/resolve-host.ts'
+import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { createSender } from '#signals/delivery/send.ts'
+import { createSendSignal } from '#signals/delivery/send-signal.ts'
+import { createMetrics } from '#signals/metrics.ts'
+import { assertDurable } from '#signals/redis/boot-checks.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { readOverview } from '#signals/views/overview.ts'
+import { openStore } from '#storage/open-store.ts'
+import type { Environment } from '../environment.ts'
+import type { Secrets } from '../generated-secrets.ts'
+import type { Log } from '../log.ts'
+import { createAlertChannel } from '../send-alert.ts'
+import type { Started } from '../started.ts'
+import type { Surroundings } from '../surroundings.ts'
+import { followAliases } from './served-aliases.ts'
+import { tellOnce } from './tell-once.ts'
+
+export type SignalsOrder = {
+  readonly environment: Environment
+  readonly redisUrl: string
+  readonly secrets: Secrets
+  readonly surroundings: Pick<Surroundings, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
+  readonly log: Log
+}
+
+export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
+
+/** Opens it. Rejects with a sentence where Redis cannot be reached, or could lose a signal. */
+export async function openSignals(order: SignalsOrder, started: Started) {
+  const { environment, surroundings, log } = order
+  const { now, elapsed, drawBytes } = surroundings
+  const onError = tellOnce(log, now)
+  const redis = await openRedis(order, started, onError)
+  const store = await openStore(environment.storeUrl, environment.s3)
+  const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  const aliases = await followAliases(store, onError)
+  started.add(aliases.stop)
+  const queue = createDeliveryQueue(redis)
+  started.add(queue.close)
+  const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
+  const clock = { now, elapsed, startTimer }
+  const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
+  return { order, redis, privateStore, aliases, queue, box, clock, newToken, onError }
+}
+
+/** Redis, which answers and keeps what it says. */
+async function openRedis(
+  { environment, redisUrl }: SignalsOrder,
+  started: Started,
+  onError: (error: unknown) => void,
+): Promise<Redis> {
+  const redis = connectRedis(redisUrl, onError)
+  started.add(() => redis.disconnect())
+  await redis.connect()
+  if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+  return redis
+}
+
+/** How the service stands, and who is told: Prometheus, and whoever takes the alerts. */
+export function createWatch({ order, redis, aliases, queue, clock, newToken }: OpenSignals) {
+  const { environment, surroundings, log } = order
+  const overview = (): ReturnType<typeof readOverview> =>
+    readOverview({
+      redis,
+      aliases: () => new Set(aliases.list()),
+      queueCounts: queue.counts,
+      newEpoch: newToken,
+    })
+  const channel = createAlertChannel(environment.signals, surroundings.env, message => log.warn(message))
+  return { overview, metrics: createMetrics(overview), alerts: createAlerts(channel, clock.now) }
+}
+
+/** What requests to webhooks need: where they may go, and who looks up names. */
+export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rules' | 'resolveHost'> => ({
+  rules: { allowLoopback: order.environment.signals.allowsPrivateWebhooks },
+  resolveHost: createHostResolver(),
+})
+
+/** What a registration needs: a sender of its own, because it waits for the answer. */
+export function createRegistering(
+  { redis, box, clock, newToken, aliases, privateStore, order }: OpenSignals,
+  reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
+  started: Started,
+): RegisterParts {
+  const sender = createSender({ ...reach, ...clock })
+  started.add(sender.close)
+  return {
+    redis,
+    box,
+    now: clock.now,
+    newToken,
+    drawBytes: order.surroundings.drawBytes,
+    aliases: aliases.list,
+    highWater: createHighWater(privateStore),
+    send: createSendSignal(sender, clock.now),
+  }
+}
+
+/** A timer of the process. */
+function startTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,25 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Environment } from '../environment.ts'
+
+/** Where a Redis of this machine usually is. */
+const USUAL_URL = 'redis://127.0.0.1:6379'
+
+/** Says where our own Redis listens, as long as it does. */
+const fileIn = (dataFolder: string): string => join(dataFolder, 'redis-url')
+
+/** The Redis of the signals: the one that the operator named, or the one that runs for this data folder, or the usual one. */
+export async function redisUrlOf(
+  { redisUrl }: Pick<Environment, 'redisUrl'>,
+  dataFolder: string,
+): Promise<string> {
+  if (redisUrl !== null) return redisUrl
+  const own = await readFile(fileIn(dataFolder), 'utf8').catch(() => '')
+  return own.trim() || USUAL_URL
+}
+
+/** Tells other commands on this machine where our own Redis listens. */
+export const tellRedisUrl = (dataFolder: string, url: string): Promise<void> =>
+  writeFile(fileIn(dataFolder), `${url}\n`)
+
+export const forgetRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })

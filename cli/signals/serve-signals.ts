@@ -1,0 +1,168 @@
+// The signals service as one process: the keyed interface, the operator's, and delivery, on one Redis.
+import type { Redis } from 'ioredis'
+import type { RunningServer } from '#api/http-server.ts'
+import { hostsOf } from '#api/operator/guard.ts'
+import { listenOperator } from '#api/operator/listen.ts'
+import { listenSignals } from '#api/signals/listen.ts'
+import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import type { Environment } from '../environment.ts'
+import { createStarted, type Started } from '../started.ts'
+import { createDeliveryOrders } from './delivery-orders.ts'
+import {
+  createReach,
+  createRegistering,
+  createWatch,
+  type OpenSignals,
+  openSignals,
+  type SignalsOrder,
+} from './open-signals.ts'
+
+/** Alias of the accumulation program where no program is published. */
+const PROGRAM_ALIAS = 'accumulation'
+
+/** How often the service is held against what it should be. */
+const LOOK_MS = 10_000
+
+/** How long `/readyz` says 503 before the server stops listening. */
+const DRAIN_NOTICE_MS = 500
+
+export type SignalsService = {
+  readonly url: string
+  readonly operatorUrl: string
+  /** What a demonstration on this machine needs. */
+  readonly redis: Redis
+  readonly registering: RegisterParts
+  readonly programAlias: string
+  /** Running requests and deliveries end, the ports are given back. */
+  readonly stop: () => Promise<void>
+}
+
+type Watch = ReturnType<typeof createWatch>
+
+/**
+ * Starts everything. Rejects with a sentence where Redis cannot be reached, or could lose a signal, or a port is taken;
+ * nothing runs then.
+ */
+export async function serveSignals(order: SignalsOrder): Promise<SignalsService> {
+  const started = createStarted()
+  try {
+    const open = await openSignals(order, started)
+    const watch = createWatch(open)
+    const reach = createReach(open)
+    const registering = createRegistering(open, reach, started)
+    await deliver(open, watch, reach, started)
+    const drain = { isDraining: false }
+    const signals = await listenToClients(open, registering, drain, started)
+    const operator = await listenToOperator(open, registering, watch, started)
+    started.add(() => giveNotice(drain))
+    lookNowAndThen(watch, started)
+    return {
+      url: signals.url,
+      operatorUrl: operator.url,
+      redis: open.redis,
+      registering,
+      programAlias: PROGRAM_ALIAS,
+      stop: started.endAll,
+    }
+  } catch (error) {
+    await started.endAll().catch(() => {}) // the first error is the one that tells
+    throw error
+  }
+}
+
+async function deliver(
+  { order, box, privateStore, clock, newToken, onError }: OpenSignals,
+  { metrics, alerts }: Watch,
+  reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
+  started: Started,
+): Promise<void> {
+  const delivery = await startDelivery({
+    redisUrl: order.redisUrl,
+    box,
+    privateStore,
+    clock,
+    dice: { random: order.surroundings.random, newToken },
+    ...reach,
+    onEvent: event => {
+      metrics.onEvent(event)
+      alerts.onEvent(event)
+    },
+    onError,
+  })
+  started.add(delivery.stop)
+}
+
+async function listenToClients(
+  { order, redis, clock, newToken, onError }: OpenSignals,
+  registering: RegisterParts,
+  drain: { readonly isDraining: boolean },
+  started: Started,
+): Promise<RunningServer> {
+  const { environment } = order
+  const toParts = (url: string) => ({
+    redis,
+    clock,
+    settings: {
+      publicBaseUrl: environment.publicBaseUrl ?? url,
+      programAlias: PROGRAM_ALIAS,
+      trustedProxies: environment.signals.trustedProxies,
+      deprecatedAtMs: environment.deprecatedAtMs,
+      sunsetAtMs: environment.sunsetAtMs,
+    },
+    registering,
+    newEpoch: newToken,
+    isDraining: () => drain.isDraining,
+    onError,
+  })
+  const server = await listenSignals(toParts, environment.host, environment.signals.port)
+  started.add(server.close)
+  return server
+}
+
+async function listenToOperator(
+  { order, redis, clock, aliases, queue, newToken, onError }: OpenSignals,
+  registering: RegisterParts,
+  { metrics }: Watch,
+  started: Started,
+): Promise<RunningServer> {
+  const { environment, secrets, surroundings, log } = order
+  const parts = {
+    redis,
+    clock,
+    token: secrets.operatorToken,
+    hosts: hostsOf(environment.host, namesOf(environment)),
+    aliases: () => new Set(aliases.list()),
+    programAlias: PROGRAM_ALIAS,
+    random: surroundings.drawBytes,
+    newEpoch: newToken,
+    newRequestId: newToken,
+    orders: createDeliveryOrders(registering, queue),
+    queueCounts: queue.counts,
+    metrics: metrics.read,
+    onFired: metrics.onFired,
+    onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
+      metrics.onAnswered(answered)
+      log.info('request', { ...answered })
+    },
+    onError,
+  }
+  const server = await listenOperator(parts, environment.host, environment.signals.operatorPort)
+  started.add(server.close)
+  return server
+}
+
+/** The name by which operators call an interface that listens on every address of its machine. */
+const namesOf = ({ signals }: Environment): string[] =>
+  signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
+
+/** So that a balancer sends nobody any more. */
+async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
+  drain.isDraining = true
+  await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
+}
+
+function lookNowAndThen({ overview, alerts }: Watch, started: Started): void {
+  const looking = setInterval(() => void overview().then(alerts.look, () => alerts.look(null)), LOOK_MS)
+  started.add(() => clearInterval(looking))
+}

@@ -1,0 +1,24 @@
+/** Parts of a program that run, to be ended in the opposite order of their start. */
+export type Started = {
+  readonly add: (end: () => Promise<unknown> | unknown) => void
+  /** Ends all of them, the last one first. What fails keeps nothing else from ending; the first failure is thrown. */
+  readonly endAll: () => Promise<void>
+}
+
+export function createStarted(): Started {
+  const ends: (() => Promise<unknown> | unknown)[] = []
+  return {
+    add: end => void ends.push(end),
+    async endAll() {
+      const failures: unknown[] = []
+      for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+        try {
+          await end()
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}

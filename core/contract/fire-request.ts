@@ -1,0 +1,95 @@
+// What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live runner.
+import { z } from 'zod'
+import { parseIsoInstant } from '#core/calendar.ts'
+import { ApiError, type ParameterProblem } from './errors.ts'
+import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
+
+/** Leverages that differ by less were computed in another order, not from other numbers. */
+const LEVERAGE_TOLERANCE = 1e-6
+
+/** Longer values are cut where a refusal quotes them. */
+const ECHO_LENGTH = 64
+
+const price = z.number().positive()
+
+const fireRequest = z.object({
+  signal_id: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,128}$/)
+    .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
+  alias: z.string().describe('the id of a strategy of the served dataset'),
+  action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
+  signal_price: price.describe('a price above 0'),
+  stop: price.describe('a price above 0'),
+  base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
+  timestamp: z
+    .string()
+    .refine(text => parseIsoInstant(text) !== null)
+    .describe('a UTC instant such as 2026-11-21T00:00:00Z'),
+  mode: z
+    .enum(MODES)
+    .default('LIVE')
+    .describe(`one of ${MODES.join(', ')}`),
+  implied_leverage: z.number().min(0).optional().describe('base_risk_pct over the distance of the stop'),
+})
+
+type FireRequest = z.output<typeof fireRequest>
+
+/** What a body asks to be fired. Throws a `validation_error` that lists every problem at once. */
+export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>): SignalContent {
+  const parsed = fireRequest.safeParse(body)
+  if (!parsed.success) throw invalid(shapeProblems(parsed.error, body))
+  const problems = signalProblems(parsed.data, aliases)
+  if (problems.length > 0) throw invalid(problems)
+  const { signal_id, alias, mode, action, signal_price, stop, timestamp } = parsed.data
+  const base_risk_pct = action === 'flat' ? 0 : parsed.data.base_risk_pct!
+  const implied_leverage = action === 'flat' ? 0 : impliedLeverage(signal_price, stop, base_risk_pct)
+  const content = { signal_id, alias, mode, is_test: false, action, signal_price, stop, base_risk_pct }
+  return { ...content, timestamp, implied_leverage }
+}
+
+function shapeProblems({ issues }: z.ZodError, body: unknown): ParameterProblem[] {
+  const names = [...new Set(issues.map(({ path }) => path[0]))]
+  if (names.includes(undefined))
+    return [{ param: 'body', value: echo(body), reason: 'expected a JSON object' }]
+  return names.map(name => {
+    const param = String(name)
+    const value = (body as Record<string, unknown>)[param] // an object, or there were no names
+    const expected = fireRequest.shape[param as keyof FireRequest].description
+    return { param, value: echo(value), reason: `expected ${expected}` }
+  })
+}
+
+/** What is wrong with a signal whose fields are all there: the sizing identities of the specification. */
+function signalProblems(request: FireRequest, aliases: ReadonlySet<string>): ParameterProblem[] {
+  const { alias, action, signal_price, stop, base_risk_pct, implied_leverage } = request
+  const problems: ParameterProblem[] = []
+  const refuse = (param: keyof FireRequest, reason: string) =>
+    problems.push({ param, value: echo(request[param]), reason })
+  if (!aliases.has(alias)) refuse('alias', 'expected the id of a strategy of the served dataset')
+  if (action === 'flat') {
+    if ((base_risk_pct ?? 0) !== 0) refuse('base_risk_pct', 'a flat risks nothing: leave it out, or give 0')
+    if ((implied_leverage ?? 0) !== 0)
+      refuse('implied_leverage', 'a flat holds nothing: leave it out, or give 0')
+    return problems
+  }
+  if (!((action === 'long' ? signal_price - stop : stop - signal_price) > 0)) {
+    refuse('stop', `the stop of a ${action} must lie ${action === 'long' ? 'below' : 'above'} signal_price`)
+  }
+  if (base_risk_pct === undefined || base_risk_pct === 0) {
+    refuse('base_risk_pct', 'an entry needs a fraction above 0, 0.02 is 2 %')
+  } else if (implied_leverage !== undefined && problems.length === 0) {
+    const expected = impliedLeverage(signal_price, stop, base_risk_pct)
+    if (Math.abs(implied_leverage - expected) > LEVERAGE_TOLERANCE * expected) {
+      refuse('implied_leverage', `base_risk_pct over the distance of the stop is ${expected}`)
+    }
+  }
+  return problems
+}
+
+const invalid = (details: readonly ParameterProblem[]): ApiError =>
+  new ApiError('validation_error', details.map(({ param, reason }) => `${param}: ${reason}`).join('; '), {
+    details,
+  })
+
+const echo = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, ECHO_LENGTH)

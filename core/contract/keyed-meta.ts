@@ -1,0 +1,17 @@
+// The block `meta` of the signals service: what is keyed is no publication, and has no register.
+import { z } from 'zod'
+
+export const keyedMeta = z
+  .looseObject({
+    generated_utc: z.string().describe('UTC instant of the answer, ISO 8601.'),
+    timing_ms: z
+      .number()
+      .nullable()
+      .describe('Server time in milliseconds; null where a request could not even be read.'),
+    count: z.int().min(0).optional().describe('Number of items in `data`.'),
+    last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
+  })
+  .describe('The moment of the answer and the measured time.')
+
+/** The fixed block of it. */
+export type KeyedMeta = Pick<z.infer<typeof keyedMeta>, 'generated_utc' | 'timing_ms'>

@@ -1,0 +1,22 @@
+// The two envelopes as OpenAPI describes them; `Meta` and `Links` are components of either document.
+import { errorPayload } from './errors.ts'
+import { type Schema, toSchema } from './openapi-schema.ts'
+
+/** The envelope around an answer. */
+export const envelopeSchema = (data: Schema): Schema => ({
+  type: 'object',
+  required: ['data', 'meta', 'links'],
+  properties: {
+    data,
+    meta: { $ref: '#/components/schemas/Meta' },
+    links: { $ref: '#/components/schemas/Links' },
+  },
+})
+
+/** The envelope of every error. */
+export const errorSchema = (): Schema => ({
+  type: 'object',
+  required: ['error', 'meta'],
+  properties: { error: toSchema(errorPayload), meta: { $ref: '#/components/schemas/Meta' } },
+  description: 'The envelope of every error.',
+})

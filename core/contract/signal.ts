@@ -1,0 +1,71 @@
+// A live signal as it goes over the wire: made once, and the same bytes ever after.
+import { z } from 'zod'
+import { toSignificant } from './rounding.ts'
+
+/** Raised when a field changes its meaning: subscribers pin it. */
+export const SIGNAL_SCHEMA_VERSION = '1.0'
+
+export const MODES = ['LIVE', 'DRY_RUN'] as const
+export const SIGNAL_ACTIONS = ['long', 'short', 'flat'] as const
+
+export type Mode = (typeof MODES)[number]
+export type SignalAction = (typeof SIGNAL_ACTIONS)[number]
+
+export const signal = z.looseObject({
+  schema_version: z.string().describe('Version of this schema, to be pinned.'),
+  signal_id: z.string().describe('Unique id, for de-duplication.'),
+  seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
+  alias: z.string().describe('The product: route on this alone.'),
+  mode: z.enum(MODES).describe('Trade `LIVE` only.'),
+  is_test: z.boolean().describe('True means: never trade, whatever the action.'),
+  action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
+  signal_price: z.number().describe('Reference price, the close of the deciding bar; no promise of a fill.'),
+  stop: z.number().describe('Price of the protective stop; on `flat` the one that was in force.'),
+  base_risk_pct: z.number().describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
+  timestamp: z.string().describe('When the decision was made, UTC.'),
+  implied_leverage: z
+    .number()
+    .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
+})
+
+export type Signal = z.infer<typeof signal>
+
+/** The fields in the order of the specification: of the JSON, of the CSV and of the schema document. */
+export const SIGNAL_FIELDS = Object.keys(signal.shape) as readonly (keyof typeof signal.shape)[] // keyof of the literal above
+
+/** A signal before it has its number. */
+export type SignalContent = Omit<
+  { readonly [Field in keyof typeof signal.shape]: Signal[Field] },
+  'schema_version' | 'seq'
+>
+
+/**
+ * The bytes of a signal around its number: the log puts the number between them, so nobody ever serialises a signal a
+ * second time.
+ */
+export type SignalHalves = { readonly head: string; readonly tail: string }
+
+export function toHalves({ signal_id, ...rest }: SignalContent): SignalHalves {
+  const { alias, mode, is_test, action, signal_price, stop, base_risk_pct, timestamp, implied_leverage } =
+    rest
+  const before = { schema_version: SIGNAL_SCHEMA_VERSION, signal_id }
+  const after = {
+    alias,
+    mode,
+    is_test,
+    action,
+    signal_price,
+    stop,
+    base_risk_pct,
+    timestamp,
+    implied_leverage,
+  }
+  return {
+    head: `${JSON.stringify(before).slice(0, -1)},"seq":`,
+    tail: `,${JSON.stringify(after).slice(1)}`,
+  }
+}
+
+/** `base_risk_pct` over the distance of the stop as a fraction of the price; NaN where the stop is at the price. */
+export const impliedLeverage = (price: number, stop: number, baseRiskPct: number): number =>
+  toSignificant(baseRiskPct / (Math.abs(price - stop) / price))

@@ -1,0 +1,104 @@
+// The OpenAPI 3.1 document of the signals service, generated from its route table.
+import type { z } from 'zod'
+import { MEDIA_TYPES } from './artifacts.ts'
+import type { ErrorCode } from './errors.ts'
+import { keyedMeta } from './keyed-meta.ts'
+import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
+import { refusals } from './openapi-responses.ts'
+import { type Schema, toSchema } from './openapi-schema.ts'
+import { links } from './register.ts'
+import { HISTORY_FORMATS, MOST_PER_PAGE } from './signal-query.ts'
+import { type Access, SIGNALS_ROUTES, type SignalsRoute } from './signals-routes.ts'
+
+const TAGS: { readonly [A in Access]: { readonly name: string; readonly description: string } } = {
+  account: { name: 'Signals', description: 'The log of signals, for clients whose account is active.' },
+  key: { name: 'Client', description: 'The client and its keys, for whoever has a valid one.' },
+  open: { name: 'Infrastructure', description: 'The process itself.' },
+}
+
+/** What a route may refuse because of who asks. */
+const ACCESS_REFUSALS: { readonly [A in Access]: readonly ErrorCode[] } = {
+  open: [],
+  key: ['unauthorized', 'unavailable'],
+  account: ['unauthorized', 'account_not_active', 'unavailable'],
+}
+
+/** The OpenAPI document as a plain object. */
+export const toSignalsOpenApi = (apiVersion: string, publicBaseUrl: string): Schema => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Live trade signals',
+    version: apiVersion,
+    summary: 'A durable, numbered log of trade signals: pushed to webhooks, pulled by number.',
+    description:
+      'Skip every signal with `is_test: true` or a `mode` other than `LIVE`. Delivery is at least once: drop what you ' +
+      'have by `seq` or `signal_id`, and close gaps with `/v1/signals/history?since=`. The key belongs into the header ' +
+      'and never into an address or a browser.',
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: publicBaseUrl, description: 'This service.' }],
+  tags: Object.values(TAGS),
+  paths: Object.fromEntries(
+    [...Map.groupBy(SIGNALS_ROUTES, ({ path }) => path)].map(([path, routes]) => [
+      path,
+      Object.fromEntries(routes.map(route => [route.method.toLowerCase(), toOperation(route)])),
+    ]),
+  ),
+  components: {
+    schemas: { Meta: toSchema(keyedMeta), Links: toSchema(links), Error: errorSchema() },
+    securitySchemes: {
+      ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of a client.' },
+    },
+  },
+})
+
+const toOperation = (route: SignalsRoute): Schema => ({
+  operationId: route.id,
+  tags: [TAGS[route.access].name],
+  summary: route.title,
+  description: route.about,
+  security: route.access === 'open' ? [] : [{ ApiKey: [] }],
+  parameters: route.id === 'history' ? HISTORY_PARAMETERS : [],
+  ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body) }),
+  responses: {
+    200: { description: 'The answer.', content: contentOf(route) },
+    ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
+  },
+})
+
+const bodyOf = (body: z.ZodType): Schema => ({
+  required: true,
+  content: { 'application/json': { schema: toSchema(body, 'input') } },
+})
+
+const HISTORY_PARAMETERS: readonly Schema[] = [
+  {
+    name: 'since',
+    in: 'query',
+    required: false,
+    description: 'The highest number that was processed: the answer follows it. 0 gives everything.',
+    schema: { type: 'integer', minimum: 0, default: 0 },
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    required: false,
+    description:
+      'Rows of a page; `links.next` leads to the next one. Without it everything is answered at once.',
+    schema: { type: 'integer', minimum: 1, maximum: MOST_PER_PAGE },
+  },
+  {
+    name: 'format',
+    in: 'query',
+    required: false,
+    description: 'CSV answers the rows alone, without the envelope.',
+    schema: { type: 'string', enum: HISTORY_FORMATS, default: 'json' },
+  },
+]
+
+const contentOf = (route: SignalsRoute): Schema => ({
+  'application/json': { schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)) },
+  ...(route.id === 'history'
+    ? { [MEDIA_TYPES.csv]: { schema: { type: 'string', description: 'RFC 4180 with a header row.' } } }
+    : {}),
+})

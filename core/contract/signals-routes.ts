@@ -1,0 +1,191 @@
+// The route table of the signals service: who may ask what, and what is answered. The app, the OpenAPI document and the
+// tests all loop over it.
+import { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
+import { identity, logHead } from './keyed-answers.ts'
+import { signal } from './signal.ts'
+import { HISTORY_PATH } from './signal-query.ts'
+import { ownWebhookRequest, registeredWebhook, webhookState } from './webhook.ts'
+
+export type SignalsRouteId =
+  | 'healthz'
+  | 'readyz'
+  | 'version'
+  | 'openapi'
+  | 'whoami'
+  | 'confirm_key'
+  | 'put_webhook'
+  | 'get_webhook'
+  | 'latest'
+  | 'history'
+  | 'schema'
+  | 'head'
+
+/** `open` needs no key, `key` any valid one, `account` one of a client whose account is switched on. */
+export type Access = 'open' | 'key' | 'account'
+
+export type SignalsRoute = {
+  readonly id: SignalsRouteId
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly access: Access
+  readonly title: string
+  readonly about: string
+  /** What is sent; none where nothing is. */
+  readonly body?: z.ZodType
+  /** Of the envelope, or of the whole answer where that is bare. */
+  readonly data: z.ZodType
+  readonly isBare: boolean
+  /** What the route may refuse beside what its access and every route may. */
+  readonly refusals: readonly ErrorCode[]
+}
+
+const checks = z.object({ redis: z.boolean().describe('True when the log can be read.') })
+
+export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
+  {
+    id: 'healthz',
+    method: 'GET',
+    path: '/healthz',
+    access: 'open',
+    title: 'Liveness',
+    about: 'Answers 200 as long as the process lives, with or without Redis.',
+    data: z.object({ status: z.literal('ok') }),
+    isBare: false,
+    refusals: [],
+  },
+  {
+    id: 'readyz',
+    method: 'GET',
+    path: '/readyz',
+    access: 'open',
+    title: 'Readiness',
+    about: 'Answers 200 when the log can be read, else 503 with the checks in details.',
+    data: z.object({ ready: z.literal(true), checks }),
+    isBare: false,
+    refusals: ['not_ready'],
+  },
+  {
+    id: 'version',
+    method: 'GET',
+    path: '/version',
+    access: 'open',
+    title: 'Versions',
+    about: 'Version of the interface and of the schema of a signal.',
+    data: z.object({
+      api_version: z.string().describe('Version of the interface.'),
+      stability: z.string().describe('`stable`.'),
+      schema_version: z.string().describe('`schema_version` of the signals that are written now.'),
+    }),
+    isBare: false,
+    refusals: [],
+  },
+  {
+    id: 'openapi',
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'open',
+    title: 'This document',
+    about: 'The description of this service for programs, OpenAPI 3.1.',
+    data: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
+    isBare: true,
+    refusals: [],
+  },
+  {
+    id: 'whoami',
+    method: 'GET',
+    path: '/v1/whoami',
+    access: 'key',
+    title: 'Who am I',
+    about:
+      'The client that a key belongs to, and what it may see. Answered before the account is active, too.',
+    data: identity,
+    isBare: true,
+    refusals: [],
+  },
+  {
+    id: 'confirm_key',
+    method: 'POST',
+    path: '/v1/keys/confirm',
+    access: 'key',
+    title: 'Confirm a key',
+    about:
+      'Sent with the new key of a rotation: from now on the old one is refused. Repeating it changes nothing.',
+    data: z.object({
+      client_id: z.string().describe('Id of the client.'),
+      key_id: z.string().describe('The key that stays.'),
+      retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
+    }),
+    isBare: false,
+    refusals: ['conflict'],
+  },
+  {
+    id: 'put_webhook',
+    method: 'PUT',
+    path: '/v1/webhook',
+    access: 'key',
+    title: 'Register the webhook',
+    about:
+      'Sends a signed test to the address, and keeps it where that is answered with 2xx; otherwise all stays as it was. ' +
+      'What went wrong there is not told. Five times an hour.',
+    body: ownWebhookRequest,
+    data: registeredWebhook,
+    isBare: false,
+    refusals: ['rate_limited', 'unsupported_media_type', 'payload_too_large', 'validation_error', 'conflict'],
+  },
+  {
+    id: 'get_webhook',
+    method: 'GET',
+    path: '/v1/webhook',
+    access: 'key',
+    title: 'The webhook',
+    about: 'How the webhook of the client stands, without its secrets and without its path.',
+    data: webhookState,
+    isBare: false,
+    refusals: ['not_found'],
+  },
+  {
+    id: 'latest',
+    method: 'GET',
+    path: '/v1/signals/latest',
+    access: 'account',
+    title: 'Newest signal',
+    about: 'The last row of the history.',
+    data: signal,
+    isBare: false,
+    refusals: ['not_found'],
+  },
+  {
+    id: 'history',
+    method: 'GET',
+    path: HISTORY_PATH,
+    access: 'account',
+    title: 'Signals since a number',
+    about: 'Every signal after `since` of the aliases that the client is entitled to now, ascending by seq.',
+    data: z.array(signal),
+    isBare: false,
+    refusals: ['validation_error'],
+  },
+  {
+    id: 'schema',
+    method: 'GET',
+    path: '/v1/signals/schema',
+    access: 'account',
+    title: 'Schema of a signal',
+    about: 'The JSON Schema of a signal.',
+    data: z.looseObject({ $schema: z.string(), $id: z.string(), type: z.literal('object') }),
+    isBare: false,
+    refusals: [],
+  },
+  {
+    id: 'head',
+    method: 'GET',
+    path: '/v1/signals/head',
+    access: 'account',
+    title: 'Where the log stands',
+    about: 'Small enough to be polled: silence and a lost connection are two things.',
+    data: logHead,
+    isBare: false,
+    refusals: [],
+  },
+]

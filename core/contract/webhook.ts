@@ -1,0 +1,41 @@
+// A client's own webhook, as it is registered and shown.
+import { z } from 'zod'
+
+/** `PUT /v1/webhook`. Fields that it does not know are ignored. */
+export const ownWebhookRequest = z.object({
+  url: z
+    .string()
+    .min(1)
+    .describe('Address that takes signals by POST: `https`, public, and answering 2xx to a signed test now.'),
+  secret: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      '`whsec_` and 32 bytes in base64. Left out, a first webhook is given one, and a later one keeps its own.',
+    ),
+})
+
+const instant = z.string().describe('UTC instant, ISO 8601 with milliseconds.')
+
+const state = {
+  host: z.string().describe('Host of the address. The rest is not repeated: it may hold a token.'),
+  enabled: z.boolean().describe('False where nothing is sent there any more.'),
+  disabled_why: z.string().nullable().describe('Why nothing is sent, or null.'),
+  failing_since: instant.nullable().describe('Since when no delivery succeeded, or null.'),
+  secrets: z
+    .array(z.object({ expires_at: instant.nullable().describe('When it signs no more, or null.') }))
+    .describe('The secrets that sign, newest first, without their text.'),
+}
+
+/** The webhook of a client. */
+export const webhookState = z.object(state)
+
+/** The same, in the answer to its registration. */
+export const registeredWebhook = z.object({
+  ...state,
+  secret: z
+    .string()
+    .nullable()
+    .describe('The secret where it was made by this request: shown this once. Else null.'),
+})

@@ -1,0 +1,37 @@
+import { digestJson } from './digest.ts'
+import type { StepEvent } from './events.ts'
+import type { EngineState } from './state.ts'
+import type { Bar, Side } from './strategy.ts'
+
+/** A position as whoever follows the signals knows it. */
+export type Held = { readonly side: Side; readonly stop: number }
+
+/** One step as it is told to others: what was held before its bar, and what happened in it. */
+export type StepReport = {
+  readonly bar: Bar
+  readonly before: Held | null
+  readonly events: readonly StepEvent[]
+}
+
+/** What is held once the orders of a state are done; null for nothing. */
+export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown>): Held | null {
+  if (entry_order !== null) return { side: entry_order.side, stop: entry_order.stop }
+  if (exit_order !== null || open === null) return null
+  return { side: open.position.side, stop: open.position.stop }
+}
+
+/**
+ * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities, leverage):
+ * it follows from funding too, which is published after the bars, and no signal depends on it.
+ */
+export const decisionHash = (state: EngineState<unknown>): string =>
+  digestJson({
+    bars: state.bars,
+    last_t: state.last_t,
+    last_close: state.last_close,
+    position: state.open?.position ?? null,
+    exit_order: state.exit_order,
+    held: heldAfter(state),
+    dead: state.dead,
+    strategy: state.strategy,
+  })

@@ -1,0 +1,252 @@
+// A receiver of trade signals. Copy this folder, put your own code into trade(), and start it with Node 24:
+//
+//   npm install
+//   export HIGHWATER_URL=https://signals.example.org HIGHWATER_KEY=hw_live_... WEBHOOK_SECRET=whsec_...
+//   node receiver.ts
+//
+// Every signal since its first start reaches trade() in the order of `seq`, whatever is lost, doubled or late on the way:
+//
+//   push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
+//   pull   at the start, every minute, and when a push shows a gap    everything that a push did not bring
+//   state  STATE_FILE, a line per finished signal                     nothing is done again after a restart
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+
+type Signal = {
+  readonly schema_version: string
+  readonly signal_id: string
+  readonly seq: number
+  readonly alias: string
+  readonly mode: string
+  readonly is_test: boolean
+  readonly action: string
+  readonly signal_price: number
+  readonly stop: number
+  readonly base_risk_pct: number
+  readonly timestamp: string
+  readonly implied_leverage: number
+}
+
+/**
+ * YOUR CODE GOES HERE. It gets every signal that may be traded, one at a time.
+ *
+ * When it throws, the signal stays open and comes again, and those behind it wait. When the machine dies after the order and
+ * before the line in STATE_FILE, it comes again too: give `signal_id` to your venue as the id of the order, so that the
+ * venue refuses the second one. After an outage signals come late: look at `timestamp` before you enter at an old price.
+ */
+async function trade({ seq, alias, action, signal_price, stop, implied_leverage }: Signal): Promise<void> {
+  console.log(
+    `TRADE #${seq} ${alias} ${action} at ${signal_price}, stop ${stop}, ${implied_leverage} x capital`,
+  )
+}
+
+// ---- settings ----------------------------------------------------------------------------------------------------------
+
+const { env } = process
+const HIGHWATER_URL = required('HIGHWATER_URL').replace(/\/+$/, '')
+const HIGHWATER_KEY = required('HIGHWATER_KEY')
+/** Two while you change over: first the new one, then the old one until its 24 hours are over. */
+const SECRETS = [required('WEBHOOK_SECRET'), env.WEBHOOK_SECRET_OLD ?? ''].filter(secret => secret !== '')
+const STATE_FILE = env.STATE_FILE ?? 'receiver.state'
+const PULL_SECONDS = Number(env.PULL_SECONDS ?? 60)
+
+/** The version that this file was written for; another one may mean another thing, and wants to be read about first. */
+const SCHEMA_VERSION = '1.0'
+/** A signal has some 400 bytes: nobody needs to send more than this. */
+const MOST_BODY_BYTES = 64 * 1024
+/** Signals per page of a pull. */
+const PAGE = 500
+/** A pull that hangs is given up, and tried again with the next. */
+const PULL_TIMEOUT_MS = 10_000
+/** How old a delivery in the form of Standard Webhooks may be: an eavesdropper cannot use it later. */
+const TOLERANCE_SECONDS = 300
+
+function required(name: string): string {
+  const value = env[name] ?? ''
+  if (value !== '') return value
+  console.error(`${name} is not set: export it, as the first lines of this file show`)
+  process.exit(2)
+}
+
+// ---- is it really from them? -------------------------------------------------------------------------------------------
+
+/** `SIGNATURE=standard-webhooks` takes the other form, which any library of standardwebhooks.com verifies too. */
+const isSigned = env.SIGNATURE === 'standard-webhooks' ? hasStandardSignature : hasXSignature
+
+/** `X-Signature: sha256=<hex>`. The key is the secret as it was shown; the text is the body, byte for byte. */
+function hasXSignature(body: Uint8Array, headers: Headers): boolean {
+  const given = headers.get('x-signature') ?? ''
+  return SECRETS.some(secret =>
+    isEqual(given, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
+  )
+}
+
+/** `webhook-signature: v1,<base64> v1,<base64>`. The key is what the secret encodes; the text begins with id and time. */
+function hasStandardSignature(body: Uint8Array, headers: Headers): boolean {
+  const timestamp = headers.get('webhook-timestamp') ?? ''
+  const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS
+  const prefix = `${headers.get('webhook-id')}.${timestamp}.`
+  const given = (headers.get('webhook-signature') ?? '').split(' ')
+  const expected = SECRETS.map(secret => {
+    const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`
+  })
+  return isFresh && expected.some(one => given.some(other => isEqual(one, other)))
+}
+
+/** Takes the same time wherever two texts differ, so that nobody can guess a signature letter by letter. */
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+// ---- what was done already ---------------------------------------------------------------------------------------------
+
+/**
+ * A line of STATE_FILE. The first one tells where you began: what was fired before is history, and no order for you. Another
+ * `epoch` says that the service was restored from a copy.
+ */
+type Line =
+  | { readonly epoch: string; readonly from: number }
+  | { readonly seq: number; readonly signal_id: string }
+
+const state = { epoch: '', from: 0, lastSeq: 0, done: new Set<string>() }
+if (existsSync(STATE_FILE)) {
+  const text = readFileSync(STATE_FILE, 'utf8')
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1) // a crash may have left half a line behind
+  truncateSync(STATE_FILE, Buffer.byteLength(whole))
+  for (const line of whole.split('\n')) if (line !== '') apply(JSON.parse(line))
+}
+const file = openSync(STATE_FILE, 'a', 0o600)
+
+/** On the disk first, then in memory. */
+function remember(line: Line): void {
+  writeSync(file, `${JSON.stringify(line)}\n`)
+  fsyncSync(file)
+  apply(line)
+}
+
+function apply(line: Line): void {
+  if ('epoch' in line) Object.assign(state, { ...line, lastSeq: line.from })
+  else {
+    state.done.add(line.signal_id)
+    state.lastSeq = Math.max(state.lastSeq, line.seq)
+  }
+}
+
+// ---- work, one piece at a time -----------------------------------------------------------------------------------------
+
+let work = Promise.resolve()
+let isStopping = false
+
+/** What fails is told and not lost: the next pull begins behind the last signal that was finished. */
+function doLater(task: () => Promise<void>): void {
+  work = work
+    .then(() => (isStopping ? undefined : task()))
+    .catch(error => console.error(`not finished, the next pull tries again: ${error}`))
+}
+
+/** The first signal that was pushed before a pull could tell where the log stands. */
+let firstPushed = Number.POSITIVE_INFINITY
+
+/** Tests that were pushed before a pull has passed them, which then says nothing of them again. */
+const toldTests = new Set<string>()
+
+/** A push. `X-Prev-Seq` names the signal that you were sent before this one: when you have not done that, ask for it. */
+async function receive(signal: Signal, prevSeq: number): Promise<void> {
+  if (signal.is_test) {
+    if (state.done.has(signal.signal_id)) return
+    toldTests.add(signal.signal_id)
+    return console.log(`skipped #${signal.seq}, a test`)
+  }
+  firstPushed = Math.min(firstPushed, signal.seq)
+  const isNext = state.epoch !== '' && prevSeq <= state.lastSeq
+  await (isNext ? finish(signal) : pull()) // a pull brings this one too, in its place
+}
+
+/** Everything after the last finished signal, page by page. */
+async function pull(): Promise<void> {
+  const { epoch, seq } = (await get<{ epoch: string; seq: number }>('/v1/signals/head')).data
+  if (epoch !== state.epoch) {
+    remember({ epoch, from: state.epoch === '' ? Math.min(seq, firstPushed - 1) : state.from })
+    console.log(`the log is ${epoch}: everything after #${state.from} is read`)
+  }
+  let path: string | undefined = `/v1/signals/history?since=${state.lastSeq}&limit=${PAGE}`
+  while (path !== undefined && !isStopping) {
+    const { data, links }: Page<unknown[]> = await get(path)
+    for (const row of data) await finish(toSignal(row))
+    path = links.next
+  }
+}
+
+type Page<Data> = { readonly data: Data; readonly links: { readonly next?: string } }
+
+async function get<Data>(path: string): Promise<Page<Data>> {
+  const response = await fetch(HIGHWATER_URL + path, {
+    headers: { 'x-api-key': HIGHWATER_KEY },
+    redirect: 'error', // the key goes to nobody else
+    signal: AbortSignal.timeout(PULL_TIMEOUT_MS),
+  })
+  if (response.ok) return (await response.json()) as Page<Data> // what the service promises
+  throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+}
+
+/** Each signal once, in its order; tests and dry runs are looked at and put aside. */
+async function finish(signal: Signal): Promise<void> {
+  const { schema_version, signal_id, seq, mode, is_test } = signal
+  if (isStopping || seq <= state.lastSeq) return
+  if (schema_version !== SCHEMA_VERSION)
+    throw new Error(`#${seq} has schema version ${schema_version}: read what changed, raise SCHEMA_VERSION`)
+  if (state.done.has(signal_id)) console.log(`skipped #${seq}, done before`)
+  else if (mode === 'LIVE' && is_test === false) await trade(signal)
+  else if (!toldTests.delete(signal_id)) console.log(`skipped #${seq}, ${is_test ? 'a test' : mode}`)
+  remember({ seq, signal_id })
+}
+
+// ---- the door ----------------------------------------------------------------------------------------------------------
+
+const app = new Hono()
+
+app.post('/signals', bodyLimit({ maxSize: MOST_BODY_BYTES }), async c => {
+  const body = new Uint8Array(await c.req.arrayBuffer()) // the raw bytes: parsed and written again they are others
+  if (!isSigned(body, c.req.raw.headers)) return c.text('no valid signature', 401)
+  const signal = parse(body)
+  if (signal === null) return c.text('no signal', 400)
+  const prevSeq = Number(c.req.header('x-prev-seq') || Number.POSITIVE_INFINITY)
+  doLater(() => receive(signal, prevSeq))
+  return c.text('ok') // at once: who answers late is sent the signal again
+})
+
+function parse(body: Uint8Array): Signal | null {
+  try {
+    return toSignal(JSON.parse(new TextDecoder().decode(body)))
+  } catch {
+    return null
+  }
+}
+
+/** Further fields may come one day: they are let through. */
+function toSignal(value: unknown): Signal {
+  const signal = value as Signal | null // its parts are looked at in the next line, as far as this file needs them
+  if (typeof signal?.signal_id === 'string' && Number.isSafeInteger(signal.seq)) return signal
+  throw new Error('this is no signal')
+}
+
+const server = serve(
+  { fetch: app.fetch, port: Number(env.PORT ?? 8090), hostname: env.HOST ?? '127.0.0.1' },
+  info => console.log(`listening on http://${info.address}:${info.port}/signals`),
+)
+doLater(pull)
+const timer = setInterval(() => doLater(pull), PULL_SECONDS * 1000)
+
+/** Takes nothing new, ends the trade that is under way, and goes; the rest is pulled at the next start. */
+function stop(): void {
+  isStopping = true
+  clearInterval(timer)
+  server.close(() => work.then(() => process.exit(0)))
+}
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)

@@ -1,0 +1,85 @@
+import { DAY_MS } from '#core/calendar.ts'
+import type { Bars, Funding } from '#core/replay/bars.ts'
+import { barAt } from '#core/replay/bars.ts'
+import { createEngine, type Engine } from '#core/replay/engine.ts'
+import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
+import { PROGRESS_BARS, startReplay } from '#core/replay/replay.ts'
+import type { EngineState } from '#core/replay/state.ts'
+import { step } from '#core/replay/step.ts'
+import type { Bar, Strategy } from '#core/replay/strategy.ts'
+import type { StrategyEntry } from '../book/book.ts'
+import { costsOf } from '../night/history.ts'
+
+/** A module strategy of a book. The columns lie on shared memory. */
+export type LiveEntry = { readonly entry: StrategyEntry; readonly funding: Funding | null }
+
+export type LiveReplayInput = LiveEntry & {
+  /** All bars from the first one on. */
+  readonly bars: Bars
+  /** Steps whose bar opened at this instant or later are told of, where something happened in them. */
+  readonly reportFromMs: number
+}
+
+/** The last state of each UTC day in which a bar opened. */
+export type DayEnd = { readonly openMs: number; readonly hash: string }
+
+export type LiveReplay = {
+  readonly version: string
+  readonly state: EngineState<unknown>
+  /** Where orders begin: what a single step has to be told. */
+  readonly ordersFromMs: number
+  readonly reports: readonly StepReport[]
+  readonly days: readonly DayEnd[]
+}
+
+/** Replays a strategy over all bars, as the night does, and tells what its signals are made of. */
+export function replayLive(strategy: Strategy, input: LiveReplayInput, onProgress: () => void): LiveReplay {
+  const { bars, entry, funding, reportFromMs } = input
+  const inception = entry.inception === null ? {} : { from: entry.inception }
+  const { engine, state, from } = startReplay({
+    strategy,
+    bars,
+    funding,
+    costs: costsOf(entry),
+    ...inception,
+  })
+  const reports: StepReport[] = []
+  const days: DayEnd[] = []
+  for (let i = 0; i < bars.t.length; i++) {
+    if (i % PROGRESS_BARS === 0) onProgress()
+    const report = reportStep(engine, state, barAt(bars, i))
+    if (report.bar.t < reportFromMs) continue
+    if (report.events.length > 0) reports.push(report)
+    if (isLastOfDay(bars, i)) days.push({ openMs: report.bar.t, hash: decisionHash(state) })
+  }
+  return { version: strategy.version, state, ordersFromMs: from * DAY_MS, reports, days }
+}
+
+const isLastOfDay = ({ t }: Bars, i: number): boolean =>
+  i + 1 === t.length || Math.floor(t[i]! / DAY_MS) !== Math.floor(t[i + 1]! / DAY_MS)
+
+export type LiveStepInput = LiveEntry & {
+  readonly ordersFromMs: number
+  readonly state: EngineState<unknown>
+  readonly bar: Bar
+}
+
+export type LiveStep = {
+  readonly version: string
+  readonly state: EngineState<unknown>
+  readonly report: StepReport
+}
+
+/** One step of one strategy. The state that is given is changed, and given back. */
+export function stepLive(
+  strategy: Strategy,
+  { entry, funding, ordersFromMs, state, bar }: LiveStepInput,
+): LiveStep {
+  const engine = createEngine({ strategy, costs: costsOf(entry), funding, ordersFromMs })
+  return { version: strategy.version, report: reportStep(engine, state, bar), state }
+}
+
+function reportStep(engine: Engine<unknown>, state: EngineState<unknown>, bar: Bar): StepReport {
+  const before = heldAfter(state)
+  return { bar, before, events: step(engine, state, bar) }
+}

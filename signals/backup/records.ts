@@ -1,0 +1,81 @@
+// What a backup holds: lines of JSON. The log is the truth of what was fired and the ledger of what is owed; whatever
+// follows from the two is left out and made anew, so that a backup of a Redis at work agrees with itself.
+import { z } from 'zod'
+import {
+  EPOCH,
+  FLIGHT_PREFIX,
+  HEAD,
+  LATEST,
+  LOG,
+  OWING,
+  QUEUE_PREFIX,
+  READY_PREFIX,
+  RELAY_CURSOR,
+  RELAY_LEASE,
+  RELAYED,
+  SIGNAL_IDS,
+  WAITING_PREFIX,
+} from '../redis/keys.ts'
+
+/** Raised when an older program could not read what a newer one wrote. */
+export const BACKUP_FORMAT = 1
+
+/** Made anew from the log and the ledger, or of no use in another Redis. */
+const DERIVED: readonly string[] = [SIGNAL_IDS, HEAD, LATEST, RELAYED, OWING, EPOCH, RELAY_LEASE]
+const DERIVED_PREFIXES: readonly string[] = [QUEUE_PREFIX, FLIGHT_PREFIX, READY_PREFIX, WAITING_PREFIX]
+
+/** Read by themselves, in an order that matters. */
+const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
+
+/** Whether a key is copied as it is. A new kind of key is, unless it is put on the lists above. */
+export const isCopied = (key: string): boolean =>
+  !DERIVED.includes(key) && !SPECIAL.includes(key) && !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
+
+const header = z.object({
+  type: z.literal('highwater backup'),
+  format: z.literal(BACKUP_FORMAT),
+  made_at: z.string(),
+  /** The number of the newest signal when it was begun. */
+  seq: z.number(),
+  /** Where the relay stood before anything else was read: what it has passed since is in the ledger, twice is no harm. */
+  relay_cursor: z.number(),
+})
+
+const record = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hash'), key: z.string(), value: z.record(z.string(), z.string()) }),
+  z.object({ type: z.literal('set'), key: z.string(), value: z.array(z.string()) }),
+  z.object({ type: z.literal('list'), key: z.string(), value: z.array(z.string()) }),
+  z.object({ type: z.literal('string'), key: z.string(), value: z.string() }),
+  z.object({ type: z.literal('signal'), id: z.string(), fields: z.array(z.string()) }),
+])
+
+const end = z.object({ type: z.literal('end'), records: z.number(), sha256: z.string() })
+
+export type BackupHeader = z.infer<typeof header>
+export type BackupRecord = z.infer<typeof record>
+
+/** A file that is no backup, or not all of one. */
+export class BackupError extends Error {
+  constructor(reason: string) {
+    super(`this is not a backup that can be restored: ${reason}; take another copy of it`)
+    this.name = 'BackupError'
+  }
+}
+
+export const parseHeader = (line: string): BackupHeader => parseLine(header, line, 'its first line')
+
+export const parseRecord = (line: string): BackupRecord => parseLine(record, line, 'a line')
+
+export const parseEnd = (line: string): z.infer<typeof end> => parseLine(end, line, 'its last line')
+
+function parseLine<T>(shape: z.ZodType<T>, line: string, what: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  const parsed = shape.safeParse(value)
+  if (!parsed.success) throw new BackupError(`${what} is not what this release writes`)
+  return parsed.data
+}

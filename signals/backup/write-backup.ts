@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { toIsoInstant } from '#core/calendar.ts'
+import { askRedis } from '../redis/connect.ts'
+import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
+import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied } from './records.ts'
+
+/** Keys, and signals, that are read at once. */
+const BLOCK = 500
+
+/**
+ * The lines of a backup of a Redis at work, in an order that makes it whole: first the cursor of the relay, then everything
+ * that may speak of a signal, and the log last, so that it holds every signal that is spoken of.
+ */
+export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<string, void> {
+  const header: BackupHeader = {
+    type: 'highwater backup',
+    format: BACKUP_FORMAT,
+    made_at: toIsoInstant(nowMs),
+    seq: Number((await askRedis(() => redis.hget(HEAD, 'seq'))) ?? 0),
+    relay_cursor: Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0),
+  }
+  const hash = createHash('sha256')
+  const toLine = (value: unknown): string => {
+    const line = JSON.stringify(value)
+    hash.update(`${line}\n`)
+    return line
+  }
+  yield toLine(header)
+  let records = 0
+  for await (const record of allRecords(redis)) {
+    records++
+    yield toLine(record)
+  }
+  yield JSON.stringify({ type: 'end', records, sha256: hash.digest('hex') })
+}
+
+async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
+  let cursor = '0'
+  do {
+    const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
+    cursor = next
+    // One that is met twice is written twice, and the second writing is the newer one.
+    for (const record of await Promise.all(keys.filter(isCopied).map(key => readKey(redis, key))))
+      if (record !== null) yield record
+  } while (cursor !== '0')
+  let since = '-'
+  for (;;) {
+    const entries = await askRedis(() => redis.xrange(LOG, since, '+', 'COUNT', BLOCK))
+    for (const [id, fields] of entries) yield { type: 'signal', id, fields }
+    if (entries.length < BLOCK) return
+    since = `(${entries.at(-1)![0]}`
+  }
+}
+
+/** A key with its value; null for what is gone by now, or would be soon. */
+async function readKey(redis: Redis, key: string): Promise<BackupRecord | null> {
+  const [type, ttl] = await Promise.all([askRedis(() => redis.type(key)), askRedis(() => redis.pttl(key))])
+  if (type === 'none' || ttl >= 0) return null
+  if (type === 'hash') return { type, key, value: await askRedis(() => redis.hgetall(key)) }
+  if (type === 'set') return { type, key, value: (await askRedis(() => redis.smembers(key))).sort() }
+  if (type === 'list') return { type, key, value: await askRedis(() => redis.lrange(key, 0, -1)) }
+  if (type === 'string') return { type, key, value: (await askRedis(() => redis.get(key))) ?? '' }
+  throw new Error(
+    `${key} is a ${type}, which no backup holds: put it on the lists of signals/backup/records.ts`,
+  )
+}

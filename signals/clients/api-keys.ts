@@ -1,0 +1,179 @@
+// The keys of a client: at most two live ones, the older of which dies when the newer one is confirmed. A key that died
+// leaves nothing behind; nobody caches one, so it is refused from the next request on.
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { toIsoInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import { askRedis } from '../redis/connect.ts'
+import { apiKeyKey, clientKey, clientKeysKey } from '../redis/keys.ts'
+import { unknownClient } from './clients.ts'
+import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
+
+/** A key as the operator sees it: the token itself is known to its owner alone. */
+export type ApiKey = {
+  readonly id: string
+  readonly client: string
+  readonly created_at: string
+  /** Null as long as nobody has confirmed it. */
+  readonly confirmed_at: string | null
+  /** To the minute; null where it was never used. */
+  readonly last_used_at: string | null
+}
+
+/** What became of a confirmation: which keys died of it. */
+export type Confirmation = {
+  readonly client: string
+  readonly keyId: string
+  readonly retired: readonly string[]
+}
+
+/** One that is used, and one that replaces it. */
+const MOST_LIVE_KEYS = 2
+
+/** Ids are 47 bits: one that is taken is rare, three in a row are broken dice. */
+const MOST_TRIES = 3
+
+/**
+ * Makes a key for a client. The token is told here and never again. Throws `not_found`, or `conflict` where the client
+ * has two live keys already.
+ */
+export async function issueKey(
+  redis: Redis,
+  client: string,
+  random: RandomBytes,
+  nowMs: number,
+): Promise<NewToken> {
+  for (let i = 0; i < MOST_TRIES; i++) {
+    const made = createToken(random)
+    const reply = await askRedis(() =>
+      redis.eval(
+        ISSUE_SCRIPT,
+        3,
+        clientKey(client),
+        clientKeysKey(client),
+        apiKeyKey(made.id),
+        ...[client, made.id, digestOf(made.token), String(nowMs), String(MOST_LIVE_KEYS)],
+      ),
+    )
+    if (reply === 'ok') return made
+    if (reply === 'unknown') throw unknownClient(client)
+    if (reply === 'full') throw tooManyKeys(client)
+  }
+  throw new Error('three random key ids in a row were taken: the source of random bytes is broken')
+}
+
+/**
+ * Confirms the newer key of a client: every older one dies. A key that is alone, or was confirmed before, stays as it
+ * is. Throws `not_found`, or `conflict` where a newer key waits to be confirmed.
+ */
+export async function confirmKey(redis: Redis, keyId: string, nowMs: number): Promise<Confirmation> {
+  const client = await ownerOf(redis, keyId)
+  if (client === null) throw unknownKey(keyId)
+  const reply = await askRedis(() =>
+    redis.eval(CONFIRM_SCRIPT, 1, clientKeysKey(client), keyId, String(nowMs), apiKeyKey('')),
+  )
+  const [verdict, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
+  if (verdict === 'unknown') throw unknownKey(keyId)
+  if (verdict === 'older') throw olderKey(keyId)
+  return { client, keyId, retired }
+}
+
+/** Ends a key at once; false where there was none. */
+export async function revokeKey(redis: Redis, keyId: string): Promise<boolean> {
+  const client = await ownerOf(redis, keyId)
+  if (client === null) return false
+  const reply = await askRedis(() =>
+    redis.eval(REVOKE_SCRIPT, 2, apiKeyKey(keyId), clientKeysKey(client), keyId),
+  )
+  return reply === 1
+}
+
+/** The live keys of a client, oldest first. */
+export async function listKeys(redis: Redis, client: string): Promise<readonly ApiKey[]> {
+  const ids = await askRedis(() => redis.smembers(clientKeysKey(client)))
+  const records = await Promise.all(ids.map(id => askRedis(() => redis.hgetall(apiKeyKey(id)))))
+  return records
+    .map((record, i) => ({ id: ids[i]!, record }))
+    .filter(({ record }) => Object.keys(record).length > 0) // died since
+    .map(({ id, record }) => ({ id, ...storedKey.parse(record) }))
+    .sort((a, b) => a.number - b.number)
+    .map(({ number: _, ...key }) => key)
+}
+
+/** Puts down that a key was used, once a minute at the most; nothing where it died meanwhile. */
+export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
+  await askRedis(() => redis.eval(NOTE_USE_SCRIPT, 1, apiKeyKey(keyId), String(nowMs), String(USE_NOTED_MS)))
+}
+
+/** How exact `last_used_at` is: a write with its fsync for every pull would say little more. */
+export const USE_NOTED_MS = 60_000
+
+/** Made again after a lost reply it finds what it has made itself, and says ok. */
+const ISSUE_SCRIPT = `
+local client, id, sha256, now, most = unpack(ARGV)
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
+local there = redis.call('HGET', KEYS[3], 'sha256')
+if there then return there == sha256 and 'ok' or 'taken' end
+if redis.call('SCARD', KEYS[2]) >= tonumber(most) then return 'full' end
+local number = redis.call('HINCRBY', KEYS[1], 'keys_issued', 1)
+redis.call('HSET', KEYS[3], 'client', client, 'sha256', sha256, 'created_at', now, 'number', number)
+redis.call('SADD', KEYS[2], id)
+return 'ok'
+`
+
+/** The keys that it names by itself carry the same hash tag as the declared one. */
+const CONFIRM_SCRIPT = `
+local id, now, prefix = unpack(ARGV)
+local function number(key) return tonumber(redis.call('HGET', prefix .. key, 'number')) end
+if redis.call('SISMEMBER', KEYS[1], id) == 0 then return {'unknown'} end
+local others = {}
+for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if other ~= id then
+    if number(other) > number(id) then return {'older'} end
+    others[#others + 1] = other
+  end
+end
+redis.call('HSETNX', prefix .. id, 'confirmed_at', now)
+for _, other in ipairs(others) do
+  redis.call('SREM', KEYS[1], other)
+  redis.call('DEL', prefix .. other)
+end
+return {'ok', unpack(others)}
+`
+
+const REVOKE_SCRIPT = `
+redis.call('SREM', KEYS[2], ARGV[1])
+return redis.call('DEL', KEYS[1])
+`
+
+const NOTE_USE_SCRIPT = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local last = tonumber(redis.call('HGET', KEYS[1], 'last_used_at') or '-inf')
+if tonumber(ARGV[1]) - last < tonumber(ARGV[2]) then return 0 end
+return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
+`
+
+const ownerOf = (redis: Redis, keyId: string): Promise<string | null> =>
+  askRedis(() => redis.hget(apiKeyKey(keyId), 'client'))
+
+const instant = z.string().transform(ms => toIsoInstant(Number(ms)))
+
+const storedKey = z.object({
+  client: z.string(),
+  number: z.coerce.number(),
+  created_at: instant,
+  confirmed_at: instant.nullable().default(null),
+  last_used_at: instant.nullable().default(null),
+})
+
+const unknownKey = (keyId: string): ApiError =>
+  new ApiError('not_found', `there is no live key '${keyId.slice(0, 8)}'; \`highwater ops keys\` lists them`)
+
+const olderKey = (keyId: string): ApiError =>
+  new ApiError('conflict', `${keyId} is the older of two keys: confirm with the new one, and this one dies`)
+
+const tooManyKeys = (client: string): ApiError =>
+  new ApiError(
+    'conflict',
+    `the client '${client}' has ${MOST_LIVE_KEYS} live keys: confirm the new one, or revoke one`,
+  )

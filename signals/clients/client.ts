@@ -1,0 +1,61 @@
+// Who subscribes: one record a client, and what it may see.
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
+
+export const CLIENT_STATUSES = ['pending', 'active'] as const
+
+export type ClientStatus = (typeof CLIENT_STATUSES)[number]
+
+export type Client = {
+  readonly id: string
+  /** The operator's own word for what was sold. */
+  readonly tier: string
+  /** `pending` until the operator switches the account on. */
+  readonly status: ClientStatus
+  /** The strategies whose signals it gets, sorted. */
+  readonly aliases: readonly string[]
+  /** Whether it may use the accumulation program. */
+  readonly program: boolean
+  /** UTC instant, ISO 8601. */
+  readonly created_at: string
+}
+
+/** Who asks, and with which key. */
+export type Identity = { readonly client: Client; readonly keyId: string }
+
+/** The record of a client as it is stored. */
+export type StoredClient = Readonly<Record<'tier' | 'status' | 'aliases' | 'program' | 'created_at', string>>
+
+const stored = z.object({
+  tier: z.string(),
+  status: z.enum(CLIENT_STATUSES),
+  aliases: z.string().transform(text => z.array(z.string()).parse(JSON.parse(text))),
+  program: z.enum(['0', '1']).transform(text => text === '1'),
+  created_at: z.string(),
+})
+
+/** A stored record read, null where there is none. Throws where it is not what was written. */
+export function toClient(id: string, fields: Readonly<Record<string, string>>): Client | null {
+  return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
+}
+
+export const toStoredClient = ({ tier, status, aliases, program, created_at }: Client): StoredClient => ({
+  tier,
+  status,
+  aliases: JSON.stringify(aliases),
+  program: program ? '1' : '0',
+  created_at,
+})
+
+/** Throws a `validation_error` unless a text may be an id: of a client, of a tier or of an alias. */
+export function assertId(param: string, value: string): void {
+  if (ID_PATTERN.test(value)) return
+  const reason = 'expected 1 to 64 of a-z, 0-9, - and _, the first one a letter or a digit'
+  throw new ApiError('validation_error', `${param}: ${reason}`, {
+    details: [{ param, value: value.slice(0, ECHO_LENGTH), reason }],
+  })
+}
+
+/** Longer values are cut where a refusal quotes them. */
+const ECHO_LENGTH = 80

@@ -1,0 +1,67 @@
+// API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, everything between the underscores in base 62. The prefix
+// is for scanners that look for leaked secrets, the checksum refuses a mistyped key without asking anybody, the id may
+// be logged.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/** Random bytes, as many as asked for. */
+export type RandomBytes = (size: number) => Uint8Array
+
+/** A new API key: the token is for its owner and for nobody else. */
+export type NewToken = { readonly id: string; readonly token: string }
+
+const PREFIX = 'hw_live_'
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+const ID_DIGITS = 8
+/** 62^8 ids: they are public and need not be random, only different. */
+const ID_BYTES = 6
+
+/** 256 bits: 62^43 is just above 2^256. */
+const SECRET_DIGITS = 43
+const SECRET_BYTES = 32
+
+/** 62^6 is above 2^32. */
+const CHECKSUM_DIGITS = 6
+
+const FORM = new RegExp(
+  `^(${PREFIX}([0-9A-Za-z]{${ID_DIGITS}})_[0-9A-Za-z]{${SECRET_DIGITS}})_([0-9A-Za-z]{${CHECKSUM_DIGITS}})$`,
+)
+
+/** Makes a key of random bytes. */
+export function createToken(random: RandomBytes): NewToken {
+  const id = toBase62(toInteger(random(ID_BYTES)) % 62n ** BigInt(ID_DIGITS), ID_DIGITS)
+  const body = `${PREFIX}${id}_${toBase62(toInteger(random(SECRET_BYTES)), SECRET_DIGITS)}`
+  return { id, token: `${body}_${checksumOf(body)}` }
+}
+
+/** The public id of a key, null where the text has not the form of one or was mistyped. */
+export function parseToken(text: string): { readonly id: string } | null {
+  const [, body = '', id = '', checksum] = FORM.exec(text) ?? []
+  return checksum !== undefined && checksumOf(body) === checksum ? { id } : null
+}
+
+/** What is stored of a key: the SHA-256 of the whole token, hexadecimal. */
+export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+/** What a token is compared to where there is nothing to compare to, so that both cases take the same time. */
+const NO_DIGEST = '0'.repeat(64)
+
+/** Whether a token is the one whose digest is stored, in a time that tells nothing; null where none is stored. */
+export function matchesDigest(token: string, stored: string | null): boolean {
+  const expected = Buffer.from(stored ?? NO_DIGEST, 'latin1')
+  const found = Buffer.from(digestOf(token), 'latin1')
+  return found.length === expected.length && timingSafeEqual(found, expected) && stored !== null
+}
+
+const checksumOf = (body: string): string => toBase62(BigInt(crc32(body)), CHECKSUM_DIGITS)
+
+const toInteger = (bytes: Uint8Array): bigint =>
+  bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+
+function toBase62(value: bigint, digits: number): string {
+  let text = ''
+  for (let rest = value; text.length < digits; rest /= 62n) text = DIGITS[Number(rest % 62n)]! + text
+  return text
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { ApiError } from '#core/contract/errors.ts'
+import { findClient } from '../clients/clients.ts'
+import type { LoggedSignal } from '../log/read-log.ts'
+import { readVisible } from '../log/visible.ts'
+import { type DeliveryState, readDeliveries } from './ledger.ts'
+import { signalIdOf } from './test-fire.ts'
+
+/** What became of the signals of a client. */
+export type Account = {
+  readonly from: number
+  readonly to: number
+  /** Signals that it may see now. */
+  readonly entitled: number
+  /** Those whose delivery was acknowledged. */
+  readonly delivered: number
+  /** Numbers of all others, ascending: `exhausted`, `withdrawn`, still owed, or never owed, as before there was a webhook. */
+  readonly missing: readonly number[]
+  readonly exhausted: readonly number[]
+  readonly withdrawn: readonly number[]
+  /**
+   * SHA-256 in hex over a line `<seq> <signal_id>` and a line break for each entitled signal, ascending: who has pulled or
+   * received them all can compute it.
+   */
+  readonly sha256: string
+}
+
+/** Numbers that one answer may span: some seconds of reading, and a list that can be read. */
+export const MOST_ACCOUNTED = 100_000
+
+/** Accounts for every signal of a client from one number to another, both included. Throws `not_found`, `validation_error`. */
+export async function accountFor(redis: Redis, client: string, from: number, to: number): Promise<Account> {
+  assertRange(from, to)
+  const viewer = await findClient(redis, client)
+  const hash = createHash('sha256')
+  const seqs = {
+    delivered: [] as number[],
+    missing: [] as number[],
+    exhausted: [] as number[],
+    withdrawn: [] as number[],
+  }
+  for await (const block of readVisible(redis, viewer, from - 1, to)) {
+    const states = await readDeliveries(redis, block.map(seqOf), client)
+    for (const [i, signal] of block.entries()) {
+      hash.update(`${signal.seq} ${signalIdOf(signal.body)}\n`)
+      for (const kind of kindsOf(states[i] ?? null)) seqs[kind].push(signal.seq)
+    }
+  }
+  const { delivered, ...others } = seqs
+  const entitled = delivered.length + others.missing.length
+  return { from, to, entitled, delivered: delivered.length, ...others, sha256: hash.digest('hex') }
+}
+
+const seqOf = ({ seq }: LoggedSignal): number => seq
+
+function kindsOf(
+  state: DeliveryState | null,
+): readonly ('delivered' | 'missing' | 'exhausted' | 'withdrawn')[] {
+  switch (state?.status) {
+    case 'delivered':
+      return ['delivered']
+    case 'exhausted':
+    case 'withdrawn':
+      return ['missing', state.status]
+    case 'owed':
+    case undefined:
+      return ['missing']
+  }
+}
+
+function assertRange(from: number, to: number): void {
+  const isRange = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 1 && to >= from
+  if (isRange && to - from < MOST_ACCOUNTED) return
+  const reason = `expected numbers from 1 on, at most ${MOST_ACCOUNTED} of them`
+  throw new ApiError('validation_error', `from, to: ${reason}`, {
+    details: [{ param: 'to', value: `${from} to ${to}`, reason }],
+  })
+}

@@ -1,0 +1,86 @@
+// No delivery goes to a private address: what a URL may say, and where its connection may end.
+import { isIP } from 'node:net'
+import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
+
+/** The development switch: `http`, any port above 1023 and this machine itself are allowed. Never in production. */
+export type AddressRules = { readonly allowLoopback: boolean }
+
+/** A URL or an address that a delivery must not go to. Tells what is expected, never an address. */
+export class RefusedAddressError extends Error {
+  constructor(expected: string) {
+    super(`the webhook is refused: ${expected}`)
+    this.name = 'RefusedAddressError'
+  }
+}
+
+/** Nobody types more, and it goes into every log line about the endpoint. */
+const LONGEST_URL = 2048
+
+/** The two that mean HTTPS. Any other would let a registration knock at services that speak something else. */
+const PORTS: readonly string[] = ['443', '8443']
+
+/** Below are the services of the machine itself. */
+const FIRST_UNPRIVILEGED_PORT = 1024
+
+/** Suffixes that no public name ends in. */
+const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|lan|home|corp|intranet|private|home\.arpa|onion)$/
+
+/**
+ * Parses the URL of a webhook. Throws RefusedAddressError unless it is https, without a user, at an allowed port, and its
+ * host a public address or a name that may have one. Names are resolved and checked when the connection is made.
+ */
+export function checkUrl(text: string, rules: AddressRules): URL {
+  if (text.length > LONGEST_URL)
+    throw new RefusedAddressError(`a URL has ${LONGEST_URL} characters at the most`)
+  // `new URL` would take these out, or read a backslash as a slash: then it is not the URL that was looked at.
+  if (/[\s\\\p{Cc}\p{Cf}]/u.test(text))
+    throw new RefusedAddressError('a URL has no blanks, backslashes or invisible characters')
+  if (!URL.canParse(text)) throw new RefusedAddressError('expected a URL such as https://example.org/hook')
+  const url = new URL(text)
+  checkScheme(url, rules)
+  if (url.username !== '' || url.password !== '')
+    throw new RefusedAddressError('a URL holds no user and no password')
+  checkPort(url, rules)
+  checkHost(hostOf(url), rules)
+  return url
+}
+
+/** Throws RefusedAddressError unless a connection may end at `address`, in the plain form in which sockets report it. */
+export function checkAddress(address: string, { allowLoopback }: AddressRules): void {
+  if (isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address))) return
+  throw new RefusedAddressError('its host is not a public address')
+}
+
+/** The host of a URL as a resolver or a socket takes it: an IPv6 address without its brackets. */
+export const hostOf = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+/** `localhost`, which is not looked up: a resolver could answer anything. */
+export const isLocalhost = (host: string): boolean => host === 'localhost'
+
+function checkScheme(url: URL, { allowLoopback }: AddressRules): void {
+  if (url.protocol === 'https:') return
+  const host = hostOf(url)
+  const isHere = isLocalhost(host) || isLoopbackAddress(host)
+  if (url.protocol === 'http:' && allowLoopback && isHere) return
+  throw new RefusedAddressError('expected a URL that begins with https://')
+}
+
+function checkPort({ port, protocol }: URL, { allowLoopback }: AddressRules): void {
+  const isDefault = port === '' && protocol === 'https:'
+  if (isDefault || PORTS.includes(port)) return
+  if (allowLoopback && Number(port) >= FIRST_UNPRIVILEGED_PORT) return
+  throw new RefusedAddressError(`expected one of the ports ${PORTS.join(', ')}`)
+}
+
+/** `new URL` has brought every disguise of an IPv4 address, and every script's digits and dots, into the plain form. */
+function checkHost(host: string, rules: AddressRules): void {
+  if (isIP(host) !== 0) {
+    checkAddress(host, rules)
+    return
+  }
+  if (rules.allowLoopback && isLocalhost(host)) return
+  const isName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/.test(host)
+  if (!isName || PRIVATE_SUFFIX.test(host)) {
+    throw new RefusedAddressError('its host is not a public name: expected one such as hooks.example.org')
+  }
+}

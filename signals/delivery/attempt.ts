@@ -1,0 +1,111 @@
+// One attempt at one delivery, and what it changes: the ledger, and how the webhook stands.
+import type { LoggedSignal } from '../log/read-log.ts'
+import { burnsAttempt } from './breaker.ts'
+import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
+import type { Attempt, DeliveryState } from './ledger.ts'
+import type { Outcome } from './outcome.ts'
+import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
+import { type Condition, conditionAfter, isSound } from './webhook-condition.ts'
+import { liveSecrets } from './webhook-secret.ts'
+import type { Webhook } from './webhooks.ts'
+import type { Due, Settlement } from './work.ts'
+
+/** What came of a delivery that was due, and what there is to tell of it once that is written. */
+export type Tried = { readonly settlement: Settlement; readonly events: readonly DeliveryEvent[] }
+
+/** An outcome that says something of the receiver. */
+type Answered = Exclude<Outcome, { kind: 'ourFault' }>
+
+/** Makes an attempt. Null where it was our fault that there was none: the delivery is due as before. */
+export async function attemptDelivery(
+  parts: DeliveryParts,
+  webhook: Webhook,
+  signal: LoggedSignal,
+  due: Due,
+): Promise<Tried | null> {
+  const { client, url } = webhook
+  const at = parts.now()
+  const number = due.state.attempts + 1
+  const secrets = liveSecrets(webhook.secrets, at)
+  const outcome = await parts.send({ url, secrets, signal, prevSeq: due.state.prev, attempt: number })
+  if (outcome.kind === 'ourFault') {
+    parts.onEvent({ kind: 'our fault', client, reason: outcome.reason })
+    return null
+  }
+  const counts = outcome.kind === 'delivered' || burnsAttempt(webhook.condition.breaker)
+  const attempt = toAttempt(outcome, at, counts ? number : null)
+  const { state, dueMs } = stateAfter(parts, due.state, outcome, attempt)
+  const moved = webhookAfter(webhook, due.seq, outcome, parts.now())
+  const events: DeliveryEvent[] = [
+    { kind: 'attempt', client, seq: due.seq, attempt, firedAtMs: signal.atMs },
+    ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, client, seq: due.seq }] : []),
+    ...moved.events,
+  ]
+  return { settlement: { state, dueMs, attempt, webhook: moved.webhook }, events }
+}
+
+function stateAfter(
+  parts: DeliveryParts,
+  before: DeliveryState,
+  outcome: Answered,
+  attempt: Attempt,
+): { readonly state: DeliveryState; readonly dueMs: number | null } {
+  const { status, dueMs, attempts } = verdict(parts, before, outcome, attempt.n !== null)
+  const state = {
+    ...before,
+    status,
+    attempts,
+    first_attempt_at: before.first_attempt_at ?? attempt.at,
+    settled_at: dueMs === null ? parts.now() : null,
+  }
+  return { state, dueMs }
+}
+
+/** A probe that failed burns no attempt: its signal stays due, and the breaker says when to try again. */
+function verdict(
+  { now, random }: DeliveryParts,
+  { attempts }: DeliveryState,
+  outcome: Answered,
+  counts: boolean,
+): { readonly status: DeliveryState['status']; readonly dueMs: number | null; readonly attempts: number } {
+  if (outcome.kind === 'delivered') return { status: 'delivered', dueMs: null, attempts: attempts + 1 }
+  if (!counts) return { status: 'owed', dueMs: now(), attempts }
+  const waitMs = nextRetryMs(attempts + 1, random)
+  if (waitMs === null) return { status: 'exhausted', dueMs: null, attempts: attempts + 1 }
+  const dueMs = now() + clampRetryAfter(waitMs, outcome.retryAfterMs)
+  return { status: 'owed', dueMs, attempts: attempts + 1 }
+}
+
+/** How the webhook stands after an answer; null where it stands as before, which is what healthy ones do. */
+function webhookAfter(
+  { client, condition, lane: before }: Webhook,
+  seq: number,
+  outcome: Answered,
+  nowMs: number,
+): { readonly webhook: Settlement['webhook']; readonly events: readonly DeliveryEvent[] } {
+  const moved = conditionAfter(condition, seq, outcome, nowMs)
+  const isSlow = outcome.kind === 'failed' || outcome.totalMs > SUSPECT_AFTER_MS
+  const lane = isSlow ? 'slow' : 'fast'
+  if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
+  const isBack = condition.breaker.kind === 'open' && outcome.kind === 'delivered'
+  const hurries = isBack || moved.disabled !== null
+  const webhook = { condition: moved.condition, lane, disabledWhy: moved.disabled, hurries } as const
+  if (moved.disabled !== null) return { webhook, events: [{ kind: 'disabled', client, why: moved.disabled }] }
+  if (moved.alertMs === null) return { webhook, events: [] }
+  return { webhook, events: [{ kind: 'failing', client, forMs: moved.alertMs }] }
+}
+
+/** Most are sound before and after: then nothing else needs to be looked at. */
+const isSame = (after: Condition, before: Condition): boolean =>
+  (isSound(after) && isSound(before)) || JSON.stringify(after) === JSON.stringify(before)
+
+const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
+  at,
+  n,
+  ok: outcome.kind === 'delivered',
+  status: outcome.status,
+  reason: outcome.kind === 'delivered' ? null : outcome.reason,
+  first_byte_ms: outcome.firstByteMs,
+  total_ms: outcome.totalMs,
+  excerpt: outcome.excerpt,
+})

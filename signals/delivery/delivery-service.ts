@@ -1,0 +1,198 @@
+// Delivering as a whole: everything between the log and the subscribers' webhooks, in one process. Several may run it.
+import type { Redis } from 'ioredis'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { connectRedis } from '../redis/connect.ts'
+import type { AddressRules } from './address-guard.ts'
+import { callNearby } from './call-nearby.ts'
+import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
+import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
+import type { StartTimer } from './guarded-connect.ts'
+import { createHighWater } from './high-water.ts'
+import { OVERDUE_AFTER_MS, RECONCILE_EVERY_MS, reconcileOnce } from './reconcile.ts'
+import type { RelayParts } from './relay.ts'
+import { runRelay } from './relay-loop.ts'
+import type { ResolveHost } from './resolve-host.ts'
+import type { SecretBox } from './secret-box.ts'
+import { createSender } from './send.ts'
+import { createSendSignal } from './send-signal.ts'
+import { shuffled } from './shuffled.ts'
+import { subscribersOf } from './subscribers.ts'
+import { createWatchdog, WATCH_EVERY_MS } from './watchdog.ts'
+import { FLIGHT_MS } from './work.ts'
+import { startWorkers } from './workers.ts'
+
+export type DeliveryOptions = {
+  readonly redisUrl: string
+  readonly box: SecretBox
+  /** Where the high-water mark is kept. */
+  readonly privateStore: ObjectStore
+  readonly clock: { readonly now: () => number; readonly startTimer: StartTimer }
+  readonly dice: { readonly random: () => number; readonly newToken: () => string }
+  readonly resolveHost: ResolveHost
+  readonly rules: AddressRules
+  /** Authorities to trust in place of the machine's, PEM. */
+  readonly ca?: string
+  /** How long a dead worker or a lost call goes unnoticed; shorter in tests. */
+  readonly pace?: { readonly flightMs: number; readonly overdueAfterMs: number }
+  readonly onEvent: (event: DeliveryEvent) => void
+  /** Told of what went wrong and is tried again. */
+  readonly onError: (error: unknown) => void
+}
+
+export type Delivery = {
+  /** Begins no other delivery, gives those under way a moment, breaks off the rest: that is our fault, and owed as before. */
+  readonly stop: () => Promise<void>
+}
+
+/** What requests under way get at a stop: as much as a healthy receiver needs, less than an orchestrator waits. */
+export const STOP_GRACE_MS = 3_000
+
+/** A read of the log that waits for longer than it was told to hangs on a dead connection. */
+const WAITING_TIMEOUT_MS = 5_000
+
+/** How long after the grace a result waits for a Redis that is away: then it is lost, and the signal is sent again. */
+const SETTLE_GRACE_MS = 1_000
+
+/** Starts to deliver. Rejects where Redis cannot be reached. */
+export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
+  const { redisUrl, clock, onError } = options
+  const redis = connectRedis(redisUrl, onError)
+  const waiting = connectRedis(redisUrl, onError, { commandTimeout: WAITING_TIMEOUT_MS })
+  const blocking = connectRedis(redisUrl, onError, BLOCKING)
+  const connections = [redis, waiting, blocking]
+  try {
+    await Promise.all(connections.map(connection => connection.connect()))
+  } catch (error) {
+    for (const connection of connections) connection.disconnect()
+    throw error
+  }
+
+  const stopped = new AbortController()
+  const sender = createSender({ ...options, ...clock })
+  const queue = createDeliveryQueue(redis)
+  const givenUp = new AbortController()
+  const sleep = createSleep(clock.startTimer, givenUp.signal)
+  const parts = {
+    ...deliveryParts(options, redis, createSendSignal(sender, clock.now), stopped.signal),
+    sleep,
+  }
+  const workers = startWorkers(parts, queue, blocking, onError)
+  const relay = runRelay(
+    relayParts(options, redis, callNearby(queue, workers)),
+    waiting,
+    stopped.signal,
+    onError,
+  )
+  const stopTicks = startTicks(options, redis, queue, workers.lastStartMs)
+  return {
+    async stop() {
+      stopped.abort()
+      stopTicks()
+      waiting.disconnect()
+      const stopTimers = [
+        clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
+        clock.startTimer(STOP_GRACE_MS + SETTLE_GRACE_MS, () => givenUp.abort()),
+      ]
+      await Promise.all([workers.close(), relay])
+      for (const stopTimer of stopTimers) stopTimer()
+      await sender.close()
+      await queue.close()
+      for (const connection of connections) connection.disconnect()
+    },
+  }
+}
+
+/** BullMQ waits on a connection for as long as it takes, also for Redis to come back. */
+const BLOCKING = { maxRetriesPerRequest: null, commandTimeout: undefined, enableOfflineQueue: true } as const
+
+const deliveryParts = (
+  { box, clock, dice, pace, onEvent }: DeliveryOptions,
+  redis: Redis,
+  send: DeliveryParts['send'],
+  stopped: AbortSignal,
+): Omit<DeliveryParts, 'sleep'> => ({
+  redis,
+  box,
+  now: clock.now,
+  ...dice,
+  send,
+  flightMs: pace?.flightMs ?? FLIGHT_MS,
+  isStopping: () => stopped.aborted,
+  onEvent,
+})
+
+const relayParts = (
+  { clock, dice, privateStore }: DeliveryOptions,
+  redis: Redis,
+  queue: DeliveryQueue,
+): RelayParts => ({
+  redis,
+  queue,
+  highWater: createHighWater(privateStore),
+  token: dice.newToken(),
+  now: clock.now,
+  shuffle: list => shuffled(list, dice.random),
+  subscribersOf: (signal, passed) => subscribersOf(redis, signal, passed),
+})
+
+/** Waits, and rejects once a stop waits no longer. */
+const createSleep =
+  (startTimer: StartTimer, givenUp: AbortSignal): DeliveryParts['sleep'] =>
+  ms =>
+    new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        stopTimer()
+        reject(
+          new Error('the service was stopped while Redis was away: a signal that was sent is sent again'),
+        )
+      }
+      const stopTimer = startTimer(ms, () => {
+        givenUp.removeEventListener('abort', giveUp)
+        resolve()
+      })
+      if (givenUp.aborted) giveUp()
+      else givenUp.addEventListener('abort', giveUp, { once: true })
+    })
+
+/** The reconciler and the watchdog; gives a function that stops both. */
+function startTicks(
+  { clock, pace, onEvent, onError }: DeliveryOptions,
+  redis: Redis,
+  queue: DeliveryQueue,
+  lastStartMs: () => number,
+): () => void {
+  const overdueAfterMs = pace?.overdueAfterMs ?? OVERDUE_AFTER_MS
+  const watch = createWatchdog({ queue, lastStartMs, now: clock.now, onEvent })
+  const stops = [
+    every(clock.startTimer, Math.min(RECONCILE_EVERY_MS, overdueAfterMs), onError, () =>
+      reconcileOnce(redis, queue, clock.now(), overdueAfterMs),
+    ),
+    every(clock.startTimer, WATCH_EVERY_MS, onError, watch),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+/** Runs again and again, each time so long after the last one has ended; gives a function that stops it. */
+function every(
+  startTimer: StartTimer,
+  ms: number,
+  onError: (error: unknown) => void,
+  run: () => Promise<unknown>,
+): () => void {
+  let isOver = false
+  const tick = async (): Promise<void> => {
+    try {
+      await run()
+    } catch (error) {
+      if (!isOver) onError(error)
+    }
+    if (!isOver) stop = startTimer(ms, () => void tick())
+  }
+  let stop = startTimer(ms, () => void tick())
+  return () => {
+    isOver = true
+    stop()
+  }
+}

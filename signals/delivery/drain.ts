@@ -1,0 +1,127 @@
+// What a worker does for one client: everything that is due, one request at a time, in the order of the numbers.
+import { RedisDownError } from '../redis/connect.ts'
+import { attemptDelivery } from './attempt.ts'
+import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
+import type { Lane } from './delivery-queue.ts'
+import { openWebhook } from './opened-webhooks.ts'
+import { isEntitled } from './subscribers.ts'
+import { type Due, type Found, type Settlement, settle, type Taking, take } from './work.ts'
+
+/** A worker gives a client back after so long, so that the others have their turn. */
+const TURN_MS = 5_000
+
+/** Of the time that a client is taken for: a turn ends long before it, the last request included, and prolongs nothing. */
+const TURN_SHARE = 0.25
+
+/** After a fault of ours, such as a resolver that is down, the client is looked at again. */
+const OUR_FAULT_WAIT_MS = 2_000
+
+/** What was sent is not sent again because Redis was away for a moment: the result waits for it. */
+const SETTLE_AGAIN_MS = 250
+
+/** When to look after the client again: `busy` and `done` need nobody to. */
+export type DrainResult =
+  | { readonly kind: 'busy' | 'done' }
+  | { readonly kind: 'later'; readonly atMs: number; readonly lane: Lane }
+
+/** A client that a worker has taken. */
+type Turn = Taking & { readonly lane: Lane; readonly endsMs: number }
+
+/** A delivery that was looked at. */
+type Step = {
+  readonly settlement: Settlement
+  /** In which lane the client is now. */
+  readonly lane: Lane
+  /** When to go on, null where the same worker does at once. */
+  readonly leaveUntilMs: number | null
+  /** What to tell once it is written. */
+  readonly events: readonly DeliveryEvent[]
+}
+
+/**
+ * Delivers what is due for a client, unless another worker is at it: that one finds it too, because a client is given
+ * back in the same step in which nothing due is found.
+ */
+export async function drainClient(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
+  const { redis, now, flightMs } = parts
+  const turn = {
+    client,
+    token: parts.newToken(),
+    flightMs,
+    lane,
+    endsMs: now() + Math.min(TURN_MS, flightMs * TURN_SHARE),
+  }
+  let found = await take(redis, turn, now())
+  let step: Step | null = null
+  while (found.kind === 'send') {
+    step = await deliver(parts, turn, found)
+    const { isCurrent, next } = await settleSurely(parts, turn, found, step)
+    for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
+    found = next
+  }
+  return toResult(found, step?.leaveUntilMs ?? now(), step?.lane ?? lane)
+}
+
+function toResult(found: Exclude<Found, Due>, leaveUntilMs: number, lane: Lane): DrainResult {
+  switch (found.kind) {
+    case 'busy':
+    case 'lost':
+      return { kind: 'busy' }
+    case 'held':
+      return { kind: 'later', atMs: found.atMs, lane: 'slow' }
+    case 'left':
+      return { kind: 'later', atMs: leaveUntilMs, lane }
+    case 'free':
+      return found.atMs === null ? { kind: 'done' } : { kind: 'later', atMs: found.atMs, lane }
+  }
+}
+
+/** Writes what came of a step, and waits for a Redis that is away for as long as the client is ours. */
+async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
+  const { redis, now, sleep } = parts
+  const endsMs = now() + turn.flightMs
+  for (;;) {
+    try {
+      return await settle(redis, turn, due, settlement, now(), leaveUntilMs)
+    } catch (error) {
+      if (!(error instanceof RedisDownError) || now() >= endsMs) throw error
+      await sleep(SETTLE_AGAIN_MS)
+    }
+  }
+}
+
+/** Looks at everything anew, and sends. */
+async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
+  const { signal, record, seq } = due
+  const webhook = openWebhook(parts.box, turn.client, due.webhook)
+  const mayHave = signal !== null && record !== null && isEntitled(record, signal)
+  if (webhook === null || !webhook.enabled || !mayHave) {
+    const events = [{ kind: 'withdrawn', client: turn.client, seq }] as const
+    return { settlement: withdrawn(parts, due), lane: turn.lane, leaveUntilMs: endOf(parts, turn), events }
+  }
+  if (webhook.lane === 'slow' && turn.lane === 'fast') return untried('slow', parts.now())
+  const tried = await attemptDelivery(parts, webhook, signal, due)
+  if (tried === null) return untried(turn.lane, parts.now() + OUR_FAULT_WAIT_MS)
+  const lane = tried.settlement.webhook?.lane ?? webhook.lane
+  return { ...tried, lane, leaveUntilMs: endOf(parts, turn) }
+}
+
+const NOTHING: Settlement = { state: null, dueMs: null, attempt: null, webhook: null }
+
+/** The delivery is due as before, for whoever takes the client next. */
+const untried = (lane: Lane, leaveUntilMs: number): Step => ({
+  settlement: NOTHING,
+  lane,
+  leaveUntilMs,
+  events: [],
+})
+
+/** The client lost its right, or its webhook, before the delivery: it still pulls, and a replay owes it again. */
+const withdrawn = ({ now }: DeliveryParts, { state }: Due): Settlement => ({
+  ...NOTHING,
+  state: { ...state, status: 'withdrawn', settled_at: now() },
+})
+
+/** Null as long as the turn goes on. */
+const endOf = ({ now, isStopping }: DeliveryParts, { endsMs }: Turn): number | null =>
+  now() >= endsMs || isStopping() ? now() : null

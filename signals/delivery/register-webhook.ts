@@ -1,0 +1,172 @@
+// How a webhook comes to be: its address must acknowledge a signed test before anything else is sent there.
+import type { Redis } from 'ioredis'
+import { ApiError } from '#core/contract/errors.ts'
+import { findClient } from '../clients/clients.ts'
+import { readSignal } from '../log/read-log.ts'
+import { newestVisible } from '../log/visible.ts'
+import { askRedis } from '../redis/connect.ts'
+import { registrationsKey } from '../redis/keys.ts'
+import type { DeliveryParts } from './delivery-parts.ts'
+import { commitTest, type FireTestParts, testAliasOf } from './fire-test.ts'
+import type { HighWater } from './high-water.ts'
+import type { RandomBytes, SecretBox } from './secret-box.ts'
+import { testContent } from './test-fire.ts'
+import {
+  createWebhookSecret,
+  keyOfSecret,
+  liveSecrets,
+  rotateSecrets,
+  type WebhookSecret,
+} from './webhook-secret.ts'
+import { readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
+
+export type RegisterParts = FireTestParts & {
+  readonly box: SecretBox
+  readonly highWater: HighWater
+  readonly drawBytes: RandomBytes
+  readonly send: DeliveryParts['send']
+}
+
+/** What a subscriber wants: an address, and a secret where it brings its own. */
+export type WebhookRequest = { readonly url: string; readonly secret: string | null }
+
+/** Registrations that a client may try in an hour: each makes one request to an address that it chose. */
+export const MOST_REGISTRATIONS = 5
+
+const HOUR_S = 3_600
+
+/** The one answer to whatever went wrong at the address, so that nobody learns from it what is there. */
+const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
+
+/** Throws `rate_limited` where a client has had its registrations of this hour; counts nothing. */
+export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
+  const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
+  if (tried >= MOST_REGISTRATIONS) throw await tooMany(redis, client)
+}
+
+/**
+ * Registers the webhook of a client, as many times an hour as a subscriber may. Throws `rate_limited`, and what
+ * registerWebhook throws.
+ */
+export async function registerOwnWebhook(
+  parts: RegisterParts,
+  client: string,
+  request: WebhookRequest,
+): Promise<string | null> {
+  await countRegistration(parts.redis, client)
+  return registerWebhook(parts, client, request)
+}
+
+/**
+ * Sends a signed test to the address, and saves and enables the webhook where it is acknowledged with 2xx; otherwise all
+ * stays as it was. A webhook that moves keeps its secrets, so that a receiver which verifies can acknowledge the test; to
+ * the same end a first one may bring its secret, and a later one may bring its next, beside which the old ones sign for
+ * the usual overlap. Resolves with the secret where it was made here: it is shown this once. Throws `validation_error`,
+ * `not_found`, or RedisDownError.
+ */
+export async function registerWebhook(
+  parts: RegisterParts,
+  client: string,
+  { url, secret }: WebhookRequest,
+): Promise<string | null> {
+  const before = await readWebhook(parts.redis, parts.box, client)
+  const { secrets, made } = secretsFor(parts, before, secret)
+  if (!(await isAcknowledged(parts, client, url, secrets))) throw invalid('url', NOT_ACKNOWLEDGED)
+  await saveWebhook(parts.redis, parts.box, { client, url, secrets })
+  return made
+}
+
+/** Makes a new secret, which is shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`. */
+export async function rotateWebhookSecret(
+  parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes'>,
+  client: string,
+  overlapMs?: number,
+): Promise<string> {
+  const webhook = await readWebhook(parts.redis, parts.box, client)
+  if (webhook === null) {
+    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
+  }
+  const made = createWebhookSecret(parts.drawBytes)
+  const secrets = rotated(webhook.secrets, made, parts.now(), overlapMs)
+  await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
+  return made
+}
+
+/** The secrets of a webhook to be, and the one of them that was made here. */
+function secretsFor(
+  { now, drawBytes }: RegisterParts,
+  before: Webhook | null,
+  own: string | null,
+): { readonly secrets: readonly WebhookSecret[]; readonly made: string | null } {
+  if (own !== null) {
+    assertSecret(own)
+    const others = (before?.secrets ?? []).filter(({ text }) => text !== own)
+    return { secrets: rotated(others, own, now()), made: null }
+  }
+  if (before !== null) return { secrets: before.secrets, made: null }
+  const made = createWebhookSecret(drawBytes)
+  return { secrets: [{ text: made, expiresAtMs: null }], made }
+}
+
+function rotated(
+  secrets: readonly WebhookSecret[],
+  text: string,
+  nowMs: number,
+  overlapMs?: number,
+): readonly WebhookSecret[] {
+  try {
+    return rotateSecrets(secrets, text, nowMs, overlapMs)
+  } catch (error) {
+    throw new ApiError('conflict', error instanceof Error ? error.message : String(error))
+  }
+}
+
+function assertSecret(text: string): void {
+  try {
+    keyOfSecret(text)
+  } catch (error) {
+    throw invalid('secret', error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Fires the test, which has a number like every signal, and sends it here and now: the relay passes it over. */
+async function isAcknowledged(
+  parts: RegisterParts,
+  client: string,
+  url: string,
+  secrets: readonly WebhookSecret[],
+): Promise<boolean> {
+  const { redis, now, newToken, highWater, send } = parts
+  const alias = await testAliasOf(parts, client)
+  const prevSeq = await newestVisible(redis, await findClient(redis, client))
+  const seq = await commitTest(parts, client, testContent('registration', alias, newToken(), now()))
+  await highWater.cover(seq)
+  const signal = await readSignal(redis, seq)
+  if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
+  const outcome = await send({ url, secrets: liveSecrets(secrets, now()), signal, prevSeq, attempt: 1 })
+  return outcome.kind === 'delivered'
+}
+
+async function countRegistration(redis: Redis, client: string): Promise<void> {
+  const key = registrationsKey(client)
+  const tried = await askRedis(async () => {
+    await redis.set(key, 0, 'EX', HOUR_S, 'NX')
+    return redis.incr(key)
+  })
+  if (tried > MOST_REGISTRATIONS) throw await tooMany(redis, client)
+}
+
+async function tooMany(redis: Redis, client: string): Promise<ApiError> {
+  const waitS = Math.max(1, await askRedis(() => redis.ttl(registrationsKey(client))))
+  return new ApiError(
+    'rate_limited',
+    `a webhook can be registered ${MOST_REGISTRATIONS} times an hour: try again in ${waitS} seconds`,
+    { headers: { 'retry-after': String(waitS) } },
+  )
+}
+
+/** The value is not repeated: an address may hold a token. */
+const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
+  new ApiError('validation_error', `${param}: ${reason}`, {
+    details: [{ param, value: '(not repeated)', reason }],
+  })

@@ -1,0 +1,56 @@
+import type { Redis } from 'ioredis'
+import { findClient } from '../clients/clients.ts'
+import { readBefore } from '../log/read-log.ts'
+import { BLOCK_SIGNALS, readVisible, type Viewer, viewOf } from '../log/visible.ts'
+import { askRedis } from '../redis/connect.ts'
+import { RELAY_CURSOR } from '../redis/keys.ts'
+import type { DeliveryQueue } from './delivery-queue.ts'
+import { oweAgain } from './ledger.ts'
+
+export type ReplayParts = {
+  readonly redis: Redis
+  readonly queue: Pick<DeliveryQueue, 'wake'>
+  readonly now: () => number
+  /** Told how many signals are owed again so far, and up to which number. */
+  readonly onProgress: (owed: number, seq: number) => void
+}
+
+/**
+ * Owes a client again every signal from a number on that it may see now, whatever became of it, and calls for the client.
+ * A try that is under way begins no second round and ends none: the signal is sent once more after it. What the relay has
+ * not passed yet is owed by the relay. Resolves with how many signals there are. Throws `not_found`.
+ */
+export async function replayFrom(parts: ReplayParts, client: string, fromSeq: number): Promise<number> {
+  const { redis, now, onProgress } = parts
+  const viewer = await findClient(redis, client)
+  const until = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
+  let prev = await visibleBefore(redis, viewer, fromSeq)
+  let owed = 0
+  for await (const block of readVisible(redis, viewer, fromSeq - 1, until)) {
+    const debts = block.map(({ seq }) => {
+      const debt = { seq, prev }
+      prev = seq
+      return debt
+    })
+    await oweAgain(redis, client, debts, now())
+    owed += debts.length
+    onProgress(owed, prev)
+  }
+  if (owed > 0) await callFor(parts, client)
+  return owed
+}
+
+const callFor = ({ queue, now }: ReplayParts, client: string): Promise<void> =>
+  queue.wake('fast', [{ client, seq: 0, generation: `p${now()}` }])
+
+/** The number of the signal before `seq` that a client may see, 0 where there is none. */
+async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {
+  const isVisible = viewOf(viewer)
+  for (let before = seq; ; ) {
+    const block = await readBefore(redis, before, BLOCK_SIGNALS)
+    const found = block.find(isVisible)
+    if (found !== undefined) return found.seq
+    if (block.length < BLOCK_SIGNALS) return 0
+    before = block.at(-1)!.seq
+  }
+}

@@ -1,0 +1,57 @@
+import { Resolver } from 'node:dns/promises'
+import { codeOf } from '#storage/error-code.ts'
+
+/** What the name service says of a host. */
+export type Resolution =
+  | { readonly kind: 'found'; readonly addresses: readonly string[] }
+  /** There is no such name, or it has no address: the subscriber's matter. */
+  | { readonly kind: 'unknown' }
+  /** Nobody answers: ours. */
+  | { readonly kind: 'unanswered' }
+
+export type ResolveHost = (host: string) => Promise<Resolution>
+
+/** Twice this has room in the time that a connection may take. */
+const QUERY_TIMEOUT_MS = 1_000
+const QUERY_TRIES = 2
+
+/**
+ * Asks the name servers of this machine, or those given, for IPv4 before IPv6. Not `dns.lookup`: that one occupies a thread of the process
+ * for as long as a name server is silent, and four dead names would hold up every delivery.
+ */
+export function createHostResolver(servers: readonly string[] = []): ResolveHost {
+  let resolver = createResolver(servers)
+  return async host => {
+    const asked = resolver
+    const resolutions = await Promise.all([settle(asked.resolve4(host)), settle(asked.resolve6(host))])
+    const resolution = merge(resolutions)
+    // The servers are read from the machine's configuration once: after silence they may be others.
+    if (resolution.kind === 'unanswered' && asked === resolver) {
+      resolver = createResolver(servers)
+    }
+    return resolution
+  }
+}
+
+function createResolver(servers: readonly string[]): Resolver {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+  if (servers.length > 0) resolver.setServers(servers)
+  return resolver
+}
+
+/** Answers about the name itself. A server that answers SERVFAIL lives, so it is the name's zone that is broken. */
+const SAYS_NOTHING_THERE = /^E(?:NOTFOUND|NODATA|SERVFAIL|BADNAME|NONAME|FORMERR|REFUSED|BADRESP)$/
+
+async function settle(query: Promise<string[]>): Promise<Resolution> {
+  try {
+    return { kind: 'found', addresses: await query }
+  } catch (error) {
+    return { kind: SAYS_NOTHING_THERE.test(String(codeOf(error))) ? 'unknown' : 'unanswered' }
+  }
+}
+
+function merge(resolutions: readonly Resolution[]): Resolution {
+  const addresses = resolutions.flatMap(each => (each.kind === 'found' ? each.addresses : []))
+  if (addresses.length > 0) return { kind: 'found', addresses }
+  return { kind: resolutions.some(({ kind }) => kind === 'unanswered') ? 'unanswered' : 'unknown' }
+}

@@ -1,0 +1,119 @@
+// Secrets at rest: AES-256-GCM under a ring of keys from the environment.
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+
+/** Where a secret belongs. It is authenticated with it: copied to another client or field it does not open. */
+export type SealContext = { readonly client: string; readonly field: string }
+
+export type SecretBox = {
+  /** Encrypts under the first key of the ring. */
+  seal(text: string, context: SealContext): string
+  /** Decrypts what any key of the ring has sealed. Throws SealError. */
+  open(sealed: string, context: SealContext): string
+  /** False for what `highwater ops rekey` has to open and seal again. Throws SealError where it is not sealed at all. */
+  isSealedByNewest(sealed: string): boolean
+}
+
+/** Keys by their id, the first of them encrypts. */
+export type KeyRing = ReadonlyMap<string, KeyObject>
+
+/** Gives so many random bytes. */
+export type RandomBytes = (count: number) => Uint8Array
+
+/** A sealed text that cannot be opened. Says nothing of the text or a key. */
+export class SealError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SealError'
+  }
+}
+
+/** Bytes of an AES-256 key. */
+const KEY_BYTES = 32
+/** What GCM is made for; random ones are safe for 2^32 secrets under one key. */
+const NONCE_BYTES = 12
+/** The whole tag: a shorter one is easier to forge. */
+const TAG_BYTES = 16
+
+const FORM = 'v1'
+
+/**
+ * Parses `SECRET_KEY`: `id:base64` of 32 bytes, more of them after commas, newest first. Throws a sentence that names the
+ * place of an entry and never its content, not even its id: who forgot the id has written a key there.
+ */
+export function parseKeyRing(text: string): KeyRing {
+  const ring = new Map<string, KeyObject>()
+  for (const [i, entry] of text.split(',').entries()) {
+    const [, id, base64] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]+={0,2})$/.exec(entry.trim()) ?? []
+    if (id === undefined || base64 === undefined)
+      throw new Error(`${place(i)} is not of the form id:base64; ${REMEDY}`)
+    const key = Buffer.from(base64, 'base64')
+    if (key.length !== KEY_BYTES) {
+      throw new Error(`${place(i)} holds ${key.length} bytes and must hold ${KEY_BYTES}; ${REMEDY}`)
+    }
+    if (ring.has(id))
+      throw new Error(`${place(i)} has the id of an earlier one: give each key an id of its own`)
+    ring.set(id, createSecretKey(key))
+  }
+  return ring
+}
+
+const place = (index: number): string => `SECRET_KEY: entry ${index + 1}`
+
+const REMEDY =
+  'make one with `echo "k1:$(openssl rand -base64 32)"`, and put a newer one in front, with a comma between'
+
+/** A box that seals and opens under a ring. `drawBytes` must never give the same bytes twice. */
+export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBox {
+  const [newest] = ring
+  if (newest === undefined) throw new Error(`SECRET_KEY holds no key; ${REMEDY}`)
+  const [newestId, newestKey] = newest
+  return {
+    seal(text, context) {
+      const nonce = drawBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', newestKey, nonce, { authTagLength: TAG_BYTES })
+      cipher.setAAD(boundTo(newestId, context))
+      const bytes = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `${FORM}.${newestId}.${bytes.toString('base64url')}`
+    },
+    open(sealed, context) {
+      const { keyId, bytes } = parseSealed(sealed)
+      const key = ring.get(keyId)
+      if (key === undefined) {
+        throw new SealError(
+          `a secret is sealed under the key ${keyId}, which SECRET_KEY lacks: put it back behind the newest`,
+        )
+      }
+      return decrypt(key, bytes, boundTo(keyId, context))
+    },
+    isSealedByNewest: sealed => parseSealed(sealed).keyId === newestId,
+  }
+}
+
+function parseSealed(sealed: string): { readonly keyId: string; readonly bytes: Buffer } {
+  const [form, keyId, base64, ...more] = sealed.split('.')
+  const bytes = Buffer.from(base64 ?? '', 'base64url')
+  if (form !== FORM || keyId === undefined || more.length > 0 || bytes.length < NONCE_BYTES + TAG_BYTES) {
+    throw new SealError('what should be a sealed secret is none: restore it, or set the secret anew')
+  }
+  return { keyId, bytes }
+}
+
+function decrypt(key: KeyObject, bytes: Buffer, aad: Uint8Array): string {
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(aad)
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  } catch {
+    // The only thing that can fail here is the tag.
+    throw new SealError(
+      'a secret does not open: it was changed, belongs elsewhere, or SECRET_KEY has another key under its id',
+    )
+  }
+}
+
+/** JSON, because joined with a separator two contexts could be the same bytes. */
+const boundTo = (keyId: string, { client, field }: SealContext): Uint8Array =>
+  Buffer.from(JSON.stringify([FORM, keyId, client, field]))

@@ -1,0 +1,89 @@
+import { mkdir, open, readFile, truncate } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { toIsoInstant } from '#core/calendar.ts'
+import type { Bar } from '#core/replay/strategy.ts'
+import type { NewBarReader } from './feeds/feed.ts'
+
+/** The bars that came live, in a file that only grows: the first final bar wins, and stays. */
+export type BarStore = {
+  /** Those that were there when it was opened, ascending. */
+  readonly bars: readonly Bar[]
+  /** Writes a bar; when this resolves it is on the disk. Bars come in ascending order. */
+  readonly append: (bar: Bar) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const HEADER = 't,o,h,l,c,v\n'
+
+/**
+ * Opens the file, or makes it. A last line without its end was never acknowledged, so nothing was decided on it: it is
+ * cut off. Throws where the file holds anything else than bars in ascending order.
+ */
+export async function openBarStore(path: string, newReader: NewBarReader): Promise<BarStore> {
+  await mkdir(dirname(path), { recursive: true })
+  const whole = await readWholeLines(path)
+  const bars = parseBars(path, whole, newReader)
+  const file = await open(path, 'a')
+  if (whole === '') {
+    await file.appendFile(HEADER)
+    await file.datasync()
+    await syncFolder(dirname(path))
+  }
+  let last = bars.at(-1)?.t ?? Number.NEGATIVE_INFINITY
+  return {
+    bars,
+    async append(bar) {
+      if (bar.t <= last) return
+      await file.appendFile(toLine(bar))
+      await file.datasync()
+      last = bar.t
+    },
+    close: () => file.close(),
+  }
+}
+
+async function readWholeLines(path: string): Promise<string> {
+  const bytes = await readOrNothing(path)
+  const end = bytes.lastIndexOf(0x0a) + 1
+  if (end < bytes.length) await truncate(path, end)
+  return bytes.toString('utf8', 0, end)
+}
+
+async function readOrNothing(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
+}
+
+/** A name that is not on the disk yet is a file that a power cut takes away. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function parseBars(path: string, text: string, newReader: NewBarReader): Bar[] {
+  const read = newReader()
+  const bars: Bar[] = []
+  for (const [i, line] of text.split('\n').slice(0, -1).entries()) {
+    const row = read(line)
+    const why = row.kind === 'fault' ? row.why : row.kind === 'bar' ? orderFault(bars.at(-1), row.bar) : null
+    if (why !== null) throw new Error(`${path}:${i + 1}: ${why}; restore this file, nothing else writes it`)
+    if (row.kind === 'bar') bars.push(row.bar)
+  }
+  return bars
+}
+
+const orderFault = (before: Bar | undefined, { t }: Bar): string | null =>
+  before === undefined || t > before.t
+    ? null
+    : `expected a bar later than the one before, got ${toIsoInstant(t)}`
+
+const toLine = ({ t, o, h, l, c, v }: Bar): string =>
+  `${toIsoInstant(t)},${o},${h},${l},${c},${Number.isNaN(v) ? '' : v}\n`

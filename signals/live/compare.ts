@@ -1,0 +1,125 @@
+import type { Redis } from 'ioredis'
+import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
+import type { Mode, Signal } from '#core/contract/signal.ts'
+import type { StepReport } from '#core/replay/held.ts'
+import { readAfter } from '../log/read-log.ts'
+import { askRedis } from '../redis/connect.ts'
+import { liveKey } from '../redis/keys.ts'
+import { hashField, heldField } from './live-record.ts'
+import type { Sender } from './live-strategy.ts'
+import { signalId, signalsOf } from './signals-of.ts'
+
+/** What a live strategy left in Redis to be held against a replay. */
+export type LivePast = {
+  readonly version: string
+  /** Closes of the last bar before it was live, and of its last bar. */
+  readonly fromMs: number
+  readonly cursorMs: number
+  readonly record: Readonly<Record<string, string>>
+}
+
+/** A replay over all bars: what happened from `fromMs` on, and the digest at the end of each day. */
+export type Replayed = Sender & {
+  readonly reports: readonly StepReport[]
+  readonly days: readonly { readonly openMs: number; readonly hash: string }[]
+  /** Close of its last bar. */
+  readonly endMs: number
+}
+
+/** As many signals as are read at a time. */
+const BLOCK = 1_000
+
+/** What a strategy left, or null where it never ran, or not in this version: then there is nothing to compare. */
+export async function readLivePast(redis: Redis, alias: string, version: string): Promise<LivePast | null> {
+  const record = await askRedis(() => redis.hgetall(liveKey(alias)))
+  const { cursor, live_from, checkpoint } = record
+  if (!cursor || !live_from || !checkpoint) return null
+  const ran: { version?: unknown } = JSON.parse(checkpoint)
+  return ran.version === version
+    ? { version, fromMs: Number(live_from), cursorMs: Number(cursor), record }
+    : null
+}
+
+/**
+ * Holds what was fired against what a replay of the same bars gives, in sentences that name alias, bar, stored and
+ * replayed; none where they agree. Only what can be traded must agree: tests, `DRY_RUN` and what an operator fired by hand
+ * are left out, and so are entries that a halt kept back and the `flat` of what nobody was told of.
+ */
+export async function compareLive(
+  redis: Redis,
+  past: LivePast,
+  replayed: Replayed,
+): Promise<readonly string[]> {
+  const untilMs = Math.min(past.cursorMs, replayed.endMs)
+  const isInside = (closeMs: number) => closeMs > past.fromMs && closeMs <= untilMs
+  const stored = await storedSignals(redis, replayed.alias, isInside)
+  return [...signalFaults(past, replayed, stored, isInside), ...hashFaults(past, replayed, untilMs)]
+}
+
+/** By id: what the runner itself fired for an alias. */
+async function storedSignals(
+  redis: Redis,
+  alias: string,
+  isInside: (closeMs: number) => boolean,
+): Promise<Map<string, Signal>> {
+  const stored = new Map<string, Signal>()
+  let since = 0
+  for (;;) {
+    const block = await readAfter(redis, since, BLOCK)
+    for (const { body, alias: of, onlyFor } of block) {
+      if (of !== alias || onlyFor !== null) continue
+      const signal: Signal = JSON.parse(body) // its digest was checked: it is what `toHalves` made
+      const closeMs = Date.parse(signal.timestamp)
+      const isOurs = signal.signal_id === signalId(alias, closeMs, signal.action)
+      if (isOurs && !signal.is_test && isInside(closeMs)) stored.set(signal.signal_id, signal)
+    }
+    if (block.length < BLOCK) return stored
+    since = block.at(-1)!.seq
+  }
+}
+
+function signalFaults(
+  { record }: LivePast,
+  replayed: Replayed,
+  stored: Map<string, Signal>,
+  isInside: (closeMs: number) => boolean,
+): string[] {
+  const faults: string[] = []
+  let announced: Mode | null = null
+  const expected = replayed.reports.flatMap(report => signalsOf(report, replayed))
+  for (const signal of expected.filter(({ timestamp }) => isInside(Date.parse(timestamp)))) {
+    const isFlat = signal.action === 'flat'
+    if (isFlat && announced === null) continue
+    const there = stored.get(signal.signal_id)
+    const isExcused = isFlat ? announced === 'DRY_RUN' : record[heldField(signal.signal_id)] !== undefined
+    stored.delete(signal.signal_id)
+    announced = isFlat ? null : (there?.mode ?? null)
+    if (there === undefined ? isExcused : there.mode === 'DRY_RUN' || describe(there) === describe(signal))
+      continue
+    faults.push(faultAt(signal, there === undefined ? 'nothing' : describe(there), describe(signal)))
+  }
+  for (const signal of stored.values()) {
+    if (signal.mode === 'LIVE') faults.push(faultAt(signal, describe(signal), 'nothing'))
+  }
+  return faults
+}
+
+const describe = ({ action, signal_price, stop, implied_leverage }: Omit<Signal, 'seq' | 'schema_version'>) =>
+  `${action} at ${signal_price}, stop ${stop}, leverage ${implied_leverage}`
+
+const faultAt = (signal: Pick<Signal, 'alias' | 'timestamp'>, stored: string, replay: string): string =>
+  `${signal.alias}, bar that closed at ${signal.timestamp}: stored is ${stored}; the replay has ${replay}`
+
+/** The first day that both have whole and that ended in another state; every later one differs with it. */
+function hashFaults({ record, fromMs }: LivePast, replayed: Replayed, untilMs: number): string[] {
+  for (const { openMs, hash } of replayed.days) {
+    const dayEndMs = (toEpochDay(openMs) + 1) * DAY_MS
+    const there = record[hashField(openMs)]
+    if (openMs < fromMs || dayEndMs > untilMs || there === `${openMs} ${hash}`) continue
+    const at = toIsoInstant(openMs + replayed.timeframeMs)
+    return [
+      `${replayed.alias}, bar that closed at ${at}: stored is the state ${there ?? 'of no bar'}; the replay has ${openMs} ${hash}`,
+    ]
+  }
+  return []
+}

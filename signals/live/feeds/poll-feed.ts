@@ -1,0 +1,120 @@
+import { request } from 'undici'
+import type { Bar } from '#core/replay/strategy.ts'
+import type { Feed, NewBarReader, Pause } from './feed.ts'
+import { toBar } from './feed.ts'
+import { toTable } from './poll-body.ts'
+
+/** Between two polls: a bar is known a few seconds after its close, and nobody is asked more often than every second. */
+const POLL_PART = 1 / 120
+const POLL_LEAST_MS = 1_000
+const POLL_MOST_MS = 5_000
+
+/** After failures in a row, the last one for ever: an outage is not made worse by those who wait for its end. */
+const BACK_OFF_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
+
+/** A server that needs longer for a page of bars is down. */
+const DEADLINE_MS = 10_000
+
+/** The newest thousand bars are some 100 kB. */
+const MAX_BODY_BYTES = 4_000_000
+
+/** A bar that is missing while a later one has closed for so long is a gap: an outage of the market. */
+const GAP_PART = 0.25
+const GAP_MOST_MS = 60_000
+
+export type PollOptions = {
+  readonly url: string
+  readonly timeframeMs: number
+  readonly newReader: NewBarReader
+  readonly now: () => number
+  readonly pause: Pause
+  readonly note: (line: string) => void
+  /** The open of the newest bar that is known; null before the first. */
+  readonly lastKnown: () => number | null
+}
+
+/**
+ * Asks a URL for its newest bars again and again. The answer is a table as in a book, or JSON: a list of `[t,o,h,l,c,v]`
+ * or of `{t,o,h,l,c,v}`, `t` the open. Bars that have not closed are passed over. An answer that is none (no 200, no
+ * table) is asked for again; a row that is no bar stops the feed.
+ */
+export const pollFeed = (options: PollOptions): Feed => ({
+  name: withoutQuery(options.url),
+  repeats: true,
+  bars: stop => pollBars(options, stop),
+})
+
+/** A token in a query belongs in no log. */
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')
+
+async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable<Bar> {
+  const { timeframeMs, pause, note } = options
+  const everyMs = Math.min(Math.max(timeframeMs * POLL_PART, POLL_LEAST_MS), POLL_MOST_MS)
+  let failures = 0
+  while (!stop.aborted) {
+    const answer = await ask(options.url, stop)
+    if (stop.aborted) return
+    if ('why' in answer) {
+      if (failures === 0) note(`${withoutQuery(options.url)}: ${answer.why}; asking again`)
+      failures++
+      await pause(BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length) - 1]!, stop)
+      continue
+    }
+    if (failures > 0) note(`${withoutQuery(options.url)} answers again`)
+    failures = 0
+    yield* closedBars(answer.table, options)
+    await pause(everyMs, stop)
+  }
+}
+
+type Answer = { readonly table: string } | { readonly why: string }
+
+async function ask(url: string, stop: AbortSignal): Promise<Answer> {
+  try {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)])
+    const { statusCode, body } = await request(url, {
+      signal,
+      headers: { accept: 'application/json, text/csv' },
+    })
+    if (statusCode !== 200) {
+      await body.dump()
+      return { why: `it answered ${statusCode}` }
+    }
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      // a body without an encoding gives Buffers
+      bytes += chunk.length
+      if (bytes > MAX_BODY_BYTES) return { why: `its answer is longer than ${MAX_BODY_BYTES} bytes` }
+      chunks.push(chunk)
+    }
+    return toTable(Buffer.concat(chunks).toString('utf8'))
+  } catch (error) {
+    // Nothing but the network, the deadline and the stop can fail here.
+    return { why: `it cannot be asked (${error instanceof Error ? error.message : String(error)})` }
+  }
+}
+
+/** The bars of a table that have closed, ascending; those behind a hole only once the hole is taken for a gap. */
+function closedBars(table: string, options: PollOptions): readonly Bar[] {
+  const { timeframeMs, newReader, now } = options
+  const read = newReader()
+  const bars: Bar[] = []
+  for (const [i, line] of table.split(/\r?\n/).entries()) {
+    const bar = line === '' ? null : toBar(withoutQuery(options.url), read(line), i + 1)
+    if (bar !== null && bar.t + timeframeMs <= now()) bars.push(bar)
+  }
+  bars.sort((a, b) => a.t - b.t)
+  return upToHole(bars, options)
+}
+
+function upToHole(bars: readonly Bar[], { timeframeMs, now, lastKnown }: PollOptions): readonly Bar[] {
+  const patienceMs = Math.min(timeframeMs * GAP_PART, GAP_MOST_MS)
+  let before = lastKnown()
+  for (const [i, { t }] of bars.entries()) {
+    const isHole = before !== null && t > before + timeframeMs
+    if (isHole && now() - (t + timeframeMs) < patienceMs) return bars.slice(0, i)
+    before = Math.max(before ?? t, t)
+  }
+  return bars
+}

@@ -1,0 +1,92 @@
+import { type Bars, barAt, lastAtOrBefore } from '#core/replay/bars.ts'
+import type { Bar } from '#core/replay/strategy.ts'
+
+/** The bars of a market up to now, ascending: those of the book and those that came live. */
+export type KnownBars = {
+  readonly timeframeMs: number
+  /** The bar that opened then, or null. */
+  readonly at: (t: number) => Bar | null
+  readonly first: () => Bar | null
+  readonly last: () => Bar | null
+  /** Every bar that opened at `t` or later. */
+  readonly from: (t: number) => readonly Bar[]
+  /** A bar later than the last. */
+  readonly add: (bar: Bar) => void
+  /** All of them, on shared memory. */
+  readonly columns: () => Bars
+}
+
+/** Where both have a bar it is the stored one that counts: the first final bar wins, whatever a vendor says later. */
+export function createKnownBars(book: Bars, stored: readonly Bar[]): KnownBars {
+  const bars = mergeBars(book, stored)
+  let columns: Bars | null = null
+  const place = (t: number) => firstAtOrAfter(bars, t)
+  return {
+    timeframeMs: book.timeframeMs,
+    at: t => {
+      const bar = bars[place(t)]
+      return bar?.t === t ? bar : null
+    },
+    first: () => bars[0] ?? null,
+    last: () => bars.at(-1) ?? null,
+    from: t => bars.slice(place(t)),
+    add(bar) {
+      bars.push(bar)
+      columns = null
+    },
+    columns() {
+      columns ??= toColumns(bars, book.timeframeMs)
+      return columns
+    },
+  }
+}
+
+function mergeBars(book: Bars, stored: readonly Bar[]): Bar[] {
+  const live = new Map(stored.map(bar => [bar.t, bar]))
+  const merged: Bar[] = []
+  for (let i = 0; i < book.t.length; i++) {
+    if (!live.has(book.t[i]!)) merged.push(barAt(book, i))
+  }
+  const isInOrder = merged.length === 0 || (stored[0]?.t ?? Number.POSITIVE_INFINITY) > merged.at(-1)!.t
+  merged.push(...live.values())
+  return isInOrder ? merged : merged.sort((a, b) => a.t - b.t)
+}
+
+function firstAtOrAfter(bars: readonly Bar[], t: number): number {
+  let low = 0
+  let high = bars.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (bars[middle]!.t < t) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function toColumns(bars: readonly Bar[], timeframeMs: number): Bars {
+  const column = (name: keyof Bar): Float64Array => {
+    const values = new Float64Array(new SharedArrayBuffer(bars.length * Float64Array.BYTES_PER_ELEMENT))
+    for (let i = 0; i < bars.length; i++) values[i] = bars[i]![name]
+    return values
+  }
+  return {
+    timeframeMs,
+    t: column('t'),
+    o: column('o'),
+    h: column('h'),
+    l: column('l'),
+    c: column('c'),
+    v: column('v'),
+  }
+}
+
+/** Bars that both have and that are not the same: what a vendor revised after it was traded on. */
+export const revisedBars = (book: Bars, stored: readonly Bar[]): readonly Bar[] =>
+  stored.filter(bar => {
+    const i = lastAtOrBefore(book.t, bar.t)
+    return i >= 0 && book.t[i] === bar.t && !isSameBar(barAt(book, i), bar)
+  })
+
+/** By its prices: a volume is often settled later, and no vendor calls that a revision. */
+export const isSameBar = (a: Bar, b: Bar): boolean =>
+  a.t === b.t && a.o === b.o && a.h === b.h && a.l === b.l && a.c === b.c

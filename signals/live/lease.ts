@@ -1,0 +1,82 @@
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { askRedis } from '../redis/connect.ts'
+import { liveLeaseKey } from '../redis/keys.ts'
+import { releaseLease } from '../redis/release-lease.ts'
+
+/** A runner that does not answer for so long is gone; a bar is late only after a multiple of it. */
+export const LEASE_MS = 15_000
+
+/** Several tries fit into a lease, so that one slow reply does not lose it. */
+export const RENEW_MS = 4_000
+
+export type Holder = { readonly pid: number; readonly host: string; readonly started: string }
+
+/**
+ * Who follows a market. It is a courtesy that saves a second runner its work and tells the operator: what keeps signals
+ * from being fired twice is the cursor of the commit, lease or no lease.
+ */
+export type Lease = {
+  /** Holds it for another while. Throws where another runner has it. */
+  readonly renew: () => Promise<void>
+  /** Gives it back, so that the next runner need not wait. */
+  readonly release: () => Promise<void>
+}
+
+export class LeaseError extends Error {
+  constructor(market: string, holder: string) {
+    super(
+      `another runner follows ${market}: ${holder}. Stop it first, or let this one be; two would only wait for each other`,
+    )
+    this.name = 'LeaseError'
+  }
+}
+
+const holderShape = z.object({ pid: z.number(), host: z.string(), started: z.string() })
+
+/**
+ * Takes the lease of a market. That of a process of this machine that has ended is taken over at once; `isGone` tells.
+ * Throws a LeaseError where another runner holds it.
+ */
+export async function takeLease(
+  redis: Redis,
+  market: string,
+  holder: Holder,
+  isGone: (holder: Holder) => boolean,
+): Promise<Lease> {
+  const key = liveLeaseKey(market)
+  const mine = JSON.stringify(holder)
+  const claim = (from: string) => askRedis(() => redis.eval(CLAIM, 1, key, mine, from, LEASE_MS))
+  const renew = async (): Promise<void> => {
+    const there = await claim('')
+    if (there !== null) throw new LeaseError(market, describe(there))
+  }
+  const there = await claim('')
+  if (there !== null && (!isHolderGone(there, isGone) || (await claim(String(there))) !== null)) {
+    throw new LeaseError(market, describe(there))
+  }
+  return { renew, release: () => releaseLease(redis, key, mine) }
+}
+
+/** Takes what is free, mine, or held by the one that is named; else tells who holds it. */
+const CLAIM = `
+local there = redis.call('GET', KEYS[1])
+if there and there ~= ARGV[1] and there ~= ARGV[2] then return there end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return false
+`
+
+const parseHolder = (there: unknown): Holder | null =>
+  holderShape.safeParse(JSON.parse(String(there))).data ?? null
+
+function isHolderGone(there: unknown, isGone: (holder: Holder) => boolean): boolean {
+  const holder = parseHolder(there)
+  return holder !== null && isGone(holder)
+}
+
+function describe(there: unknown): string {
+  const holder = parseHolder(there)
+  return holder === null
+    ? String(there)
+    : `process ${holder.pid} on ${holder.host}, since ${holder.started}; it is free ${LEASE_MS / 1_000} s after it ended`
+}

@@ -1,0 +1,81 @@
+import type { Redis } from 'ioredis'
+import { toIsoInstant } from '#core/calendar.ts'
+import type { SignalContent } from '#core/contract/signal.ts'
+import type { Bar } from '#core/replay/strategy.ts'
+import { commit, type NewSignal } from '../log/commit.ts'
+import { announce, lateAfterMs } from './announce.ts'
+import { heldField, readOrders, readStanding, recordFields, type Standing } from './live-record.ts'
+import { closeOf, type LiveStrategy } from './live-strategy.ts'
+import { signalsOf } from './signals-of.ts'
+
+/** What a step of a live strategy gets of the world. */
+export type LiveWorld = {
+  readonly redis: Redis
+  /** The time of day, epoch milliseconds. */
+  readonly now: () => number
+  /** Throws a ClockError where the time of day may be wrong. */
+  readonly assertClock: () => Promise<void>
+  /** A line for the operator. */
+  readonly note: (line: string) => void
+}
+
+/**
+ * One closed bar of one strategy: a step of the engine, and one commit of its signals, its checkpoint and its cursor. What
+ * was committed already, by this runner or another, is not committed again: then the standing is the one in Redis.
+ * Throws a RedisDownError where the outcome is unknown: run the same bar again.
+ */
+export async function runBar(
+  world: LiveWorld,
+  strategy: LiveStrategy,
+  standing: Standing,
+  bar: Bar,
+): Promise<Standing> {
+  const { redis, now } = world
+  const { state, report } = await strategy.step(standing.state, bar)
+  await world.assertClock()
+  const closeMs = closeOf(bar, strategy)
+  const orders = await readOrders(redis, strategy)
+  const isLate = now() - closeMs > lateAfterMs(strategy.timeframeMs)
+  const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, {
+    ...orders,
+    isLate,
+  })
+  const next: Standing = { cursor: String(closeMs), version: strategy.version, state, announced }
+  const fields = {
+    ...recordFields(next),
+    ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])),
+  }
+  const outcome = await commit(redis, signals.map(toNew), now(), {
+    alias: strategy.alias,
+    from: standing.cursor,
+    to: next.cursor,
+    fields,
+  })
+  if (outcome.kind === 'moved') return reload(world, strategy, standing, next)
+  for (const [i, { seq }] of outcome.signals.entries()) world.note(describe(seq, signals[i]!))
+  for (const _ of held) world.note(`${strategy.alias}: an entry is kept back, because it is halted`)
+  return next
+}
+
+export const toNew = (content: SignalContent): NewSignal => ({ content, onlyFor: null })
+
+const describe = (seq: number, { alias, action, mode, signal_price, stop }: SignalContent): string =>
+  `signal ${seq}: ${alias} ${action} at ${signal_price}, stop ${stop}, ${mode}`
+
+/** Takes over where the record in Redis stands. It never stands before the bar that was tried, unless it was restored. */
+async function reload(
+  { redis, note }: LiveWorld,
+  { alias, version }: LiveStrategy,
+  before: Standing,
+  wanted: Standing,
+): Promise<Standing> {
+  const there = await readStanding(redis, alias)
+  if (there === null || Number(there.cursor) < Number(wanted.cursor) || there.version !== version) {
+    throw new Error(
+      `${alias}: Redis does not know the bar that closed at ${toIsoInstant(Number(before.cursor))} as this runner left ` +
+        'it: it was wiped or restored, or another runner replaced the strategy; start this one again',
+    )
+  }
+  note(`${alias}: the bar that closed at ${toIsoInstant(Number(wanted.cursor))} was committed before`)
+  return there
+}

@@ -1,0 +1,83 @@
+import { toIsoInstant } from '#core/calendar.ts'
+import { toPrice } from '#core/contract/rounding.ts'
+import { impliedLeverage, type SignalAction, type SignalContent } from '#core/contract/signal.ts'
+import type { Held, StepReport } from '#core/replay/held.ts'
+import type { Side } from '#core/replay/strategy.ts'
+import { sha256 } from '#storage/digest.ts'
+import { closeOf, type Sender } from './live-strategy.ts'
+
+/** Enough for every instrument: venues round to their own tick. */
+const PRICE_DECIMALS = 8
+
+/** Of a digest, as much as keeps two signals apart for ever. */
+const ID_DIGITS = 24
+
+/**
+ * The id of what a strategy decided on a bar. There is no price in it, so that a bar that is run again, revised or not,
+ * cannot fire twice. `ordinal` tells decisions of one action on one bar apart; a step has one at the most.
+ */
+export const signalId = (
+  alias: string,
+  closeMs: number,
+  action: SignalAction,
+  ordinal: number | string = 0,
+) => `sig_${sha256(new TextEncoder().encode(`${alias}|${closeMs}|${action}|${ordinal}`)).slice(0, ID_DIGITS)}`
+
+/**
+ * The signals of a step, in order, as if nothing kept them from being traded: an entry; an exit that was decided, and one
+ * by the stop (or by ruin) that the bar shows; a reversal is `flat` and then the new side. Fills are no signals: they are
+ * what was announced a bar before.
+ */
+export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
+  const signals: SignalContent[] = []
+  let held = report.before
+  const leave = () => {
+    if (held !== null) signals.push(flatOf(report, sender, held))
+    held = null
+  }
+  for (const event of report.events) {
+    if (event.kind === 'closed' && isUnannounced(event.trade.exit_reason)) leave()
+    if (event.kind !== 'ordered') continue
+    if (event.act === 'flat') leave()
+    else {
+      held = { side: event.act, stop: event.stop }
+      signals.push(entryOf(report, sender, event.act, event.stop))
+    }
+  }
+  return signals
+}
+
+/** Ordered exits were announced when they were decided. */
+const isUnannounced = (reason: string | null): boolean => reason === 'stop' || reason === 'liquidation'
+
+function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: number): SignalContent {
+  const signal_price = toPrice(report.bar.c, PRICE_DECIMALS)
+  const stop = toPrice(stopPrice, PRICE_DECIMALS)
+  return {
+    ...frame(report, sender, side),
+    signal_price,
+    stop,
+    base_risk_pct: sender.baseRisk,
+    ...timing(report, sender),
+    implied_leverage: impliedLeverage(signal_price, stop, sender.baseRisk),
+  }
+}
+
+const flatOf = (report: StepReport, sender: Sender, { stop }: Held): SignalContent => ({
+  ...frame(report, sender, 'flat'),
+  signal_price: toPrice(report.bar.c, PRICE_DECIMALS),
+  stop: toPrice(stop, PRICE_DECIMALS),
+  base_risk_pct: 0,
+  ...timing(report, sender),
+  implied_leverage: 0,
+})
+
+const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
+  signal_id: signalId(sender.alias, closeOf(bar, sender), action),
+  alias: sender.alias,
+  mode: 'LIVE' as const,
+  is_test: false,
+  action,
+})
+
+const timing = ({ bar }: StepReport, sender: Sender) => ({ timestamp: toIsoInstant(closeOf(bar, sender)) })

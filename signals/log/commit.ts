@@ -1,0 +1,97 @@
+import type { Redis } from 'ioredis'
+import { type SignalContent, toHalves } from '#core/contract/signal.ts'
+import { sha256 } from '#storage/digest.ts'
+import { askRedis } from '../redis/connect.ts'
+import { HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
+import { COMMIT_KEYS, COMMIT_SCRIPT } from './commit-script.ts'
+
+/** A signal to be written; a test is for one client, everything else for whoever is entitled to its alias. */
+export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
+
+/** The number of a signal, and whether it was in the log already. */
+export type Committed = { readonly seq: number; readonly isRepeat: boolean }
+
+/** A step of a live strategy: written only where its cursor still stands at `from`. */
+export type LiveStep = {
+  readonly alias: string
+  /** The cursor that must be there, '' for none. */
+  readonly from: string
+  readonly to: string
+  /** What else the live record holds from now on. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly signals: readonly Committed[] }
+  /** The cursor stands elsewhere: another runner was here, or this step was made already. */
+  | { readonly kind: 'moved'; readonly cursor: string }
+
+/** The same `signal_id` with another content. */
+export class SignalConflictError extends Error {
+  readonly signalId: string
+  readonly seq: number
+
+  constructor(signalId: string, seq: number) {
+    super(
+      `the signal_id ${signalId} is that of signal ${seq}, which has another content: a new signal needs an id of its own`,
+    )
+    this.name = 'SignalConflictError'
+    this.signalId = signalId
+    this.seq = seq
+  }
+}
+
+/**
+ * Writes signals, all or none, in order, and gives each its number. One that is in the log already keeps its old number,
+ * so that a commit whose reply was lost can be made again. When this resolves the signals are on the disk. Throws
+ * SignalConflictError, or RedisDownError where the outcome is unknown: make the same commit again.
+ */
+export async function commit(
+  redis: Redis,
+  signals: readonly NewSignal[],
+  nowMs: number,
+  step: LiveStep | null = null,
+): Promise<CommitOutcome> {
+  const reply = await askRedis(() =>
+    redis.eval(COMMIT_SCRIPT, COMMIT_KEYS, ...keysOf(step), ...argumentsOf(signals, nowMs, step)),
+  )
+  const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
+  if (verdict === 'ok') return { kind: 'committed', signals: toCommitted(rest) }
+  if (verdict === 'moved') return { kind: 'moved', cursor: rest[0] ?? '' }
+  if (verdict === 'conflict') throw new SignalConflictError(rest[0] ?? '', Number(rest[1]))
+  if (verdict === 'full')
+    throw new Error('the log has no numbers left: 2^53 - 1 signals are enough for anybody')
+  throw new Error(
+    `the log holds signal ${rest[0]}, and its head is behind that: it was damaged or restored in part; restore it whole ` +
+      'with `highwater ops restore`',
+  )
+}
+
+const keysOf = (step: LiveStep | null): string[] => [
+  LOG,
+  SIGNAL_IDS,
+  HEAD,
+  LATEST,
+  liveKey(step?.alias ?? '-'), // a key of the same node, not touched without a step
+]
+
+const argumentsOf = (signals: readonly NewSignal[], nowMs: number, step: LiveStep | null): string[] => [
+  String(nowMs),
+  step?.from ?? '',
+  step?.to ?? '',
+  JSON.stringify(step?.fields ?? {}),
+  String(signals.length),
+  ...signals.flatMap(({ content, onlyFor }) => {
+    const { head, tail } = toHalves(content)
+    const digest = sha256(new TextEncoder().encode(head + tail))
+    return [content.signal_id, digest, head, tail, content.alias, onlyFor ?? '']
+  }),
+]
+
+function toCommitted(pairs: readonly string[]): Committed[] {
+  const committed: Committed[] = []
+  for (let i = 0; i < pairs.length; i += 2) {
+    committed.push({ seq: Number(pairs[i]), isRepeat: pairs[i + 1] === 'repeated' })
+  }
+  return committed
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { askRedis } from '../redis/connect.ts'
+import { EPOCH, HEAD, LATEST, LOG } from '../redis/keys.ts'
+
+/** A signal in the log. */
+export type LoggedSignal = {
+  readonly seq: number
+  /** The exact bytes, as text: what is signed, sent and pulled. */
+  readonly body: string
+  readonly alias: string
+  /** The client of a test fire, null for everything else. */
+  readonly onlyFor: string | null
+  /** When it was written, epoch milliseconds. */
+  readonly atMs: number
+}
+
+/** Where the log stands. */
+export type LogHead = { readonly seq: number; readonly epoch: string }
+
+/** An entry whose bytes are not those that were written. */
+export class DamagedLogError extends Error {
+  constructor(seq: number) {
+    super(`signal ${seq} is not what was written to the log: restore it with \`highwater ops restore\``)
+    this.name = 'DamagedLogError'
+  }
+}
+
+/** Up to `most` signals after `since`, ascending. Throws DamagedLogError or RedisDownError. */
+export async function readAfter(redis: Redis, since: number, most: number): Promise<readonly LoggedSignal[]> {
+  const entries = await askRedis(() => redis.xrange(LOG, `(${since}-0`, '+', 'COUNT', most))
+  return entries.map(toLogged)
+}
+
+/** Up to `most` signals before `seq`, descending. Throws DamagedLogError or RedisDownError. */
+export async function readBefore(redis: Redis, seq: number, most: number): Promise<readonly LoggedSignal[]> {
+  const entries = await askRedis(() => redis.xrevrange(LOG, `(${seq}-0`, '-', 'COUNT', most))
+  return entries.map(toLogged)
+}
+
+/** One signal, or null where there is none of this number. */
+export async function readSignal(redis: Redis, seq: number): Promise<LoggedSignal | null> {
+  const [entry] = await askRedis(() => redis.xrange(LOG, `${seq}-0`, `${seq}-0`))
+  return entry === undefined ? null : toLogged(entry)
+}
+
+/** The numbers of the newest signals of some aliases, and of the tests of a client; 0 where there is none. */
+export async function newestOf(redis: Redis, aliases: readonly string[], client: string): Promise<number> {
+  const found = await askRedis(() => redis.hmget(LATEST, ...aliases, `test:${client}`))
+  return Math.max(0, ...found.map(Number))
+}
+
+/** The newest number and the epoch. The first one who asks names the epoch. */
+export async function readHead(redis: Redis, newEpoch: () => string): Promise<LogHead> {
+  const epoch = await askRedis(async () => {
+    await redis.set(EPOCH, newEpoch(), 'NX')
+    return redis.get(EPOCH)
+  })
+  const seq = await askRedis(() => redis.hget(HEAD, 'seq'))
+  return { seq: Number(seq ?? 0), epoch: epoch ?? '' }
+}
+
+/** An entry of the stream. Throws DamagedLogError where it is not what was written. */
+export function toLogged([id, fields]: [string, string[]]): LoggedSignal {
+  const seq = Number.parseInt(id, 10)
+  const field = new Map<string, string>()
+  for (let i = 0; i < fields.length; i += 2) field.set(fields[i]!, fields[i + 1]!)
+  const { body = '', sha1, alias = '', to = '', at = '0' } = Object.fromEntries(field)
+  if (createHash('sha1').update(body).digest('hex') !== sha1) throw new DamagedLogError(seq)
+  return { seq, body, alias, onlyFor: to === '' ? null : to, atMs: Number(at) }
+}

@@ -1,0 +1,101 @@
+// What Prometheus reads of a process: what it did itself as counters, how the service stands as gauges that are read when
+// somebody asks. No label names a client: a subscriber list is nobody's business, and a label a client would be one series
+// each; the page and the ledger tell about one.
+import { Counter, Histogram, Registry } from 'prom-client'
+import type { DeliveryEvent } from './delivery/delivery-parts.ts'
+import type { Attempt } from './delivery/ledger.ts'
+import { RedisDownError } from './redis/connect.ts'
+import { createGauges } from './service-gauges.ts'
+import type { Overview } from './views/overview.ts'
+
+/** From a quick fsync to the end of a retry: what is promised is a second. */
+const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60, 600, 7_200]
+
+export type Metrics = {
+  readonly onEvent: (event: DeliveryEvent) => void
+  /** A signal was fired: from the request to its acknowledgement by the disk. */
+  readonly onFired: (durableMs: number) => void
+  readonly onAnswered: (answered: {
+    readonly route: string
+    readonly status: number
+    readonly ms: number
+  }) => void
+  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/** Metrics of one process. `overview` reads how the service stands; while Redis is away only `up` is told of it. */
+export function createMetrics(overview: () => Promise<Overview>): Metrics {
+  const registry = new Registry()
+  const events = createEventMetrics(registry)
+  const setGauges = createGauges(registry)
+  return {
+    ...events,
+    async read() {
+      setGauges(await readOrNull(overview))
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+  }
+}
+
+async function readOrNull(overview: () => Promise<Overview>): Promise<Overview | null> {
+  try {
+    return await overview()
+  } catch (error) {
+    if (error instanceof RedisDownError) return null
+    throw error
+  }
+}
+
+function createEventMetrics(registry: Registry): Omit<Metrics, 'read'> {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name: `highwater_${name}`, help, labelNames, registers })
+  const histogram = (name: string, help: string, labelNames: string[] = []) =>
+    new Histogram({ name: `highwater_${name}`, help, labelNames, buckets: SECONDS, registers })
+  const attempts = counter('attempts_total', 'Attempts by result and reason.', ['result', 'reason'])
+  const deliveries = counter('deliveries_total', 'Deliveries that came to an end, by outcome.', ['outcome'])
+  const ourFaults = counter('our_faults_total', 'Attempts that could not be made, by reason.', ['reason'])
+  const disabled = counter('webhooks_disabled_total', 'Webhooks that were given up.', [])
+  const requests = counter('requests_total', 'Requests by route and status.', ['route', 'status'])
+  const latency = histogram('delivery_seconds', 'From the log to the stage of a delivery that succeeded.', [
+    'stage',
+  ])
+  const durable = histogram(
+    'fire_durable_seconds',
+    'From the request of a fire to its acknowledgement by the disk.',
+  )
+  const answers = histogram('request_seconds', 'Time of an answer by route.', ['route'])
+
+  const onAttempt = ({ ok, reason, at, first_byte_ms, total_ms }: Attempt, firedAtMs: number): void => {
+    attempts.inc({ result: ok ? 'delivered' : 'failed', reason: reason ?? '' })
+    if (!ok) return
+    deliveries.inc({ outcome: 'delivered' })
+    const sentMs = Math.max(0, at - firedAtMs)
+    latency.observe({ stage: 'sent' }, sentMs / 1_000)
+    if (first_byte_ms !== null) latency.observe({ stage: 'first_byte' }, (sentMs + first_byte_ms) / 1_000)
+    latency.observe({ stage: 'acknowledged' }, (sentMs + total_ms) / 1_000)
+  }
+  return {
+    onEvent(event) {
+      switch (event.kind) {
+        case 'attempt':
+          return onAttempt(event.attempt, event.firedAtMs)
+        case 'exhausted':
+        case 'withdrawn':
+          return deliveries.inc({ outcome: event.kind })
+        case 'our fault':
+          return ourFaults.inc({ reason: event.reason })
+        case 'disabled':
+          return disabled.inc()
+        case 'failing':
+        case 'stuck':
+          return
+      }
+    },
+    onFired: durableMs => durable.observe(durableMs / 1_000),
+    onAnswered({ route, status, ms }) {
+      requests.inc({ route, status: String(status) })
+      answers.observe({ route }, ms / 1_000)
+    },
+  }
+}

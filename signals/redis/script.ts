@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { askRedis } from './connect.ts'
+
+/** A script and the name by which Redis remembers it. */
+export type Script = { readonly text: string; readonly sha1: string }
+
+/** A script of the ledger or the like: sent whole once, and by its name from then on. */
+export const createScript = (text: string): Script => ({
+  text,
+  sha1: createHash('sha1').update(text).digest('hex'),
+})
+
+/** Runs a script. Throws RedisDownError, or what the script itself raises. */
+export const runScript = (
+  redis: Redis,
+  { text, sha1 }: Script,
+  keys: readonly string[],
+  ...args: readonly (string | number)[]
+): Promise<unknown> =>
+  askRedis(async () => {
+    try {
+      return await redis.evalsha(sha1, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return redis.eval(text, keys.length, ...keys, ...args)
+    }
+  })

@@ -1,0 +1,94 @@
+// How the whole service stands at this moment: one reading for the page, the command line, the metrics and the alerts.
+import type { Redis } from 'ioredis'
+import { listClients } from '../clients/clients.ts'
+import type { Lane } from '../delivery/delivery-queue.ts'
+import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
+import { readHead } from '../log/read-log.ts'
+import { durabilityProblems } from '../redis/boot-checks.ts'
+import { askRedis } from '../redis/connect.ts'
+import { RELAY_CURSOR, RELAY_LEASE } from '../redis/keys.ts'
+import { readWebhookStates, type WebhookState } from './webhook-state.ts'
+
+export type RedisHealth = {
+  readonly version: string
+  readonly usedBytes: number
+  /** 0 where it has no limit. */
+  readonly limitBytes: number
+  /** False where the last write of the append-only file failed. */
+  readonly isWriting: boolean
+  /** Settings under which it could lose an acknowledged signal. */
+  readonly problems: readonly string[]
+}
+
+export type Overview = {
+  readonly seq: number
+  readonly epoch: string
+  readonly redis: RedisHealth
+  /** Signals in the log that the relay has not yet put into the ledger. */
+  readonly relayLag: number
+  /** False where no process relays. */
+  readonly isRelayed: boolean
+  readonly queue: Readonly<Record<Lane, number>>
+  readonly clients: { readonly total: number; readonly active: number }
+  readonly webhooks: readonly WebhookState[]
+  /** Aliases that are halted; `*` stands for all. */
+  readonly halted: readonly string[]
+  /** The strategies that have ever run live. */
+  readonly live: readonly LiveStatus[]
+}
+
+export type OverviewParts = {
+  readonly redis: Redis
+  /** The ids of the strategies of the served dataset. */
+  readonly aliases: () => ReadonlySet<string>
+  readonly queueCounts: () => Promise<Readonly<Record<Lane, number>>>
+  readonly newEpoch: () => string
+}
+
+/** Reads it. Throws RedisDownError. */
+export async function readOverview(parts: OverviewParts): Promise<Overview> {
+  const { redis } = parts
+  const [head, health, cursor, lease, queue, clients, live, halted] = await Promise.all([
+    readHead(redis, parts.newEpoch),
+    readRedisHealth(redis),
+    askRedis(() => redis.get(RELAY_CURSOR)),
+    askRedis(() => redis.exists(RELAY_LEASE)),
+    parts.queueCounts(),
+    listClients(redis),
+    readLive(redis, parts.aliases()),
+    haltedAliases(redis),
+  ])
+  const webhooks = await readWebhookStates(
+    redis,
+    clients.map(({ id }) => id),
+  )
+  return {
+    ...head,
+    redis: health,
+    relayLag: head.seq - Number(cursor ?? 0),
+    isRelayed: lease === 1,
+    queue,
+    clients: { total: clients.length, active: clients.filter(({ status }) => status === 'active').length },
+    webhooks: [...webhooks.values()],
+    halted,
+    live,
+  }
+}
+
+/** The strategies that have ever run live, sorted. */
+export async function readLive(redis: Redis, aliases: ReadonlySet<string>): Promise<readonly LiveStatus[]> {
+  const all = await Promise.all([...aliases].sort().map(alias => readStatus(redis, alias)))
+  return all.filter(({ cursorMs }) => cursorMs !== null)
+}
+
+async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
+  const [info, problems] = await Promise.all([askRedis(() => redis.info()), durabilityProblems(redis)])
+  const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
+  return {
+    version: field('redis_version'),
+    usedBytes: Number(field('used_memory')),
+    limitBytes: Number(field('maxmemory')),
+    isWriting: field('aof_last_write_status') !== 'err' && field('aof_last_bgrewrite_status') !== 'err',
+    problems,
+  }
+}

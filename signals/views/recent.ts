@@ -1,0 +1,90 @@
+// What the operator sees of signals and deliveries, newest first. It reads the log and the ledger as they are; there is no
+// second book of them that could be wrong.
+import type { Redis } from 'ioredis'
+import { type DeliveryState, readLedger } from '../delivery/ledger.ts'
+import { type LoggedSignal, readBefore } from '../log/read-log.ts'
+
+/** Signals that are looked through at the most for one answer: a second's work for Redis, and weeks of most books. */
+const MOST_LOOKED_AT = 2_000
+
+/** Above every number of a signal. */
+const BEYOND = Number.MAX_SAFE_INTEGER
+
+/** Ledgers that are read at once. */
+const BLOCK = 200
+
+export type Counts = { readonly [Status in DeliveryState['status']]: number }
+
+export type SignalRow = { readonly signal: LoggedSignal; readonly counts: Counts }
+
+export type DeliveryRow = {
+  readonly seq: number
+  readonly client: string
+  readonly alias: string
+  /** When the signal was written to the log, epoch milliseconds. */
+  readonly firedAtMs: number
+  readonly state: DeliveryState
+}
+
+/** Which deliveries are looked for; what is left out is any. */
+export type DeliveryFilter = {
+  readonly client?: string | undefined
+  readonly status?: DeliveryState['status'] | undefined
+  /** Only signals with a smaller number. */
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+/** Rows, and where to look on; `next` is null where nothing older is left. */
+export type Page<Row> = { readonly rows: readonly Row[]; readonly next: number | null }
+
+/** The newest signals before a number, and how their deliveries stand. */
+export async function recentSignals(
+  redis: Redis,
+  { before, limit }: Pick<DeliveryFilter, 'before' | 'limit'>,
+): Promise<Page<SignalRow>> {
+  const signals = await readBefore(redis, before ?? BEYOND, limit)
+  const ledgers = await Promise.all(signals.map(({ seq }) => readLedger(redis, seq)))
+  const rows = signals.map((signal, i) => ({ signal, counts: countStates(ledgers[i]!.values()) }))
+  return { rows, next: signals.length < limit ? null : signals.at(-1)!.seq }
+}
+
+/**
+ * The newest deliveries that match. A search ends after so many signals even where it has found little; `next` tells where
+ * to look on.
+ */
+export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
+  const rows: DeliveryRow[] = []
+  let { before } = filter
+  for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
+    const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
+    for (const [i, ledger] of (
+      await Promise.all(signals.map(({ seq }) => readLedger(redis, seq)))
+    ).entries()) {
+      rows.push(...rowsOf(signals[i]!, ledger, filter))
+      // All of one signal or nothing of it: `next` is a number and cannot point into one.
+      if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
+    }
+    if (signals.length < BLOCK) return { rows, next: null }
+    before = signals.at(-1)!.seq
+  }
+  return { rows, next: before ?? null }
+}
+
+/** How many deliveries are in which state. */
+export function countStates(states: Iterable<DeliveryState>): Counts {
+  const counts = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
+  for (const { status } of states) counts[status]++
+  return counts
+}
+
+/** The deliveries of a signal that match, by client. */
+export const rowsOf = (
+  { seq, alias, atMs }: LoggedSignal,
+  ledger: ReadonlyMap<string, DeliveryState>,
+  { client, status }: Pick<DeliveryFilter, 'client' | 'status'> = {},
+): DeliveryRow[] =>
+  [...ledger]
+    .filter(([id, state]) => (client ?? id) === id && (status ?? state.status) === state.status)
+    .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
+    .sort((a, b) => (a.client < b.client ? -1 : 1))

@@ -1,0 +1,10 @@
+/**
+ * A published object that is missing, altered or of another form: the store itself answers, so trying again does not
+ * help. An outage is a StoreError, and never this.
+ */
+export class UnreadableError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UnreadableError'
+  }
+}

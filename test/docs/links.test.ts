@@ -1,0 +1,53 @@
+// What the documents point to is there: every relative link, with its heading.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`),
+]
+
+/** The text without code: what a fence or backticks show is no link. */
+const proseOf = (path: string): string =>
+  readFileSync(path, 'utf8')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, '')
+
+/** Links that stay in the checkout: no address, no mail. */
+const linksIn = (path: string): string[] =>
+  [...proseOf(path).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, target = '']) => target)
+
+/** Headings as they are linked to: small letters, hyphens for spaces, no other punctuation. */
+const anchorsIn = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+const faultOf = (document: string, target: string): string | null => {
+  const [file = '', anchor] = target.split('#')
+  const path = file === '' ? document : join(dirname(document), file)
+  if (!existsSync(path)) return `${target}: there is no ${relative(ROOT, path)}`
+  if (anchor === undefined || anchorsIn(path).includes(anchor)) return null
+  return `${target}: ${relative(ROOT, path)} has no heading of this name`
+}
+
+describe('every relative link leads somewhere', () => {
+  test.each(DOCUMENTS)('%s', name => {
+    const document = join(ROOT, name)
+    const faults = linksIn(document).map(target => faultOf(document, target))
+    expect(faults.filter(fault => fault !== null)).toEqual([])
+  })
+
+  test('and there are links to look at', () => {
+    expect(DOCUMENTS.flatMap(name => linksIn(join(ROOT, name))).length).toBeGreaterThan(30)
+  })
+})

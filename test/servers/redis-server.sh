@@ -1,0 +1,37 @@
+#!/bin/bash
+# Redis that loses nothing it has acknowledged, from a folder of its own.
+#
+#   redis-server.sh PACKAGES FOLDER PORT
+#
+# Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER keeps the append-only file and is made where it
+# is missing. Prints "ready redis://127.0.0.1:PORT" and stays until its standard input ends or it is asked to end.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+packages=$(realpath -m "$1"); folder=$(realpath -m "$2"); port=$3
+program=$(command -v redis-server || true)
+if [ -z "$program" ]; then
+  "$here/unpack-packages.sh" "$packages" redis-server redis-tools
+  export LD_LIBRARY_PATH="$packages/usr/lib/$(uname -m)-linux-gnu:$packages/lib/$(uname -m)-linux-gnu"
+  program=$packages/usr/bin/redis-server
+fi
+mkdir -p "$folder"
+"$program" --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
+  --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
+  < /dev/null > /dev/null 2>&1 &
+server=$!
+stop() { trap - EXIT; kill "$server" 2> /dev/null || true; wait "$server" || true; exit 0; }
+trap stop EXIT INT TERM
+for _ in $(seq 600); do
+  kill -0 "$server" 2> /dev/null || break
+  if (exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]) 2> /dev/null; then
+    echo "ready redis://127.0.0.1:$port $server"
+    cat > /dev/null || true # until the standard input ends
+    exit 0
+  fi
+  sleep 0.05
+done
+echo "redis-server did not start:" >&2
+tail -n 30 "$folder/redis.log" >&2
+trap - EXIT
+kill "$server" 2> /dev/null || true
+exit 1

@@ -1,0 +1,184 @@
+// Deliveries for tests: a subscriber with a webhook, a receiver on loopback, and a world whose clock and answers are made.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Redis } from 'ioredis'
+import type { DeliveryEvent, DeliveryParts, SendOrder } from '#signals/delivery/delivery-parts.ts'
+import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
+import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import type { Outcome } from '#signals/delivery/outcome.ts'
+import { relayOnce } from '#signals/delivery/relay.ts'
+import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
+import { subscribersOf } from '#signals/delivery/subscribers.ts'
+import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { saveWebhook } from '#signals/delivery/webhooks.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import { addClient, NOW_MS, seededBytes } from './signals.ts'
+
+export const BOX: SecretBox = createSecretBox(
+  parseKeyRing(`k1:${Buffer.alloc(32, 7).toString('base64')}`),
+  seededBytes('box'),
+)
+
+const secretBytes = seededBytes('webhook secrets')
+const keyBytes = seededBytes('api keys')
+
+/** An active client with an enabled webhook; gives its secret. */
+export async function addSubscriber(
+  redis: Redis,
+  client: string,
+  url: string,
+  aliases: readonly string[] = ['alder'],
+): Promise<string> {
+  await addClient(redis, client, aliases, keyBytes)
+  const secret = createWebhookSecret(secretBytes)
+  await saveWebhook(redis, BOX, { client, url, secrets: [{ text: secret, expiresAtMs: null }] })
+  return secret
+}
+
+export const delivered = (totalMs = 5): Outcome => ({
+  kind: 'delivered',
+  status: 200,
+  firstByteMs: totalMs,
+  totalMs,
+  excerpt: '',
+})
+
+export const failed = (status: number | null = 500): Outcome => ({
+  kind: 'failed',
+  reason: status === null ? 'timeout' : 'status',
+  status,
+  retryAfterMs: null,
+  firstByteMs: null,
+  totalMs: 5,
+  excerpt: '',
+})
+
+/** A world in which a test says what time it is and what receivers answer. */
+export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | Promise<Outcome>) {
+  const clock = { ms: NOW_MS }
+  const sent: SendOrder[] = []
+  const events: DeliveryEvent[] = []
+  let tokens = 0
+  const parts: DeliveryParts = {
+    redis,
+    box: BOX,
+    now: () => clock.ms,
+    random: () => 0.5, // no jitter
+    newToken: () => `worker-${++tokens}`,
+    sleep: async () => {},
+    send(order) {
+      sent.push(order)
+      return Promise.resolve(answer(order))
+    },
+    flightMs: 20_000,
+    isStopping: () => false,
+    onEvent: event => void events.push(event),
+  }
+  return { parts, clock, sent, events, seqs: () => sent.map(({ signal }) => signal.seq) }
+}
+
+/** Carries the log into the ledger, and gives the calls that were made. */
+export async function relayAll(redis: Redis, now: () => number): Promise<readonly WakeUp[]> {
+  const calls: WakeUp[] = []
+  await relayOnce({
+    redis,
+    queue: {
+      wake: async (_, made) => void calls.push(...made),
+      counts: async () => ({ fast: 0, slow: 0 }),
+      close: async () => {},
+    },
+    highWater: createHighWater(createMemoryStore('private')),
+    token: 'relay',
+    now,
+    shuffle: list => [...list],
+    subscribersOf: (signal, passed) => subscribersOf(redis, signal, passed),
+  })
+  return calls
+}
+
+/** A request that a receiver got. */
+export type Received = {
+  readonly client: string
+  readonly seq: number
+  readonly prevSeq: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export type Receiver = {
+  /** Where a client's webhook is. */
+  readonly urlOf: (client: string) => string
+  /** Every whole request, in the order of arrival, however it was answered. */
+  readonly received: readonly Received[]
+  readonly of: (client: string) => readonly number[]
+  close(): Promise<void>
+}
+
+export type ReceiverAnswer = (request: Received, response: ServerResponse) => void
+
+export const acknowledge: ReceiverAnswer = (_, response) => void response.end()
+
+/** One server for many clients, each at a path of its own. */
+export async function startReceiver(answer: ReceiverAnswer = acknowledge): Promise<Receiver> {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8')
+    request.on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      const { headers, url = '' } = request
+      const seq = Number(headers['x-signal-seq'])
+      const one = { client: url.slice(1), seq, prevSeq: Number(headers['x-prev-seq']), headers, body }
+      received.push(one)
+      answer(one, response)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    urlOf: client => `http://127.0.0.1:${port}/${client}`,
+    received,
+    of: client => received.filter(one => one.client === client).map(({ seq }) => seq),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+export type TestDelivery = Delivery & { readonly events: DeliveryEvent[]; readonly errors: unknown[] }
+
+/** The whole delivery with the real clock, to receivers on loopback. What it reports is kept. */
+export async function startTestDelivery(
+  redisUrl: string,
+  more: Partial<DeliveryOptions> = {},
+): Promise<TestDelivery> {
+  const events: DeliveryEvent[] = []
+  const errors: unknown[] = []
+  const delivery = await startDelivery({
+    redisUrl,
+    box: BOX,
+    privateStore: createMemoryStore('private'),
+    clock: { now: () => Date.now(), startTimer },
+    dice: { random: Math.random, newToken: () => crypto.randomUUID() },
+    resolveHost: async () => ({ kind: 'unknown' }),
+    rules: { allowLoopback: true },
+    onEvent: event => void events.push(event),
+    onError: error => void errors.push(error),
+    ...more,
+  })
+  return { ...delivery, events, errors }
+}
+
+/** A real timer. */
+export const startTimer = (ms: number, run: () => void): (() => void) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+/** Resolves as soon as something holds; what decides is that it holds, and never how long it took. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 5))
+}

@@ -1,0 +1,75 @@
+// A scene for the operator's page: clients in every state, signals, deliveries that went well and some that did not.
+import type { Redis } from 'ioredis'
+import { afterFailedDelivery, HEALTHY } from '#signals/delivery/endpoint-health.ts'
+import { type DeliveryState, owe } from '#signals/delivery/ledger.ts'
+import { SOUND } from '#signals/delivery/webhook-condition.ts'
+import { halt } from '#signals/live/control.ts'
+import { attemptsKey, ledgerKey, liveKey, RELAY_CURSOR, webhookKey } from '#signals/redis/keys.ts'
+import { offlineOrders } from './operator.ts'
+import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
+
+const ALIASES = ['alder', 'birch']
+
+/** Plays it: six signals, of which the third is exhausted for one client. */
+export async function playScene(redis: Redis): Promise<void> {
+  const random = seededBytes('scene')
+  const orders = offlineOrders(redis)
+  for (const id of ['acme-capital', 'north-ridge', 'quiet-harbour', 'old-mill']) {
+    await addClient(redis, id, ALIASES, random)
+    await orders.register(id, { url: `https://hooks.${id}.example.org/signals/in`, secret: null })
+  }
+  await orders.disable(
+    'old-mill',
+    '24 attempts of at least 3 signals failed, and none succeeded for three days',
+  )
+  const health = afterFailedDelivery(HEALTHY, 3, 502, NOW_MS - 5_400_000)
+  const condition = { breaker: { kind: 'open', probes: 2, probeAtMs: NOW_MS + 60_000 }, health }
+  await redis.hset(webhookKey('north-ridge'), { condition: JSON.stringify(condition), lane: 'slow' })
+  await redis.hset(webhookKey('acme-capital'), { condition: JSON.stringify(SOUND) })
+  for (let i = 1; i <= 6; i++) await playSignal(redis, i)
+  await redis.set(RELAY_CURSOR, 6)
+  for (const alias of ALIASES)
+    await redis.hset(liveKey(alias), { cursor: NOW_MS - 5_000, live_from: NOW_MS - 864e5, mode: 'LIVE' })
+  await halt(redis, 'birch')
+}
+
+async function playSignal(redis: Redis, i: number): Promise<void> {
+  const seq = await fire(redis, `sig_${i}`, ALIASES[i % 2]!)
+  const clients = ['acme-capital', 'north-ridge', 'quiet-harbour']
+  await owe(
+    redis,
+    seq,
+    clients.map(client => ({ client, prev: seq - 1 })),
+    NOW_MS,
+  )
+  await settleAs(redis, seq, 'acme-capital', 'delivered', 1)
+  await settleAs(redis, seq, 'quiet-harbour', 'delivered', 2)
+  if (seq === 3) await settleAs(redis, seq, 'north-ridge', 'exhausted', 16)
+}
+
+/** Writes what became of a delivery, as the worker leaves it. */
+async function settleAs(
+  redis: Redis,
+  seq: number,
+  client: string,
+  status: DeliveryState['status'],
+  attempts: number,
+): Promise<void> {
+  const state: DeliveryState = {
+    status,
+    prev: seq - 1,
+    attempts,
+    round: 1,
+    owed_at: NOW_MS + 2,
+    first_attempt_at: NOW_MS + 9,
+    settled_at: NOW_MS + 140 * attempts,
+  }
+  await redis.hset(ledgerKey(seq), client, JSON.stringify(state))
+  for (let n = 1; n <= attempts; n++) {
+    const ok = n === attempts && status === 'delivered'
+    const failed = { status: 502, reason: 'status', excerpt: '<h1>Bad gateway</h1>' }
+    const answer = ok ? { status: 200, reason: null, excerpt: 'ok' } : failed
+    const times = { at: NOW_MS + 140 * n, first_byte_ms: 81, total_ms: 93 }
+    await redis.rpush(attemptsKey(seq, client), JSON.stringify({ ...times, n, ok, ...answer }))
+  }
+}

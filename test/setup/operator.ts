@@ -1,0 +1,101 @@
+// The operator's app for tests: a real Redis behind it, and orders for deliveries that do what the webhook files do.
+import type { Redis } from 'ioredis'
+import { createOperatorApp } from '#api/operator/app.ts'
+import { hostsOf } from '#api/operator/guard.ts'
+import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
+import { oweAgain } from '#signals/delivery/ledger.ts'
+import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  removeWebhook,
+  saveWebhook,
+} from '#signals/delivery/webhooks.ts'
+import { readAfter } from '#signals/log/read-log.ts'
+import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
+
+export const TOKEN = 'operator-token-of-a-test-0123456789abcdef'
+
+export const testBox = (id = 'k1') =>
+  createSecretBox(
+    parseKeyRing(`${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`),
+    seededBytes(`box ${id}`),
+  )
+
+/** Orders without the network: whatever address is given is taken. */
+export function offlineOrders(redis: Redis, box = testBox()): DeliveryOrders {
+  const random = seededBytes('webhooks')
+  return {
+    async readAddress(client) {
+      const webhook = await readWebhook(redis, box, client)
+      return webhook === null ? null : { url: webhook.url, liveSecrets: webhook.secrets.length }
+    },
+    async register(client, { url, secret }) {
+      const text = secret ?? createWebhookSecret(random)
+      await saveWebhook(redis, box, { client, url, secrets: [{ text, expiresAtMs: null }] })
+      return { secret: secret === null ? text : null }
+    },
+    rotate: async () => ({ secret: createWebhookSecret(random) }),
+    enable: async client => void (await enableWebhook(redis, client)),
+    disable: async (client, why) => void (await disableWebhook(redis, client, why)),
+    remove: async client => void (await removeWebhook(redis, client)),
+    fireTest: client => fire(redis, `test_${client}`, 'alder', client),
+    async replay(client, fromSeq) {
+      const signals = await readAfter(redis, fromSeq - 1, 1_000)
+      await oweAgain(
+        redis,
+        client,
+        signals.map(({ seq }) => ({ seq, prev: seq - 1 })),
+        NOW_MS,
+      )
+      return signals.length
+    },
+  }
+}
+
+export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): OperatorParts {
+  let requests = 0
+  return {
+    redis,
+    clock: { now: () => NOW_MS, elapsed: () => 0 },
+    token: TOKEN,
+    hosts: hostsOf('127.0.0.1'),
+    aliases: () => new Set(['alder', 'birch']),
+    programAlias: PROGRAM_ALIAS,
+    random: seededBytes('operator'),
+    newEpoch: () => 'epoch-1',
+    newRequestId: () => `r${++requests}`,
+    orders: offlineOrders(redis),
+    queueCounts: async () => ({ fast: 0, slow: 0 }),
+    metrics: async () => ({ contentType: 'text/plain', text: '' }),
+    onAnswered: () => {},
+    onError: error => {
+      throw error
+    },
+    ...more,
+  }
+}
+
+/** Asks the app as the command line does. */
+export function operatorClient(parts: OperatorParts) {
+  const app = createOperatorApp(parts)
+  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await app.request(`http://127.0.0.1:8082${path}`, {
+      method,
+      headers: {
+        host: '127.0.0.1:8082',
+        authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const json: unknown = response.headers.get('content-type')?.startsWith('application/json')
+      ? JSON.parse(text)
+      : null
+    return { status: response.status, headers: response.headers, text, json }
+  }
+}

@@ -1,0 +1,54 @@
+// A real Redis for one test file: its own port, its own folder, durable as the product demands, and it can be killed.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
+import { freePort } from '#cli/signals/own-redis.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const SCRIPT = join(ROOT, 'test/servers/redis-server.sh')
+const PACKAGES = join(ROOT, '.servers/redis')
+
+export type TestRedis = {
+  readonly url: string
+  /** A new connection, which is up; closed when the server stops. */
+  connect(): Promise<Redis>
+  /** Ends the server at once, as a crash does. */
+  kill(): Promise<void>
+  /** Starts it again on the same port with what is on the disk. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a server, and unpacks it where this machine has none. */
+export async function startTestRedis(): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-redis-'))
+  const port = await freePort()
+  const start = (): Promise<LocalServer> => startLocalServer(SCRIPT, [PACKAGES, folder, String(port)])
+  const connections: Redis[] = []
+  let server = await start()
+  const { url } = server
+  return {
+    url,
+    async connect() {
+      const redis = connectRedis(url, () => {})
+      connections.push(redis)
+      await redis.connect()
+      return redis
+    },
+    async kill() {
+      if (server.pid !== null) process.kill(server.pid, 'SIGKILL')
+      await server.stop()
+    },
+    async restart() {
+      server = await start()
+    },
+    async stop() {
+      for (const redis of connections) redis.disconnect()
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

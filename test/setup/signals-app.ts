@@ -1,0 +1,69 @@
+import type { Redis } from 'ioredis'
+import { createSignalsApp } from '#api/signals/app.ts'
+import type { SignalsParts } from '#api/signals/exchange.ts'
+import type { SignalsRoute } from '#core/contract/signals-routes.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import { BOX, delivered } from './delivery.ts'
+import { NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
+
+/** The parts of a signals app on a Redis, with a clock that stands still unless the test moves it. */
+export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) {
+  const errors: unknown[] = []
+  const clock = { ms: 0 }
+  const parts: SignalsParts = {
+    redis,
+    clock: { now: () => NOW_MS + clock.ms, elapsed: () => clock.ms },
+    settings: {
+      publicBaseUrl: 'https://signals.example.org',
+      programAlias: PROGRAM_ALIAS,
+      trustedProxies: [],
+      deprecatedAtMs: null,
+      sunsetAtMs: null,
+    },
+    registering: registerParts(redis, () => NOW_MS + clock.ms),
+    newEpoch: () => 'first-epoch',
+    isDraining: () => false,
+    onError: error => errors.push(error),
+    ...changes,
+  }
+  return { parts, errors, clock }
+}
+
+/** What a registration needs; every address acknowledges its test, unless `send` says otherwise. */
+export function registerParts(redis: Redis, now: () => number, send?: RegisterParts['send']): RegisterParts {
+  let tokens = 0
+  return {
+    redis,
+    box: BOX,
+    now,
+    newToken: () => `t${++tokens}`,
+    drawBytes: seededBytes('registrations'),
+    aliases: () => ['alder'],
+    highWater: createHighWater(createMemoryStore('private')),
+    send: send ?? (async () => delivered()),
+  }
+}
+
+/** The app itself; `errors` collects what it complains of, `clock.ms` is how far time went on. */
+export function createTestSignals(redis: Redis, changes: Partial<SignalsParts> = {}) {
+  const made = signalsParts(redis, changes)
+  return { ...made, app: createSignalsApp(made.parts) }
+}
+
+/** A request with a key. */
+export const withKey = (token: string, method = 'GET'): RequestInit => ({
+  method,
+  headers: { 'X-API-Key': token },
+})
+
+/** A request with a key, as a route takes it: with a body where it wants one. */
+export const requestOf = ({ method, body }: SignalsRoute, token: string | null): RequestInit => ({
+  method,
+  headers: {
+    ...(token === null ? {} : { 'X-API-Key': token }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  },
+  ...(body === undefined ? {} : { body: '{"url":"https://hooks.example.org/token-of-mine"}' }),
+})

@@ -1,0 +1,58 @@
+// Bodies of the signals service, parsed: what the specification promises, written down apart from the product.
+import { expect } from 'vitest'
+import { z } from 'zod'
+
+const instant = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
+
+const FIXED_META = { generated_utc: instant, timing_ms: z.number().min(0) }
+
+const ERROR = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.unknown() }),
+  meta: z.strictObject(FIXED_META),
+})
+
+const ENVELOPE = z.strictObject({
+  data: z.unknown(),
+  meta: z.strictObject({
+    ...FIXED_META,
+    count: z.int().min(0).optional(),
+    last_seq: z.int().min(0).optional(),
+  }),
+  links: z.record(z.string(), z.string().startsWith('/')),
+})
+
+export const SIGNAL = z.strictObject({
+  schema_version: z.literal('1.0'),
+  signal_id: z.string(),
+  seq: z.int().min(1),
+  alias: z.string(),
+  mode: z.enum(['LIVE', 'DRY_RUN']),
+  is_test: z.boolean(),
+  action: z.enum(['long', 'short', 'flat']),
+  signal_price: z.number(),
+  stop: z.number(),
+  base_risk_pct: z.number(),
+  timestamp: instant,
+  implied_leverage: z.number(),
+})
+
+/** The error of an answer; its envelope and its headers are held to the specification on the way. */
+export async function refusalOf(response: Response) {
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  return ERROR.parse(await response.json()).error
+}
+
+/** The envelope of an answer that was given. */
+export async function envelopeOf(response: Response) {
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  return ENVELOPE.parse(await response.json())
+}
+
+/** The rows of a history. */
+export const rowsOf = async (response: Response) => z.array(SIGNAL).parse((await envelopeOf(response)).data)
+
+/** The numbers of the rows of a history. */
+export const seqsOf = async (response: Response): Promise<number[]> =>
+  (await rowsOf(response)).map(({ seq }) => seq)

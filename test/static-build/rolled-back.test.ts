@@ -1,0 +1,184 @@
+// What users have seen is published history, also where it was rolled back, or cannot be read any more.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { documentKey, manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
+import { rollBack } from '#static-build/move-pointer.ts'
+import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import { RestatementError } from '#static-build/restatement.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { LostRaceError, readHead, readLog } from '#storage/pointer-log.ts'
+import { UnreadableError } from '#storage/unreadable-error.ts'
+import { handSnapshot } from '#test/setup/hand-snapshot.ts'
+import { pointAt } from '#test/setup/point-to.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { orderOf, renderHere, versionOf } from './hand-order.ts'
+import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
+
+const night = (day: number): string => `2024-06-0${day}T00:15:00Z`
+
+const [A, B, C, D, E] = [night(1), night(2), night(3), night(4), night(5)]
+
+let stores: MemoryStores
+
+beforeEach(() => {
+  stores = createMemoryStores()
+})
+
+const publish = (version: string, returns: readonly number[], changes: Partial<PublishOrder> = {}) =>
+  publishVersion({
+    ...orderOf(version, stores),
+    snapshot: handSnapshot([{ id: 'oak', returns }], { version }),
+    render: renderHere,
+    ...changes,
+  })
+
+const back = (version: string) => rollBack(stores.store, version, { nowMs: Date.parse(E), signer: null })
+
+const changesOf = async (version: string) =>
+  changesSchema.parse(
+    JSON.parse(new TextDecoder().decode(await bytesAt(stores.store, documentKey(version, 'changes.json')))),
+  )
+
+const ALLOWED = { allowRestatement: true }
+
+describe('after a rollback', () => {
+  beforeEach(async () => {
+    await publish(A, [0.01, 0.02])
+    await publish(B, [0.01, 0.02, 0.03])
+    await back(A)
+  })
+
+  test('a day that only the version rolled back had shown is not altered unnoticed', async () => {
+    const before = await digestsOf(stores.store)
+    const refused = publish(C, [0.01, 0.02, 0.031])
+    await expect(refused).rejects.toThrow(RestatementError)
+    await expect(refused).rejects.toThrow(
+      `the version ${C} would alter history that ${B} published before it was rolled back:\n` +
+        '  oak: return of 2024-01-03: 0.03 -> 0.031',
+    )
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+
+  test('the same day again, and one more, is only appended to what is served', async () => {
+    const { manifest } = await publish(C, [0.01, 0.02, 0.03, 0.04])
+    expect(manifest).toMatchObject({ previous: A, history_restated: false })
+    const changes = await changesOf(C)
+    expect(changes.strategies[0]?.daily.appended).toMatchObject({ from: '2024-01-03', n: 2 })
+    expect(changes).not.toHaveProperty('rolled_back')
+  })
+
+  test('where it is allowed every user is told which version had shown what, and no later night is refused', async () => {
+    const { manifest } = await publish(C, [0.01, 0.02, 0.031], ALLOWED)
+    expect(manifest).toMatchObject({ previous: A, history_restated: true })
+    const told = await changesOf(C)
+    expect(told.strategies[0]?.daily.restated_count).toBe(0)
+    expect(told.rolled_back).toMatchObject({
+      version: B,
+      strategies: [{ daily: { restated: [{ t: '2024-01-03', old: 0.03, new: 0.031 }] } }],
+    })
+    const { manifest: next } = await publish(D, [0.01, 0.02, 0.031, 0.04])
+    expect(next).toMatchObject({ previous: C, history_restated: false })
+  })
+
+  test('a build that was published finds the same to compare with when it is run again', async () => {
+    await publish(C, [0.01, 0.02, 0.031], ALLOWED)
+    const before = await digestsOf(stores.store)
+    await publish(C, [0.01, 0.02, 0.031], ALLOWED)
+    expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
+  })
+
+  test('and forth again to a restatement, what that one replaced raises no alarm', async () => {
+    await publish(C, [0.01, 0.021, 0.03], ALLOWED)
+    await back(A)
+    await back(C)
+    expect((await publish(D, [0.01, 0.021, 0.03, 0.04])).manifest.history_restated).toBe(false)
+  })
+
+  test('a version that was removed is no measure, and the newest that is there is', async () => {
+    await publish(C, [0.01, 0.02, 0.03, 0.04])
+    await back(A)
+    await stores.store.remove(manifestKey(C))
+    await expect(publish(D, [0.01, 0.02, 0.031])).rejects.toThrow(`that ${B} published before`)
+    await stores.store.remove(manifestKey(B))
+    expect((await publish(D, [0.01, 0.02, 0.031])).manifest.history_restated).toBe(false)
+  })
+
+  test('one whose snapshot is lost is told to users, beside what is known of the served one', async () => {
+    await stores.privateStore.remove(privateKey(B, 'snapshot.json'))
+    await expect(publish(C, [0.01, 0.02, 0.03])).rejects.toThrow(`would be altered of ${B}`)
+    await publish(C, [0.01, 0.02, 0.03], ALLOWED)
+    const told = await changesOf(C)
+    expect(told).toMatchObject({ previous: A, history_restated: true, not_compared: [B] })
+    expect(told.strategies[0]?.daily.appended).toMatchObject({ n: 1 })
+    expect(told).not.toHaveProperty('rolled_back')
+  })
+})
+
+test('what an allowed restatement replaced raises no alarm, even where a rollback goes to before it', async () => {
+  await publish(A, [0.01, 0.02])
+  await publish(B, [0.01, 0.02, 0.03])
+  await publish(C, [0.01, 0.02, 0.031], ALLOWED)
+  expect((await publish(D, [0.01, 0.02, 0.031, 0.04])).manifest.history_restated).toBe(false)
+  await back(A)
+  expect((await publish(E, [0.01, 0.02, 0.031, 0.04, 0.05])).manifest).toMatchObject({
+    previous: A,
+    history_restated: false,
+  })
+})
+
+describe('a served version whose private snapshot is lost', () => {
+  beforeEach(async () => {
+    await publish(A, [0.01, 0.02])
+    await stores.privateStore.remove(privateKey(A, 'snapshot.json'))
+  })
+
+  test('ends the build with the way out, although it is the only version', async () => {
+    const refused = publish(B, [0.01, 0.02, 0.03])
+    await expect(refused).rejects.toThrow(UnreadableError)
+    await expect(refused).rejects.toThrow(
+      /is missing: restore it from a copy.* publish with --allow-restatement/,
+    )
+    expect(await versionOf(stores.store)).toBe(A)
+  })
+
+  test.each([
+    ['only that', () => {}],
+    ['its manifest too', () => stores.store.remove(manifestKey(A))],
+  ])('(%s) is followed where that is allowed, and users are told that nobody knows', async (_what, harm) => {
+    await harm()
+    const { manifest } = await publish(B, [0.01, 0.02, 0.03], ALLOWED)
+    expect(manifest).toMatchObject({ previous: A, history_restated: true })
+    expect(await changesOf(B)).toEqual({
+      version: B,
+      previous: A,
+      history_restated: true,
+      added: [],
+      removed: [],
+      strategies: [],
+      not_compared: [A],
+    })
+    expect((await publish(C, [0.01, 0.02, 0.03, 0.04])).manifest.history_restated).toBe(false)
+  })
+
+  test('is told from a store that is away: that ends the build whatever is allowed', async () => {
+    const away = {
+      ...stores.privateStore,
+      read: async (key: string) => Promise.reject(new StoreError('read', 'memory:private', key, 'no route')),
+    }
+    await expect(publish(B, [0.01, 0.02], { ...ALLOWED, privateStore: away })).rejects.toThrow(StoreError)
+    expect(await versionOf(stores.store)).toBe(A)
+  })
+})
+
+test('a version that came in between while another was made has won, and the other was compared with too little', async () => {
+  await publish(A, [0.01, 0.02])
+  const between: PublishOrder['render'] = async order => {
+    await pointAt(stores.store, C, 'c'.repeat(64))
+    return renderHere(order)
+  }
+  const late = publish(B, [0.01, 0.02, 0.03], { render: between })
+  await expect(late).rejects.toThrow(LostRaceError)
+  await expect(late).rejects.toThrow(`was faster: entry 2 (publish ${C})`)
+  expect((await readHead(stores.store))?.entry.version).toBe(C)
+  expect(await readLog(stores.store)).toHaveLength(2)
+})

@@ -1,0 +1,112 @@
+// `highwater live` as a process: killed at random while its feed grows, and started again; twice at the same time.
+import { appendFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRandom } from '#pipeline/sample/random.ts'
+import { HEAD, liveKey } from '#signals/redis/keys.ts'
+import { startHighwater } from '../setup/highwater-process.ts'
+import { type LiveBook, liveBook } from '../setup/live-book.ts'
+import { startTestRedis, type TestRedis } from '../setup/redis.ts'
+import { logged } from '../signals/live-kit.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+afterAll(() => server.stop())
+
+const start = ({ book, feed, folder }: LiveBook, ...more: readonly string[]) =>
+  startHighwater(
+    ['live', '--book', book, '--feed', `file:${feed}`, '--live-dir', join(folder, 'live'), ...more],
+    { env: { REDIS_URL: server.url } },
+  )
+
+/** Asks again until it is so. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+const cursorOf = async ({ alias }: LiveBook): Promise<number> =>
+  Number(await redis.hget(liveKey(alias), 'cursor'))
+
+const firedBy = async ({ alias }: LiveBook) => (await logged(redis)).filter(signal => signal.alias === alias)
+
+/** Every bar closed long ago, so all of them are late. */
+const expectAll = async (own: LiveBook): Promise<void> => {
+  const fired = (await firedBy(own)).map(({ seq, schema_version, ...rest }) => rest)
+  expect(fired).toEqual(own.expected.map(signal => ({ ...signal, mode: 'DRY_RUN' })))
+}
+
+const BARS = 60
+const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1)
+
+describe('a live runner', () => {
+  test.concurrent.each(SEEDS)(
+    'killed at random (seed %i) and started again fires everything once',
+    async seed => {
+      const own = await liveBook(seed, BARS)
+      const { uniform } = createRandom(1_000 + seed)
+      let written = 0
+      const write = async (count: number) => {
+        const lines = own.lines.slice(written, written + count)
+        written += lines.length
+        for (const line of lines) await appendFile(own.feed, `${line}\n`)
+      }
+      try {
+        for (const share of [0.4, 0.8]) {
+          const runner = start(own)
+          await runner.prints(/follow/)
+          await until(async () => (await cursorOf(own)) > 0)
+          const before = (await firedBy(own)).length
+          await write(Math.floor(BARS * share) - written)
+          const more = Math.floor(uniform() * 6)
+          await until(async () => (await firedBy(own)).length >= before + more)
+          runner.kill('SIGKILL')
+          process.kill(-runner.pid, 'SIGKILL') // the launcher's child is the runner itself
+          expect((await runner.ended).signal).toBe('SIGKILL')
+        }
+        const last = start(own)
+        await write(BARS)
+        await until(async () => (await cursorOf(own)) === own.endMs)
+        last.kill('SIGTERM')
+        expect(await last.ended).toMatchObject({ code: 0 })
+        await expectAll(own)
+      } finally {
+        await rm(own.folder, { recursive: true, force: true })
+      }
+    },
+  )
+
+  test('started a second time says who runs, and fires nothing', async () => {
+    const own = await liveBook(99, 10)
+    const first = start(own)
+    await first.prints(/follow/)
+    const second = await start(own).ended
+    expect(second).toMatchObject({ code: 1 })
+    expect(second.stderr).toContain('another runner follows M99/4h: process')
+    for (const line of own.lines) await appendFile(own.feed, `${line}\n`)
+    await until(async () => (await cursorOf(own)) === own.endMs)
+    first.kill('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0 })
+    await expectAll(own)
+    await rm(own.folder, { recursive: true, force: true })
+  })
+
+  test('ends with a sentence and exit 1 at a feed with rubbish, having fired what came before', async () => {
+    const own = await liveBook(98, 10)
+    const runner = start(own, '--json')
+    await runner.prints(/follow/)
+    await appendFile(own.feed, `${own.lines.join('\n')}\nrubbish\n`)
+    const { code, stderr, stdout } = await runner.ended
+    expect(code).toBe(1)
+    expect(stderr).toContain('line 12: expected 6 fields')
+    expect(JSON.parse(stdout.split('\n')[0]!)).toMatchObject({ message: expect.stringContaining('follow') })
+    await expectAll(own)
+    expect(Number(await redis.hget(HEAD, 'seq'))).toBe((await logged(redis)).length)
+    await rm(own.folder, { recursive: true, force: true })
+  })
+})

@@ -1,0 +1,195 @@
+// The page for subscribers is run as it stands: its shell blocks in order, beside a receiver, against a real service.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { impliedLeverage, signal } from '#core/contract/signal.ts'
+import { issueKey } from '#signals/clients/api-keys.ts'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  DISABLE_AFTER_ATTEMPTS,
+  DISABLE_AFTER_MS,
+  MOST_ATTEMPTS,
+  PROBE_WAITS_MS,
+  RETRY_WAITS_MS,
+  SECRET_OVERLAP_MS,
+} from '#signals/delivery/policy.ts'
+import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
+import { signedHeaders } from '#signals/delivery/sign.ts'
+import { type Exit, startProcess } from '../setup/highwater-process.ts'
+import {
+  copyKit,
+  expectTraded,
+  KITS,
+  type PullService,
+  push,
+  settled,
+  startPullService,
+  startReceiver,
+} from '../setup/receiver-kit.ts'
+import { startTestRedis, type TestRedis } from '../setup/redis.ts'
+import { fire, NOW_MS, seededBytes } from '../setup/signals.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/subscribing.md'), 'utf8')
+
+const blocks = (language: string): string[] =>
+  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+
+const EXAMPLE = blocks('json')[0]!.trimEnd()
+
+const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
+
+let server: TestRedis
+let redis: Redis
+let service: PullService
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  service = await startPullService(redis)
+  return () => service.close()
+})
+afterAll(() => server.stop())
+
+/** All blocks of the page as one shell runs them. */
+async function runPage(folder: string): Promise<Exit> {
+  const { token } = await issueKey(redis, 'acme', seededBytes('next'), NOW_MS)
+  await writeFile(join(folder, 'body.json'), EXAMPLE)
+  const script = blocks('sh')
+    .join('')
+    .replace('https://signals.example.org', service.url)
+    .replace('hw_live_your_key', service.token)
+    .replace('hw_live_your_next_key', token)
+  expect(script).not.toContain('hw_live_your')
+  return startProcess('sh', ['-c', script], { cwd: folder }).ended
+}
+
+/** A receiver that has done three signals and a test between them. */
+async function receiverAtWork(): Promise<string> {
+  const kit = KITS[0]!
+  const folder = await copyKit(kit)
+  const receiver = await startReceiver(kit, folder, service)
+  await receiver.prints(/everything after #0 is read/)
+  for (const id of ['a', 'b']) await fire(redis, id, 'alder')
+  await fire(redis, 'test', 'alder', 'acme')
+  await fire(redis, 'c', 'alder')
+  for (const seq of [1, 2, 3, 4]) await push(redis, receiver.url, seq)
+  await expectTraded(receiver, [1, 2, 4])
+  await settled(redis, receiver)
+  receiver.kill('SIGTERM')
+  await receiver.ended
+  return folder
+}
+
+test('the shell blocks print who asks, what was signed, what was fired, and that nothing is missing', async context => {
+  for (const tool of ['curl', 'jq', 'openssl'])
+    if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
+  const { code, stdout, stderr } = await runPage(await receiverAtWork())
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain('"client_id": "acme"')
+  for (const line of shownHeaders().filter(line => line.includes('ignature')))
+    expect(stdout).toContain(`${line}\n`)
+  expect(stdout).toContain('[3,"alder","DRY_RUN",true,"long"]\n[4,"alder","LIVE",false,"long"]\n')
+  expect(stdout).toContain('/v1/signals/history?limit=2&since=2\n')
+  expect(stdout).toContain('schema_version,signal_id,seq,')
+  expect(stdout).toContain('"epoch": "first-epoch"')
+  expect(stdout).toContain('nothing is missing of 3 signals\n')
+  expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\]\}\n\w{8}\n$/)
+})
+
+test('the shell blocks fail, and name it, where a signal was never done', async context => {
+  for (const tool of ['curl', 'jq', 'openssl'])
+    if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
+  const folder = await receiverAtWork()
+  await fire(redis, 'overlooked', 'alder')
+  const { code, stdout } = await runPage(folder)
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/missing:\noverlooked\n$/)
+})
+
+const shownHeaders = (): string[] => blocks('http')[0]!.trimEnd().split('\n')
+
+test('the example is a signal, signed as the service signs it', () => {
+  const { signal_id, seq, signal_price, stop, base_risk_pct, implied_leverage } = signal.parse(
+    JSON.parse(EXAMPLE),
+  )
+  expect(implied_leverage).toBe(impliedLeverage(signal_price, stop, base_risk_pct))
+  const [secret = ''] = /whsec_[A-Za-z0-9+/=]{44}/.exec(PAGE) ?? []
+  const shown = Object.fromEntries(shownHeaders().map(line => line.split(': ')))
+  const sentAtMs = 1000 * Number(shown['webhook-timestamp'])
+  const body = new TextEncoder().encode(EXAMPLE)
+  const signed = signedHeaders(
+    { body, id: signal_id, seq, prevSeq: 40, attempt: 1, sentAtMs },
+    { secrets: [secret], single: 'newest' },
+  )
+  for (const [name, value] of Object.entries(shown))
+    expect([name, signed[name.toLowerCase()]]).toEqual([name, value])
+})
+
+test('the worked example prints what the page says, and is about the signal of the page', context => {
+  if (!has('python3')) context.skip('there is no python3 on this machine')
+  const { stdout, stderr } = spawnSync('python3', ['-c', blocks('python')[0]!], { encoding: 'utf8' })
+  expect([stdout, stderr]).toEqual([blocks('text')[0], ''])
+  const sized = /^signal = (\{.*\})$/m.exec(blocks('python')[0]!)?.[1] ?? ''
+  expect(JSON.parse(EXAMPLE)).toMatchObject(JSON.parse(sized.replaceAll(/(\d)_(\d)/g, '$1$2')))
+})
+
+test('the page has no other blocks', () => {
+  const languages = [...PAGE.matchAll(/^```(\w+)$/gm)].map(match => match[1])
+  expect(new Set(languages)).toEqual(new Set(['sh', 'json', 'http', 'python', 'text']))
+})
+
+test('the retries that the page tells are those of the service', () => {
+  const units: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000 }
+  const [, told = ''] = /tried again after (.*?), each 20 %/s.exec(PAGE) ?? []
+  const waits = [...told.matchAll(/(\d+)\s(s|min|h)\b/g)].map(
+    ([, count, unit]) => Number(count) * units[unit!]!,
+  )
+  expect(waits).toEqual(RETRY_WAITS_MS)
+  expect(PAGE).toContain(`${MOST_ATTEMPTS} attempts in 28 hours`)
+  expect(MOST_REGISTRATIONS).toBe(5)
+})
+
+test('a key has the form that the page tells', () => {
+  const [, count] = /`hw_live_` and (\d+) characters/.exec(PAGE) ?? []
+  expect(service.token).toMatch(new RegExp(`^hw_live_\\w{${count}}$`))
+})
+
+test('the times of the breaker and of switching off are those of the service', () => {
+  const seconds = PROBE_WAITS_MS.map(ms => ms / 1_000)
+  expect(PAGE).toContain(
+    `after ${seconds[0]} s, after another ${seconds[1]} s, and every ${seconds[2]! / 60} min`,
+  )
+  expect(PAGE).toContain(`${DISABLE_AFTER_MS / 3_600_000} hours without a success`)
+  expect(PAGE).toContain(`${DISABLE_AFTER_ATTEMPTS} attempts, switch the webhook off`)
+  expect(PAGE).toContain(`Both sign for ${SECRET_OVERLAP_MS / 3_600_000} hours`)
+  expect(PAGE).toContain(`after ${ATTEMPT_TIMEOUT_MS / 1_000} s the signal is sent again`)
+})
+
+test('every linked file exists, and the examples name every setting that they read', () => {
+  const readme = readFileSync(join(ROOT, 'examples/receivers/README.md'), 'utf8')
+  const code = ['typescript/receiver.ts', 'python/receiver.py'].map(path =>
+    readFileSync(join(ROOT, 'examples/receivers', path), 'utf8'),
+  )
+  for (const text of code) {
+    const read = [...text.matchAll(/(?:env\.|required\(['"]|environ\.get\(")([A-Z][A-Z_]+)/g)].map(
+      match => match[1]!,
+    )
+    expect(new Set(read).size).toBe(9)
+    for (const name of read) expect(readme).toContain(`\`${name}\``)
+  }
+  for (const [page, folder] of [
+    [PAGE, 'docs'],
+    [readme, 'examples/receivers'],
+  ] as const) {
+    const linked = [...page.matchAll(/\]\((?!http)([^)]+)\)/g)].map(match => join(ROOT, folder, match[1]!))
+    expect(linked.length).toBeGreaterThan(0)
+    for (const path of linked) expect([path, existsSync(path)]).toEqual([path, true])
+  }
+})
