@@ -16,6 +16,7 @@ import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { Environment } from './environment.ts'
+import { toReachable } from './reachable-url.ts'
 
 /** How long `/readyz` says 503 before the server stops listening, so that a balancer sends nobody any more. */
 const DRAIN_NOTICE_MS = 500
@@ -76,10 +77,6 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
   sunsetAtMs: environment.sunsetAtMs,
   purgesByTag: environment.purgesByTag,
 })
-
-/** Who listens on every address of the machine has none by which to be called; `localhost` is one. */
-const toReachable = (boundUrl: string): string =>
-  boundUrl.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/, 'http://localhost')
 
 /** What the register says where a request could not even be parsed. */
 const rawRegister = (clock: Clock) =>

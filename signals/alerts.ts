@@ -1,26 +1,9 @@
 // What somebody must look at, told once and not at every look. An alert holds names and numbers, never an address or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
+import type { Alert } from './alert.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
+import { problemsOf, problemsOfDisk, problemsOfFailure } from './service-problems.ts'
 import type { Overview } from './views/overview.ts'
-
-export type AlertKind =
-  | 'exhausted'
-  | 'disabled'
-  | 'failing'
-  | 'stuck'
-  | 'relay_stuck'
-  | 'redis_down'
-  | 'redis_unsafe'
-  | 'redis_full'
-  | 'live_mismatch'
-
-export type Alert = {
-  readonly kind: AlertKind
-  /** A client, an alias or a part of the service. */
-  readonly subject: string
-  /** One sentence, with what to do. */
-  readonly message: string
-}
 
 /** An alert as it is sent. */
 export type SentAlert = Alert & {
@@ -39,29 +22,42 @@ const MINUTE_MS = 60_000
 /** Kinds and subjects that are remembered. */
 const MOST_REMEMBERED = 10_000
 
-/** A Redis with less room than this is full soon. */
-const FULL_AT = 0.85
-
-/** Signals that wait for a relay which runs: a block and more. */
-const MOST_LAG = 1_000
+/** Faults of ours in a row: one or two are a moment's, such as a restart of the resolver. */
+const FAULTS_IN_A_ROW = 3
 
 export type Alerts = {
   readonly raise: (alert: Alert) => void
   readonly onEvent: (event: DeliveryEvent) => void
-  /** Holds how the service stands against what it should be; null where Redis cannot be asked. */
-  readonly look: (overview: Overview | null) => void
+  /**
+   * Holds how the service stands against what it should be; null where Redis cannot be asked. `diskUsed` is how much of
+   * the disk of Redis is used, from 0 to 1, null where nobody knows. Call it every few seconds: it also tells how many
+   * alerts were kept back when their minute is over.
+   */
+  readonly look: (overview: Overview | null, diskUsed?: number | null) => void
+  /** Tells why the service could not be looked at. */
+  readonly onLookFailed: (error: unknown) => void
 }
 
 /** Alerts of one process; `send` must not throw. */
 export function createAlerts(send: (alert: SentAlert) => void, now: () => number): Alerts {
   const told = new Map<string, { atMs: number; repeated: number }>()
-  let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0 }
+  let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
+  const turnMinute = (): void => {
+    if (now() - minute.startedMs < MINUTE_MS) return
+    const { keptBack } = minute
+    minute = { startedMs: now(), count: 0, keptBack: new Set() }
+    if (keptBack.size > 0) send({ ...toMore(keptBack), at: toIsoInstant(now()), repeated: 0 })
+  }
   const raise = (alert: Alert): void => {
     const key = `${alert.kind} ${alert.subject}`
     const last = told.get(key)
-    if (now() - minute.startedMs >= MINUTE_MS) minute = { startedMs: now(), count: 0 }
-    if ((last !== undefined && now() - last.atMs < REPEAT_MS) || minute.count >= MOST_A_MINUTE) {
-      if (last !== undefined) last.repeated++
+    turnMinute()
+    if (last !== undefined && now() - last.atMs < REPEAT_MS) {
+      last.repeated++
+      return
+    }
+    if (minute.count >= MOST_A_MINUTE) {
+      if (minute.keptBack.size < MOST_REMEMBERED) minute.keptBack.add(key)
       return
     }
     minute.count++
@@ -74,7 +70,27 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
     const alert = toAlert(event)
     if (alert !== null) raise(alert)
   }
-  return { raise, onEvent, look: overview => problemsOf(overview).forEach(raise) }
+  return {
+    raise,
+    onEvent,
+    look(overview, diskUsed = null) {
+      turnMinute()
+      for (const alert of [...problemsOf(overview), ...problemsOfDisk(diskUsed)]) raise(alert)
+    },
+    onLookFailed: error => problemsOfFailure(error).forEach(raise),
+  }
+}
+
+/** What was kept back in a minute, by kind: the names stand in the ledger, on the page and in the metrics. */
+function toMore(keptBack: ReadonlySet<string>): Alert {
+  const counts = new Map<string, number>()
+  for (const key of keptBack) {
+    const kind = key.slice(0, key.indexOf(' '))
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
+  const message = `and ${keptBack.size} more in a minute that had ${MOST_A_MINUTE} already: ${kinds}; \`highwater ops status\` tells how things stand`
+  return { kind: 'more', subject: 'alerts', message }
 }
 
 /** Each stage of failing is an alert of its own: the second one must not be swallowed as the first again. */
@@ -82,8 +98,9 @@ function toAlert(event: DeliveryEvent): Alert | null {
   switch (event.kind) {
     case 'attempt':
     case 'withdrawn':
-    case 'our fault':
       return null
+    case 'our fault':
+      return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)
     case 'exhausted': {
       const message = `signal ${event.seq} was not taken by ${event.client} in any attempt: \`highwater ops signal ${event.seq} ${event.client}\``
       return { kind: 'exhausted', subject: event.client, message }
@@ -105,41 +122,13 @@ function toAlert(event: DeliveryEvent): Alert | null {
   }
 }
 
-/** What is wrong with the service as it stands. */
-function problemsOf(overview: Overview | null): readonly Alert[] {
-  if (overview === null)
-    return [
-      {
-        kind: 'redis_down',
-        subject: 'redis',
-        message: 'Redis does not answer: nothing is fired or delivered until it does',
-      },
-    ]
-  const { redis, isRelayed, relayLag } = overview
-  const found: Alert[] = []
-  if (redis.problems.length > 0)
-    found.push({
-      kind: 'redis_unsafe',
-      subject: 'redis',
-      message: `Redis could lose signals: ${redis.problems.join('; ')}`,
-    })
-  if (!redis.isWriting)
-    found.push({
-      kind: 'redis_full',
-      subject: 'disk',
-      message: 'Redis cannot write its append-only file: make room on its disk',
-    })
-  if (redis.limitBytes > 0 && redis.usedBytes > FULL_AT * redis.limitBytes)
-    found.push({
-      kind: 'redis_full',
-      subject: 'memory',
-      message: 'Redis has used 85 % of its memory: give it more',
-    })
-  if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG))
-    found.push({
-      kind: 'relay_stuck',
-      subject: 'relay',
-      message: `${relayLag} signals wait for the relay: is a delivery process running?`,
-    })
-  return found
+/** An error of the program befalls a client; what is wrong with our network befalls all, and is one alert. */
+function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
+  if (reason !== 'program_error') {
+    const message = `deliveries cannot be sent, ${inARow} times in a row: ${reason}; look at the network and the name resolution of this machine`
+    return { kind: 'our_fault', subject: reason, message }
+  }
+  const what = seq === null ? `looking after ${client}` : `delivering signal ${seq} to ${client}`
+  const message = `${what} ended in an error of the program ${inARow} times in a row: the log of the process tells it; what is owed stays owed`
+  return { kind: 'our_fault', subject: client, message }
 }

@@ -4,6 +4,7 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import type { Attempt } from './delivery/ledger.ts'
+import { LogGoneError } from './log/guard.ts'
 import { RedisDownError } from './redis/connect.ts'
 import { createGauges } from './service-gauges.ts'
 import type { Overview } from './views/overview.ts'
@@ -41,7 +42,7 @@ async function readOrNull(overview: () => Promise<Overview>): Promise<Overview |
   try {
     return await overview()
   } catch (error) {
-    if (error instanceof RedisDownError) return null
+    if (error instanceof RedisDownError || error instanceof LogGoneError) return null
     throw error
   }
 }

@@ -8,6 +8,7 @@ import type { Links } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/render/json.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { Clock } from '../clock.ts'
@@ -96,7 +97,7 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError 
     )
   }
   onError(error)
-  return error instanceof DamagedLogError
+  return error instanceof DamagedLogError || error instanceof LogGoneError
     ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator was told')
     : toApiError(error)
 }

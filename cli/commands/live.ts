@@ -4,9 +4,12 @@ import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
+import { readHighWater } from '#signals/delivery/high-water.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
+import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { openStore } from '#storage/open-store.ts'
 import { dataFolder } from '../data-folder.ts'
 import { parseEnvironment } from '../environment.ts'
 import { liveEntries } from '../live/live-strategies.ts'
@@ -16,6 +19,7 @@ import { redisUrlOf } from '../signals/redis-url.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 import { threadsFor } from '../threads.ts'
+import { newEpochOf } from './ops/backup.ts'
 
 type Options = {
   readonly book: string
@@ -66,6 +70,8 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   try {
     await redis.connect().catch(explainAbsence)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+    const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+    await guardLog(redis, await readHighWater(privateStore), newEpochOf(surroundings))
     const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
     await runLive({ book, entries, feeds, liveDir }, world)
   } finally {

@@ -40,9 +40,12 @@ async function run(surroundings: Surroundings, historyOnly: boolean): Promise<vo
     ? null
     : await startSignals(environment, surroundings, folder, terminal, history)
   tellWhatToTry(history.url, signals, terminal)
-  await stopped
-  terminal.note('stopping: running requests end first')
-  await Promise.all([history.stop(), signals?.stop()])
+  try {
+    await Promise.race(signals === null ? [stopped] : [stopped, signals.failed])
+    terminal.note('stopping: running requests end first')
+  } finally {
+    await Promise.all([history.stop(), signals?.stop()])
+  }
 }
 
 /** Where the signals cannot start, the history must not stay behind alone, and unsaid. */
@@ -55,7 +58,8 @@ async function startSignals(
 ): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
-    return await runSignals({ environment, surroundings, dataFolder: folder, hasDemo, print: terminal.print })
+    const { print, note: warn } = terminal
+    return await runSignals({ environment, surroundings, dataFolder: folder, hasDemo, print, warn })
   } catch (error) {
     await history.stop()
     throw error
@@ -124,7 +128,8 @@ function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: T
   print(`  curl '${url}/v1/export?format=csv'`)
   if (signals?.demo) {
     print(`  curl -H 'X-API-Key: ${signals.demo.token}' ${signals.url}/v1/whoami`)
-    print(`  npx highwater ops test ${signals.demo.client}    and see what its receiver prints here`)
+    if (signals.demo.hasReceiver)
+      print(`  npx highwater ops test ${signals.demo.client}    and see what its receiver prints here`)
   }
   print(`  ${url}/openapi.json describes every endpoint; Ctrl-C stops everything`)
 }

@@ -40,8 +40,8 @@ export function addServe(program: Command, surroundings: Surroundings): void {
   add('all', 'all of it in one process', ALL_EXAMPLES, [startHistory, startSignals])
 }
 
-/** Starts a part of the system, and tells where it is. */
-type Part = (serving: Serving) => Promise<void>
+/** Starts a part of the system, and tells where it is. Resolves with what rejects when the part cannot go on, if any. */
+type Part = (serving: Serving) => Promise<{ readonly failed?: Promise<never> }>
 
 type Serving = {
   readonly surroundings: Surroundings
@@ -60,29 +60,35 @@ async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<
   const stopped = surroundings.untilStopped() // who reads the addresses below may send a signal at once
   const started = createStarted()
   try {
-    for (const start of parts)
-      await start({ surroundings, environment, dataFolder: folder, terminal, started })
-    await stopped
+    const ends = [stopped]
+    for (const start of parts) {
+      const { failed } = await start({ surroundings, environment, dataFolder: folder, terminal, started })
+      if (failed !== undefined) ends.push(failed)
+    }
+    await Promise.race(ends)
     terminal.note('stopping: running requests end first')
   } finally {
     await started.endAll()
   }
 }
 
-async function startHistory({ surroundings, environment, terminal, started }: Serving): Promise<void> {
+async function startHistory({ surroundings, environment, terminal, started }: Serving) {
   const service = await serveHistory(environment, surroundings, terminal.note)
   started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
+  return {}
 }
 
-async function startSignals(serving: Serving): Promise<void> {
+async function startSignals(serving: Serving) {
   const { surroundings, environment, terminal, started } = serving
   const signals = await runSignals({
     ...{ surroundings, environment, dataFolder: serving.dataFolder },
     hasDemo: false,
     print: terminal.print,
+    warn: terminal.note,
   })
   started.add(signals.stop)
   terminal.print(`signals service on ${signals.url}`)
   terminal.print(`operator interface on ${signals.operatorUrl}/ops`)
+  return { failed: signals.failed }
 }

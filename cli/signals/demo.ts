@@ -4,11 +4,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Redis } from 'ioredis'
-import { issueKey } from '#signals/clients/api-keys.ts'
+import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
-import { activateClient, createClient, entitleClient, getClient } from '#signals/clients/clients.ts'
+import { createClient, getClient } from '#signals/clients/clients.ts'
 import { type RegisterParts, registerWebhook } from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { removeWebhook } from '#signals/delivery/webhooks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { freePort } from './own-redis.ts'
 
@@ -32,18 +33,29 @@ export type DemoOrder = {
   readonly signalsUrl: string
   readonly now: () => number
   readonly drawBytes: (count: number) => Uint8Array
+  /** Whether its receiver may lie on this machine: without one the client pulls. */
+  readonly hasReceiver: boolean
   /** Prints a line of the receiver. */
   readonly print: (line: string) => void
 }
 
-export type Demo = { readonly client: string; readonly token: string; readonly stop: () => Promise<void> }
+export type Demo = {
+  readonly client: string
+  readonly token: string
+  readonly hasReceiver: boolean
+  readonly stop: () => Promise<void>
+}
 
-/** Makes the client where there is none, starts the receiver, and registers it as the client's webhook. */
+/** Makes the client where there is none, starts the receiver if any, and registers it as the client's webhook. */
 export async function startDemo(order: DemoOrder): Promise<Demo> {
   const folder = join(order.dataFolder, 'demo')
   await mkdir(folder, { recursive: true })
   await ensureClient(order)
   const token = await ensureToken(order, join(folder, 'key'))
+  if (!order.hasReceiver) {
+    await removeWebhook(order.redis, CLIENT) // nobody listens there any more
+    return { client: CLIENT, token, hasReceiver: false, stop: async () => {} }
+  }
   const secret = await ensureFile(join(folder, 'webhook-secret'), () => createWebhookSecret(order.drawBytes))
   const receiver = await startReceiver(order, folder, token, secret)
   try {
@@ -52,22 +64,22 @@ export async function startDemo(order: DemoOrder): Promise<Demo> {
     await receiver.stop()
     throw error
   }
-  return { client: CLIENT, token, stop: receiver.stop }
+  return { client: CLIENT, token, hasReceiver: true, stop: receiver.stop }
 }
 
-/** It may see every strategy that is served. */
+/** It may see every strategy that is served when it is made; what the operator makes of it afterwards stays. */
 async function ensureClient({ redis, registering, programAlias, now }: DemoOrder): Promise<void> {
-  if ((await getClient(redis, CLIENT)) === null) {
-    await createClient(redis, CLIENT, 'demo', now())
-    await activateClient(redis, CLIENT)
-  }
-  await entitleClient(redis, CLIENT, { aliases: registering.aliases(), program: true }, programAlias)
+  if ((await getClient(redis, CLIENT)) !== null) return
+  const beginning = { aliases: registering.aliases(), program: true, status: 'active' } as const
+  await createClient(redis, CLIENT, 'demo', now(), beginning, programAlias)
 }
 
-/** The key of the last start, as long as it is a live one. */
+/** The key of the last start, as long as it is a live one; else a new one, for which the oldest of two makes room. */
 async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): Promise<string> {
   const known = await readText(file)
   if (known !== null && (await authenticate(redis, known, now())) !== null) return known
+  const [oldest, ...others] = await listKeys(redis, CLIENT)
+  if (oldest !== undefined && others.length > 0) await revokeKey(redis, oldest.id)
   const { token } = await issueKey(redis, CLIENT, drawBytes, now())
   await writeFile(file, `${token}\n`, { mode: PRIVATE_MODE })
   return token

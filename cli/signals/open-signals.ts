@@ -3,15 +3,17 @@ import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import { createDeliveryQueue } from '#signals/delivery/delivery-queue.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
-import { createHighWater } from '#signals/delivery/high-water.ts'
+import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createSender } from '#signals/delivery/send.ts'
 import { createSendSignal } from '#signals/delivery/send-signal.ts'
+import { guardLog } from '#signals/log/guard.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { usedOfDisk } from '#signals/redis/disk.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Environment } from '../environment.ts'
@@ -20,6 +22,7 @@ import type { Log } from '../log.ts'
 import { createAlertChannel } from '../send-alert.ts'
 import type { Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { reachRedis } from './redis-url.ts'
 import { followAliases } from './served-aliases.ts'
 import { tellOnce } from './tell-once.ts'
 
@@ -33,7 +36,7 @@ export type SignalsOrder = {
 
 export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
-/** Opens it. Rejects with a sentence where Redis cannot be reached, or could lose a signal. */
+/** Opens it. Rejects with a sentence where Redis cannot be reached, could lose a signal, or has lost its log. */
 export async function openSignals(order: SignalsOrder, started: Started) {
   const { environment, surroundings, log } = order
   const { now, elapsed, drawBytes } = surroundings
@@ -41,13 +44,14 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const redis = await openRedis(order, started, onError)
   const store = await openStore(environment.storeUrl, environment.s3)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+  const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
+  await guardLog(redis, await readHighWater(privateStore), newToken)
   const aliases = await followAliases(store, onError)
   started.add(aliases.stop)
   const queue = createDeliveryQueue(redis)
   started.add(queue.close)
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   return { order, redis, privateStore, aliases, queue, box, clock, newToken, onError }
 }
 
@@ -59,7 +63,7 @@ async function openRedis(
 ): Promise<Redis> {
   const redis = connectRedis(redisUrl, onError)
   started.add(() => redis.disconnect())
-  await redis.connect()
+  await reachRedis(redis)
   if (!environment.allowsUnsafeRedis) await assertDurable(redis)
   return redis
 }
@@ -74,8 +78,11 @@ export function createWatch({ order, redis, aliases, queue, clock, newToken }: O
       queueCounts: queue.counts,
       newEpoch: newToken,
     })
+  // Ours is on this machine: where another one is, nobody here knows its disk.
+  const diskUsed = async (): Promise<number | null> =>
+    environment.redisUrl === null ? usedOfDisk(redis) : null
   const channel = createAlertChannel(environment.signals, surroundings.env, message => log.warn(message))
-  return { overview, metrics: createMetrics(overview), alerts: createAlerts(channel, clock.now) }
+  return { overview, diskUsed, metrics: createMetrics(overview), alerts: createAlerts(channel, clock.now) }
 }
 
 /** What requests to webhooks need: where they may go, and who looks up names. */
@@ -101,6 +108,7 @@ export function createRegistering(
     aliases: aliases.list,
     highWater: createHighWater(privateStore),
     send: createSendSignal(sender, clock.now),
+    rules: reach.rules,
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Redis } from 'ioredis'
 import type { Environment } from '../environment.ts'
 
 /** Where a Redis of this machine usually is. */
@@ -23,3 +24,10 @@ export const tellRedisUrl = (dataFolder: string, url: string): Promise<void> =>
   writeFile(fileIn(dataFolder), `${url}\n`)
 
 export const forgetRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })
+
+/** Connects. Rejects with a sentence where Redis does not answer. */
+export async function reachRedis(redis: Redis): Promise<void> {
+  await redis.connect().catch((cause: unknown) => {
+    throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
+  })
+}

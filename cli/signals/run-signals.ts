@@ -7,6 +7,7 @@ import type { SignalsEnvironment } from '../signals-variables.ts'
 import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type Demo, startDemo } from './demo.ts'
+import type { KeptServer } from './keep-server.ts'
 import { startOwnRedis } from './own-redis.ts'
 import { forgetRedisUrl, tellRedisUrl } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
@@ -18,6 +19,8 @@ export type RunningSignals = {
   /** Null where none was asked for. */
   readonly demo: Demo | null
   readonly stop: () => Promise<void>
+  /** Rejects with a sentence when it cannot go on; never resolves. */
+  readonly failed: Promise<never>
 }
 
 export type RunOrder = {
@@ -28,6 +31,8 @@ export type RunOrder = {
   readonly hasDemo: boolean
   /** Prints a line for people. */
   readonly print: (line: string) => void
+  /** Tells people what they should know before anything else. */
+  readonly warn: (line: string) => void
 }
 
 /** Starts all of it, in the order in which the one needs the other. Where a part cannot start, none is left running. */
@@ -42,11 +47,16 @@ export async function runSignals(order: RunOrder): Promise<RunningSignals> {
 }
 
 async function start(order: RunOrder, started: Started): Promise<RunningSignals> {
-  const { surroundings, dataFolder } = order
+  const { surroundings, dataFolder, warn } = order
   const environment = forDemo(order)
+  if (environment.signals.allowsPrivateWebhooks) warn(ON_THIS_MACHINE)
+  else if (order.hasDemo) warn(NO_RECEIVER)
   await mkdir(dataFolder, { recursive: true })
   const secrets = await readSecrets(environment, dataFolder, surroundings.drawBytes)
-  const redisUrl = environment.redisUrl ?? (await startRedis(order, started))
+  const { url: redisUrl, failed } =
+    environment.redisUrl === null
+      ? await startRedis(order, started)
+      : { url: environment.redisUrl, failed: NEVER }
   const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/)].filter(isLong)
   const log = createLog(levelOf(order), surroundings.logStream, surroundings.now, known)
   const service = await serveSignals({ environment, redisUrl, secrets, surroundings, log })
@@ -55,36 +65,55 @@ async function start(order: RunOrder, started: Started): Promise<RunningSignals>
   started.add(service.stop) // ends first: deliveries that are under way still find the receiver
   if (order.hasDemo) demo = await demonstrate(order, service)
   const { url, operatorUrl } = service
-  return { url, operatorUrl, redisUrl, demo, stop: started.endAll }
+  return { url, operatorUrl, redisUrl, demo, failed, stop: started.endAll }
 }
 
 /** Our own Redis, and a word to other commands where it is. */
-async function startRedis({ surroundings, dataFolder }: RunOrder, started: Started): Promise<string> {
-  const redis = await startOwnRedis(surroundings.root, dataFolder)
+async function startRedis(
+  { surroundings, dataFolder, warn }: RunOrder,
+  started: Started,
+): Promise<KeptServer> {
+  const redis = await startOwnRedis(surroundings, dataFolder, warn)
   started.add(redis.stop)
   await tellRedisUrl(dataFolder, redis.url)
   started.add(() => forgetRedisUrl(dataFolder))
-  return redis.url
+  return redis
 }
 
-function demonstrate({ surroundings, dataFolder, print }: RunOrder, service: SignalsService): Promise<Demo> {
+function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
+  const { surroundings, dataFolder, print } = order
   const { root, now, drawBytes } = surroundings
   const { url: signalsUrl, redis, registering, programAlias } = service
   return startDemo({
     ...{ redis, registering, programAlias, root, dataFolder, signalsUrl, now, drawBytes },
+    hasReceiver: !isForbidden(order),
     print: line => print(`demo receiver: ${line}`),
   })
 }
 
-/** The demonstration lies on this machine. */
-function forDemo({ environment, hasDemo }: RunOrder): Environment {
-  if (!hasDemo) return environment
+const ON_THIS_MACHINE =
+  'WARNING: webhooks may lie on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +
+  'ALLOW_PRIVATE_WEBHOOKS=no turns it off'
+
+const NO_RECEIVER =
+  'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would lie on this machine; it pulls'
+
+/** Whether the operator said no, where nothing said would mean the same but for a demonstration. */
+const isForbidden = ({ surroundings }: RunOrder): boolean => surroundings.env.ALLOW_PRIVATE_WEBHOOKS === 'no'
+
+/** The receiver of the demonstration lies on this machine. */
+function forDemo(order: RunOrder): Environment {
+  const { environment, hasDemo } = order
+  if (!hasDemo || isForbidden(order)) return environment
   return { ...environment, signals: { ...environment.signals, allowsPrivateWebhooks: true } }
 }
 
 /** Beside a demonstration the log is for people, who look for trouble alone. */
 const levelOf = ({ environment, surroundings, hasDemo }: RunOrder): SignalsEnvironment['logLevel'] =>
   hasDemo && !surroundings.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
+
+/** A Redis of others is looked after by them: the service waits for it, however long. */
+const NEVER = new Promise<never>(() => {})
 
 /** The ids of keys stand beside them, and are no secrets. */
 const isLong = (text: string): boolean => text.length > 32

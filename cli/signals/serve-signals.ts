@@ -7,6 +7,7 @@ import { listenSignals } from '#api/signals/listen.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import type { Environment } from '../environment.ts'
+import { toReachable } from '../reachable-url.ts'
 import { createStarted, type Started } from '../started.ts'
 import { createDeliveryOrders } from './delivery-orders.ts'
 import {
@@ -104,7 +105,7 @@ async function listenToClients(
     redis,
     clock,
     settings: {
-      publicBaseUrl: environment.publicBaseUrl ?? url,
+      publicBaseUrl: environment.publicBaseUrl ?? toReachable(url),
       programAlias: PROGRAM_ALIAS,
       trustedProxies: environment.signals.trustedProxies,
       deprecatedAtMs: environment.deprecatedAtMs,
@@ -162,7 +163,8 @@ async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
   await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
 }
 
-function lookNowAndThen({ overview, alerts }: Watch, started: Started): void {
-  const looking = setInterval(() => void overview().then(alerts.look, () => alerts.look(null)), LOOK_MS)
+function lookNowAndThen({ overview, diskUsed, alerts }: Watch, started: Started): void {
+  const look = async (): Promise<void> => alerts.look(await overview(), await diskUsed())
+  const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
   started.add(() => clearInterval(looking))
 }

@@ -1,31 +1,47 @@
 // What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live runner.
 import { z } from 'zod'
-import { parseIsoInstant } from '#core/calendar.ts'
+import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import { ApiError, type ParameterProblem } from './errors.ts'
+import { echo, UNKNOWN_FIELD, wrongFields } from './shape-problems.ts'
 import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
 
 /** Leverages that differ by less were computed in another order, not from other numbers. */
 const LEVERAGE_TOLERANCE = 1e-6
 
-/** Longer values are cut where a refusal quotes them. */
-const ECHO_LENGTH = 64
+/** The leverage above which a replay enters nothing, unless its catalogue says otherwise: more is a stop mistyped. */
+const MOST_LEVERAGE = 15
 
-const price = z.number().positive()
+/** From the dearest market to the cheapest coin there is room on both sides; beyond is a slip of the point. */
+const LEAST_PRICE = 1e-9
+const MOST_PRICE = 1e12
 
-const fireRequest = z.object({
+/** A decision is not made in the future; clocks of two machines differ by less. */
+const MOST_AHEAD_MS = 2_000
+
+const price = z
+  .number()
+  .min(LEAST_PRICE)
+  .max(MOST_PRICE)
+  .describe(`a price from ${LEAST_PRICE} to ${MOST_PRICE}`)
+
+const fireRequest = z.strictObject({
   signal_id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)
     .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
   alias: z.string().describe('the id of a strategy of the served dataset'),
   action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
-  signal_price: price.describe('a price above 0'),
-  stop: price.describe('a price above 0'),
+  signal_price: price,
+  stop: price,
   base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
   timestamp: z
     .string()
     .refine(text => parseIsoInstant(text) !== null)
     .describe('a UTC instant such as 2026-11-21T00:00:00Z'),
+  is_test: z
+    .literal(false)
+    .optional()
+    .describe('false, or nothing: a test is fired with `highwater ops test CLIENT`'),
   mode: z
     .enum(MODES)
     .default('LIVE')
@@ -35,11 +51,11 @@ const fireRequest = z.object({
 
 type FireRequest = z.output<typeof fireRequest>
 
-/** What a body asks to be fired. Throws a `validation_error` that lists every problem at once. */
-export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>): SignalContent {
+/** What a body asks at `nowMs` to be fired. Throws a `validation_error` that lists every problem at once. */
+export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>, nowMs: number): SignalContent {
   const parsed = fireRequest.safeParse(body)
   if (!parsed.success) throw invalid(shapeProblems(parsed.error, body))
-  const problems = signalProblems(parsed.data, aliases)
+  const problems = signalProblems(parsed.data, aliases, nowMs)
   if (problems.length > 0) throw invalid(problems)
   const { signal_id, alias, mode, action, signal_price, stop, timestamp } = parsed.data
   const base_risk_pct = action === 'flat' ? 0 : parsed.data.base_risk_pct!
@@ -48,25 +64,32 @@ export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>): S
   return { ...content, timestamp, implied_leverage }
 }
 
-function shapeProblems({ issues }: z.ZodError, body: unknown): ParameterProblem[] {
-  const names = [...new Set(issues.map(({ path }) => path[0]))]
+function shapeProblems(error: z.ZodError, body: unknown): ParameterProblem[] {
+  const names = wrongFields(error)
   if (names.includes(undefined))
     return [{ param: 'body', value: echo(body), reason: 'expected a JSON object' }]
   return names.map(name => {
     const param = String(name)
     const value = (body as Record<string, unknown>)[param] // an object, or there were no names
-    const expected = fireRequest.shape[param as keyof FireRequest].description
-    return { param, value: echo(value), reason: `expected ${expected}` }
+    const field = Object.entries(fireRequest.shape).find(([known]) => known === param)?.[1]
+    const reason = field === undefined ? UNKNOWN_FIELD : `expected ${field.description}`
+    return { param, value: echo(value), reason }
   })
 }
 
 /** What is wrong with a signal whose fields are all there: the sizing identities of the specification. */
-function signalProblems(request: FireRequest, aliases: ReadonlySet<string>): ParameterProblem[] {
+function signalProblems(
+  request: FireRequest,
+  aliases: ReadonlySet<string>,
+  nowMs: number,
+): ParameterProblem[] {
   const { alias, action, signal_price, stop, base_risk_pct, implied_leverage } = request
   const problems: ParameterProblem[] = []
   const refuse = (param: keyof FireRequest, reason: string) =>
     problems.push({ param, value: echo(request[param]), reason })
   if (!aliases.has(alias)) refuse('alias', 'expected the id of a strategy of the served dataset')
+  if (parseIsoInstant(request.timestamp)! > nowMs + MOST_AHEAD_MS)
+    refuse('timestamp', `expected the moment of the decision, and it is only ${toIsoInstant(nowMs)}`)
   if (action === 'flat') {
     if ((base_risk_pct ?? 0) !== 0) refuse('base_risk_pct', 'a flat risks nothing: leave it out, or give 0')
     if ((implied_leverage ?? 0) !== 0)
@@ -78,11 +101,13 @@ function signalProblems(request: FireRequest, aliases: ReadonlySet<string>): Par
   }
   if (base_risk_pct === undefined || base_risk_pct === 0) {
     refuse('base_risk_pct', 'an entry needs a fraction above 0, 0.02 is 2 %')
-  } else if (implied_leverage !== undefined && problems.length === 0) {
+  } else if (problems.length === 0) {
     const expected = impliedLeverage(signal_price, stop, base_risk_pct)
-    if (Math.abs(implied_leverage - expected) > LEVERAGE_TOLERANCE * expected) {
+    const given = implied_leverage ?? expected
+    if (!(expected > 0 && expected <= MOST_LEVERAGE))
+      refuse('stop', `it makes a leverage of ${expected}: expected above 0 and at most ${MOST_LEVERAGE}`)
+    else if (given === 0 || Math.abs(given - expected) > LEVERAGE_TOLERANCE * expected)
       refuse('implied_leverage', `base_risk_pct over the distance of the stop is ${expected}`)
-    }
   }
   return problems
 }
@@ -91,5 +116,3 @@ const invalid = (details: readonly ParameterProblem[]): ApiError =>
   new ApiError('validation_error', details.map(({ param, reason }) => `${param}: ${reason}`).join('; '), {
     details,
   })
-
-const echo = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, ECHO_LENGTH)

@@ -24,12 +24,26 @@ const LIST_BLOCK = 500
 /** Operators who change the same client at the same moment are few. */
 const MOST_TRIES = 20
 
-/** Adds a client that waits for its activation and may see nothing yet. Throws `conflict` where there is one of this id. */
-export async function createClient(redis: Redis, id: string, tier: string, nowMs: number): Promise<Client> {
+/** What a client may have from its first moment on: else it waits for its activation and may see nothing yet. */
+export type ClientBeginning = EntitlementChange & { readonly status?: ClientStatus }
+
+/**
+ * Adds a client whole, or not at all. Throws `conflict` where there is one of this id, or `validation_error`; with
+ * entitlements, what entitleClient throws of them.
+ */
+export async function createClient(
+  redis: Redis,
+  id: string,
+  tier: string,
+  nowMs: number,
+  { status = 'pending', ...change }: ClientBeginning = {},
+  programAlias = '',
+): Promise<Client> {
   assertId('id', id)
   assertId('tier', tier)
+  assertAliases([...(change.aliases ?? []), ...(change.add ?? [])], programAlias)
   const created_at = toIsoInstant(nowMs)
-  const client: Client = { id, tier, status: 'pending', aliases: [], program: false, created_at }
+  const client = entitled({ id, tier, status, aliases: [], program: false, created_at }, change)
   const fields = Object.entries(toStoredClient(client)).flat()
   const reply = await askRedis(() =>
     redis.eval(CREATE_SCRIPT, 2, CLIENTS, clientKey(id), id, created_at, ...fields),

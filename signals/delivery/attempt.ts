@@ -3,7 +3,7 @@ import type { LoggedSignal } from '../log/read-log.ts'
 import { burnsAttempt } from './breaker.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import type { Attempt, DeliveryState } from './ledger.ts'
-import type { Outcome } from './outcome.ts'
+import type { OurFaultReason, Outcome } from './outcome.ts'
 import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
 import { type Condition, conditionAfter, isSound } from './webhook-condition.ts'
 import { liveSecrets } from './webhook-secret.ts'
@@ -16,22 +16,19 @@ export type Tried = { readonly settlement: Settlement; readonly events: readonly
 /** An outcome that says something of the receiver. */
 type Answered = Exclude<Outcome, { kind: 'ourFault' }>
 
-/** Makes an attempt. Null where it was our fault that there was none: the delivery is due as before. */
+/** Makes an attempt. Gives why where it was our fault that there was none: the delivery is due as before. */
 export async function attemptDelivery(
   parts: DeliveryParts,
   webhook: Webhook,
   signal: LoggedSignal,
   due: Due,
-): Promise<Tried | null> {
+): Promise<Tried | OurFaultReason> {
   const { client, url } = webhook
   const at = parts.now()
   const number = due.state.attempts + 1
   const secrets = liveSecrets(webhook.secrets, at)
   const outcome = await parts.send({ url, secrets, signal, prevSeq: due.state.prev, attempt: number })
-  if (outcome.kind === 'ourFault') {
-    parts.onEvent({ kind: 'our fault', client, reason: outcome.reason })
-    return null
-  }
+  if (outcome.kind === 'ourFault') return outcome.reason
   const counts = outcome.kind === 'delivered' || burnsAttempt(webhook.condition.breaker)
   const attempt = toAttempt(outcome, at, counts ? number : null)
   const { state, dueMs } = stateAfter(parts, due.state, outcome, attempt)

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { LoggedSignal } from '../log/read-log.ts'
+import type { Faults } from './faults.ts'
 import type { Attempt } from './ledger.ts'
-import type { Outcome } from './outcome.ts'
+import type { OurFaultReason, Outcome } from './outcome.ts'
 import type { SecretBox } from './secret-box.ts'
 
 export type SendOrder = {
@@ -28,7 +29,16 @@ export type DeliveryEvent =
   | { readonly kind: 'exhausted' | 'withdrawn'; readonly client: string; readonly seq: number }
   | { readonly kind: 'disabled'; readonly client: string; readonly why: string }
   | { readonly kind: 'failing'; readonly client: string; readonly forMs: number }
-  | { readonly kind: 'our fault'; readonly client: string; readonly reason: string }
+  /** There was no attempt, and it was not the receiver's doing. */
+  | {
+      readonly kind: 'our fault'
+      readonly client: string
+      /** Null where the client itself could not be looked after. */
+      readonly seq: number | null
+      readonly reason: OurFaultReason | 'program_error'
+      /** How many there were in a row, this one included. */
+      readonly inARow: number
+    }
   /** Calls wait, and no worker has begun one for so long: the queue or the workers are stuck. */
   | { readonly kind: 'stuck'; readonly waiting: number; readonly forMs: number }
 
@@ -49,5 +59,8 @@ export type DeliveryParts = {
   readonly flightMs: number
   /** True from when on no other delivery is begun. */
   readonly isStopping: () => boolean
+  readonly faults: Faults
   readonly onEvent: (event: DeliveryEvent) => void
+  /** Told of what the program threw at a delivery. */
+  readonly onError: (error: unknown) => void
 }

@@ -6,6 +6,7 @@ import type { AddressRules } from './address-guard.ts'
 import { callNearby } from './call-nearby.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
+import { createFaults } from './faults.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { createHighWater } from './high-water.ts'
 import { OVERDUE_AFTER_MS, RECONCILE_EVERY_MS, reconcileOnce } from './reconcile.ts'
@@ -71,10 +72,9 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   const sender = createSender({ ...options, ...clock })
   const queue = createDeliveryQueue(redis)
   const givenUp = new AbortController()
-  const sleep = createSleep(clock.startTimer, givenUp.signal)
   const parts = {
     ...deliveryParts(options, redis, createSendSignal(sender, clock.now), stopped.signal),
-    sleep,
+    sleep: createSleep(clock.startTimer, givenUp.signal),
   }
   const workers = startWorkers(parts, queue, blocking, onError)
   const relay = runRelay(
@@ -106,7 +106,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 const BLOCKING = { maxRetriesPerRequest: null, commandTimeout: undefined, enableOfflineQueue: true } as const
 
 const deliveryParts = (
-  { box, clock, dice, pace, onEvent }: DeliveryOptions,
+  { box, clock, dice, pace, onEvent, onError }: DeliveryOptions,
   redis: Redis,
   send: DeliveryParts['send'],
   stopped: AbortSignal,
@@ -118,7 +118,9 @@ const deliveryParts = (
   send,
   flightMs: pace?.flightMs ?? FLIGHT_MS,
   isStopping: () => stopped.aborted,
+  faults: createFaults(),
   onEvent,
+  onError,
 })
 
 const relayParts = (

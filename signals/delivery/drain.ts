@@ -3,7 +3,9 @@ import { RedisDownError } from '../redis/connect.ts'
 import { attemptDelivery } from './attempt.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import type { Lane } from './delivery-queue.ts'
+import { errorWaitMs, OUR_FAULT_WAIT_MS } from './faults.ts'
 import { openWebhook } from './opened-webhooks.ts'
+import type { OurFaultReason } from './outcome.ts'
 import { isEntitled } from './subscribers.ts'
 import { type Due, type Found, type Settlement, settle, type Taking, take } from './work.ts'
 
@@ -12,9 +14,6 @@ const TURN_MS = 5_000
 
 /** Of the time that a client is taken for: a turn ends long before it, the last request included, and prolongs nothing. */
 const TURN_SHARE = 0.25
-
-/** After a fault of ours, such as a resolver that is down, the client is looked at again. */
-const OUR_FAULT_WAIT_MS = 2_000
 
 /** What was sent is not sent again because Redis was away for a moment: the result waits for it. */
 const SETTLE_AGAIN_MS = 250
@@ -43,6 +42,18 @@ type Step = {
  * back in the same step in which nothing due is found.
  */
 export async function drainClient(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
+  try {
+    const result = await runTurn(parts, client, lane)
+    if (result.kind !== 'busy') parts.faults.end({ client, seq: null })
+    return result
+  } catch (error) {
+    // Nobody can write what came of it: its time in the ledger runs out, and the reconciler calls again.
+    if (!(error instanceof RedisDownError)) tellFault(parts, client, null, 'program_error')
+    throw error
+  }
+}
+
+async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
   const { redis, now, flightMs } = parts
   const turn = {
     client,
@@ -54,7 +65,7 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
   let found = await take(redis, turn, now())
   let step: Step | null = null
   while (found.kind === 'send') {
-    step = await deliver(parts, turn, found)
+    step = await deliverSurely(parts, turn, found)
     const { isCurrent, next } = await settleSurely(parts, turn, found, step)
     for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
     found = next
@@ -90,6 +101,30 @@ async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settle
   }
 }
 
+/** An error of the program is no failure of the receiver: the delivery waits for its next try, and the others go on. */
+async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
+  try {
+    return await deliver(parts, turn, due)
+  } catch (error) {
+    parts.onError(error)
+    const inARow = tellFault(parts, turn.client, due.seq, 'program_error')
+    const settlement = { ...NOTHING, state: due.state, dueMs: parts.now() + errorWaitMs(inARow) }
+    return { settlement, lane: turn.lane, leaveUntilMs: endOf(parts, turn), events: [] }
+  }
+}
+
+/** Gives how many there were in a row. */
+function tellFault(
+  { faults, onEvent }: DeliveryParts,
+  client: string,
+  seq: number | null,
+  reason: OurFaultReason | 'program_error',
+): number {
+  const inARow = faults.count({ client, seq })
+  onEvent({ kind: 'our fault', client, seq, reason, inARow })
+  return inARow
+}
+
 /** Looks at everything anew, and sends. */
 async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
   const { signal, record, seq } = due
@@ -101,7 +136,11 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   }
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried('slow', parts.now())
   const tried = await attemptDelivery(parts, webhook, signal, due)
-  if (tried === null) return untried(turn.lane, parts.now() + OUR_FAULT_WAIT_MS)
+  if (typeof tried === 'string') {
+    tellFault(parts, turn.client, seq, tried)
+    return untried(turn.lane, parts.now() + OUR_FAULT_WAIT_MS)
+  }
+  parts.faults.end({ client: turn.client, seq })
   const lane = tried.settlement.webhook?.lane ?? webhook.lane
   return { ...tried, lane, leaveUntilMs: endOf(parts, turn) }
 }

@@ -6,9 +6,12 @@ import { readSignal } from '../log/read-log.ts'
 import { newestVisible } from '../log/visible.ts'
 import { askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
+import type { AddressRules } from './address-guard.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
 import { commitTest, type FireTestParts, testAliasOf } from './fire-test.ts'
 import type { HighWater } from './high-water.ts'
+import type { Outcome } from './outcome.ts'
+import { NOT_ACKNOWLEDGED, refusalOfAnswer, refusalOfUrl } from './registration-refusal.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
 import { testContent } from './test-fire.ts'
 import {
@@ -25,6 +28,8 @@ export type RegisterParts = FireTestParts & {
   readonly highWater: HighWater
   readonly drawBytes: RandomBytes
   readonly send: DeliveryParts['send']
+  /** Where a webhook may lie. */
+  readonly rules: AddressRules
 }
 
 /** What a subscriber wants: an address, and a secret where it brings its own. */
@@ -35,9 +40,6 @@ export const MOST_REGISTRATIONS = 5
 
 const HOUR_S = 3_600
 
-/** The one answer to whatever went wrong at the address, so that nobody learns from it what is there. */
-const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
-
 /** Throws `rate_limited` where a client has had its registrations of this hour; counts nothing. */
 export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
   const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
@@ -46,7 +48,7 @@ export async function assertMayRegister(redis: Redis, client: string): Promise<v
 
 /**
  * Registers the webhook of a client, as many times an hour as a subscriber may. Throws `rate_limited`, and what
- * registerWebhook throws.
+ * registerWebhook throws, but for the reason: whatever went wrong at the address, it is told in the same words.
  */
 export async function registerOwnWebhook(
   parts: RegisterParts,
@@ -54,7 +56,9 @@ export async function registerOwnWebhook(
   request: WebhookRequest,
 ): Promise<string | null> {
   await countRegistration(parts.redis, client)
-  return registerWebhook(parts, client, request)
+  const { made, refusal } = await tryToRegister(parts, client, request)
+  if (refusal !== null) throw invalid('url', NOT_ACKNOWLEDGED)
+  return made
 }
 
 /**
@@ -62,18 +66,33 @@ export async function registerOwnWebhook(
  * stays as it was. A webhook that moves keeps its secrets, so that a receiver which verifies can acknowledge the test; to
  * the same end a first one may bring its secret, and a later one may bring its next, beside which the old ones sign for
  * the usual overlap. Resolves with the secret where it was made here: it is shown this once. Throws `validation_error`,
- * `not_found`, or RedisDownError.
+ * which tells what came of the test and is for the operator alone, `not_found`, or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,
   client: string,
-  { url, secret }: WebhookRequest,
+  request: WebhookRequest,
 ): Promise<string | null> {
+  const { made, refusal } = await tryToRegister(parts, client, request)
+  if (refusal !== null) throw invalid('url', refusal)
+  return made
+}
+
+/** The secret that was made, if any; or why nothing was saved. */
+type Tried = { readonly made: string | null; readonly refusal: string | null }
+
+async function tryToRegister(
+  parts: RegisterParts,
+  client: string,
+  { url, secret }: WebhookRequest,
+): Promise<Tried> {
   const before = await readWebhook(parts.redis, parts.box, client)
   const { secrets, made } = secretsFor(parts, before, secret)
-  if (!(await isAcknowledged(parts, client, url, secrets))) throw invalid('url', NOT_ACKNOWLEDGED)
+  const refusal =
+    refusalOfUrl(url, parts.rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
+  if (refusal !== null) return { made: null, refusal }
   await saveWebhook(parts.redis, parts.box, { client, url, secrets })
-  return made
+  return { made, refusal: null }
 }
 
 /** Makes a new secret, which is shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`. */
@@ -130,12 +149,12 @@ function assertSecret(text: string): void {
 }
 
 /** Fires the test, which has a number like every signal, and sends it here and now: the relay passes it over. */
-async function isAcknowledged(
+async function sendTest(
   parts: RegisterParts,
   client: string,
   url: string,
   secrets: readonly WebhookSecret[],
-): Promise<boolean> {
+): Promise<Outcome> {
   const { redis, now, newToken, highWater, send } = parts
   const alias = await testAliasOf(parts, client)
   const prevSeq = await newestVisible(redis, await findClient(redis, client))
@@ -143,8 +162,7 @@ async function isAcknowledged(
   await highWater.cover(seq)
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
-  const outcome = await send({ url, secrets: liveSecrets(secrets, now()), signal, prevSeq, attempt: 1 })
-  return outcome.kind === 'delivered'
+  return send({ url, secrets: liveSecrets(secrets, now()), signal, prevSeq, attempt: 1 })
 }
 
 async function countRegistration(redis: Redis, client: string): Promise<void> {

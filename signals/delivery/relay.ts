@@ -69,8 +69,7 @@ async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]
     return parts.subscribersOf(signal, before)
   })
   const debts = (await Promise.all(reading)).map((subscribers, i) => ({ seq: signals[i]!.seq, subscribers }))
-  const last = debts.findLast(({ subscribers }) => subscribers.length > 0)
-  if (last !== undefined) await parts.highWater.cover(last.seq)
+  await parts.highWater.cover(signals.at(-1)!.seq) // also what nobody is called for: it can be pulled
   const calls = await Promise.all(debts.map(({ seq, subscribers }) => oweAll(parts, seq, subscribers)))
   await enqueue(parts.queue, calls.flat())
   // Together, so that a signal which is relayed a second time is never its own predecessor.

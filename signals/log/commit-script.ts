@@ -1,22 +1,31 @@
 // The one script that writes signals. Redis does not roll back: every check comes before the first write, and the only
 // write that can be refused, XADD, comes before all others.
 
-/** Keys of the script, in its order: log, signal ids, head, newest by alias, cursor of a live strategy. */
-export const COMMIT_KEYS = 5
+/** Keys of the script, in its order: log, signal ids, head, newest by alias, cursor of a live strategy, epoch. */
+export const COMMIT_KEYS = 6
 
 /** Arguments in front of the signals, and of each signal. */
 export const COMMIT_SCRIPT = `
 local MAX_SEQ = 9007199254740991
 local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local epoch, floor = ARGV[6], tonumber(ARGV[7]) -- the log that is meant; '' for whichever is there
+local FRONT = 7
 local PARTS = 6 -- id, sha256, head, tail, alias, to
 
+local seq = tonumber(redis.call('HGET', head, 'seq') or '0')
+if epoch ~= '' then
+  local found = redis.call('GET', KEYS[6]) or ''
+  if found ~= epoch or seq < floor then return {'gone', found, string.format('%.0f', seq)} end
+end
+
+local more = {}
 if cursor ~= '' then
+  more = cjson.decode(fields) -- raises where it is no JSON: nothing is written yet
   local there = redis.call('HGET', live, 'cursor') or ''
   if there ~= expected then return {'moved', there} end
 end
 
-local seq = tonumber(redis.call('HGET', head, 'seq') or '0')
 local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
 local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
@@ -24,7 +33,7 @@ if seq + count > MAX_SEQ then return {'full'} end
 
 local reply, fresh = {'ok'}, {}
 for i = 1, count do
-  local at = 5 + (i - 1) * PARTS
+  local at = FRONT + (i - 1) * PARTS
   local id, sha = ARGV[at + 1], ARGV[at + 2]
   local known = redis.call('HGET', ids, id)
   if known then
@@ -52,7 +61,7 @@ for _, entry in ipairs(fresh) do
 end
 if cursor ~= '' then
   redis.call('HSET', live, 'cursor', cursor)
-  for field, value in pairs(cjson.decode(fields)) do redis.call('HSET', live, field, value) end
+  for field, value in pairs(more) do redis.call('HSET', live, field, value) end
 end
 return reply
 `

@@ -2,8 +2,9 @@ import type { Redis } from 'ioredis'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { askRedis } from '../redis/connect.ts'
-import { HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
+import { EPOCH, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
 import { COMMIT_KEYS, COMMIT_SCRIPT } from './commit-script.ts'
+import { type KnownLog, knownLog, LogGoneError, noteSeq } from './guard.ts'
 
 /** A signal to be written; a test is for one client, everything else for whoever is entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
@@ -44,7 +45,8 @@ export class SignalConflictError extends Error {
 /**
  * Writes signals, all or none, in order, and gives each its number. One that is in the log already keeps its old number,
  * so that a commit whose reply was lost can be made again. When this resolves the signals are on the disk. Throws
- * SignalConflictError, or RedisDownError where the outcome is unknown: make the same commit again.
+ * SignalConflictError, LogGoneError where this is not the log that is guarded, RedisFullError where Redis writes nothing,
+ * or RedisDownError where the outcome is unknown: make the same commit again.
  */
 export async function commit(
   redis: Redis,
@@ -52,13 +54,20 @@ export async function commit(
   nowMs: number,
   step: LiveStep | null = null,
 ): Promise<CommitOutcome> {
+  const log = knownLog(redis)
   const reply = await askRedis(() =>
-    redis.eval(COMMIT_SCRIPT, COMMIT_KEYS, ...keysOf(step), ...argumentsOf(signals, nowMs, step)),
+    redis.eval(COMMIT_SCRIPT, COMMIT_KEYS, ...keysOf(step), ...argumentsOf(signals, nowMs, step, log)),
   )
   const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
-  if (verdict === 'ok') return { kind: 'committed', signals: toCommitted(rest) }
+  if (verdict === 'ok') {
+    const committed = toCommitted(rest)
+    for (const { seq } of committed) noteSeq(redis, seq)
+    return { kind: 'committed', signals: committed }
+  }
   if (verdict === 'moved') return { kind: 'moved', cursor: rest[0] ?? '' }
   if (verdict === 'conflict') throw new SignalConflictError(rest[0] ?? '', Number(rest[1]))
+  if (verdict === 'gone')
+    throw new LogGoneError({ epoch: rest[0] || null, seq: Number(rest[1]) }, log?.seq ?? 0)
   if (verdict === 'full')
     throw new Error('the log has no numbers left: 2^53 - 1 signals are enough for anybody')
   throw new Error(
@@ -73,14 +82,22 @@ const keysOf = (step: LiveStep | null): string[] => [
   HEAD,
   LATEST,
   liveKey(step?.alias ?? '-'), // a key of the same node, not touched without a step
+  EPOCH,
 ]
 
-const argumentsOf = (signals: readonly NewSignal[], nowMs: number, step: LiveStep | null): string[] => [
+const argumentsOf = (
+  signals: readonly NewSignal[],
+  nowMs: number,
+  step: LiveStep | null,
+  log: KnownLog | null,
+): string[] => [
   String(nowMs),
   step?.from ?? '',
   step?.to ?? '',
   JSON.stringify(step?.fields ?? {}),
   String(signals.length),
+  log?.epoch ?? '',
+  String(log?.seq ?? 0),
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))

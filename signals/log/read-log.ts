@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { askRedis } from '../redis/connect.ts'
-import { EPOCH, HEAD, LATEST, LOG } from '../redis/keys.ts'
+import { LATEST, LOG } from '../redis/keys.ts'
+import { knownLog, LogGoneError, nameEpoch, noteSeq, readStoredHead } from './guard.ts'
 
 /** A signal in the log. */
 export type LoggedSignal = {
@@ -50,14 +51,17 @@ export async function newestOf(redis: Redis, aliases: readonly string[], client:
   return Math.max(0, ...found.map(Number))
 }
 
-/** The newest number and the epoch. The first one who asks names the epoch. */
+/**
+ * The newest number and the epoch. The first one who asks names the epoch; whoever guards the log has it named, and is told
+ * by a LogGoneError that it is another one. It writes only where there is none, so that a full Redis can be asked.
+ */
 export async function readHead(redis: Redis, newEpoch: () => string): Promise<LogHead> {
-  const epoch = await askRedis(async () => {
-    await redis.set(EPOCH, newEpoch(), 'NX')
-    return redis.get(EPOCH)
-  })
-  const seq = await askRedis(() => redis.hget(HEAD, 'seq'))
-  return { seq: Number(seq ?? 0), epoch: epoch ?? '' }
+  const log = knownLog(redis)
+  const found = await readStoredHead(redis)
+  if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
+    throw new LogGoneError(found, log.seq)
+  noteSeq(redis, found.seq)
+  return { seq: found.seq, epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)) }
 }
 
 /** An entry of the stream. Throws DamagedLogError where it is not what was written. */

@@ -16,6 +16,15 @@ export class RedisDownError extends Error {
   }
 }
 
+/** Redis answers, and refuses every write: nothing of the command that was refused was done. */
+export class RedisFullError extends RedisDownError {
+  constructor(cause: unknown) {
+    super(cause)
+    this.message = `Redis is full or cannot write: ${cause instanceof Error ? cause.message : String(cause)}`
+    this.name = 'RedisFullError'
+  }
+}
+
 /**
  * A connection that fails quickly and says so: no command waits for a Redis that is away, and none is tried more than
  * once more. It reconnects for ever. `onError` is told what happens to it; without a listener it would end the process.
@@ -38,16 +47,22 @@ export function connectRedis(
   return redis
 }
 
-/** Runs a command and turns every failure of the connection into a RedisDownError; what Redis itself refuses passes. */
+/**
+ * Runs a command and turns every failure of the connection into a RedisDownError, and a refusal of all writes into a
+ * RedisFullError; what Redis refuses of the command itself passes.
+ */
 export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
-    if (error instanceof Error && error.name === 'ReplyError' && !OUT_OF_SERVICE.test(error.message))
-      throw error
-    throw new RedisDownError(error)
+    if (!(error instanceof Error && error.name === 'ReplyError')) throw new RedisDownError(error)
+    if (CANNOT_WRITE.test(error.message)) throw new RedisFullError(error)
+    throw OUT_OF_SERVICE.test(error.message) ? new RedisDownError(error) : error
   }
 }
 
+/** Refusals before anything was done: no memory, no disk, or a replica. A script meets them at its first write. */
+const CANNOT_WRITE = /^(OOM|MISCONF|READONLY)/
+
 /** Refusals that say something of the server, and nothing of the command. */
-const OUT_OF_SERVICE = /^(LOADING|OOM|MISCONF|READONLY|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/
+const OUT_OF_SERVICE = /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/

@@ -19,13 +19,17 @@ mkdir -p "$folder"
   --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
   < /dev/null > /dev/null 2>&1 &
 server=$!
-stop() { trap - EXIT; kill "$server" 2> /dev/null || true; wait "$server" || true; exit 0; }
+input=
+stop() { trap - EXIT; kill "$server" $input 2> /dev/null || true; wait "$server" || true; exit 0; }
 trap stop EXIT INT TERM
 for _ in $(seq 600); do
   kill -0 "$server" 2> /dev/null || break
   if (exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]) 2> /dev/null; then
     echo "ready redis://127.0.0.1:$port $server"
-    cat > /dev/null || true # until the standard input ends
+    exec 2> /dev/null # whoever waits for us tells of the end
+    cat <&0 > /dev/null & # ends when the standard input does
+    input=$!
+    wait -n "$server" "$input" || true
     exit 0
   fi
   sleep 0.05

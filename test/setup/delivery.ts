@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import type { DeliveryEvent, DeliveryParts, SendOrder } from '#signals/delivery/delivery-parts.ts'
 import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
 import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { createFaults } from '#signals/delivery/faults.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { relayOnce } from '#signals/delivery/relay.ts'
@@ -58,6 +59,7 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
   const clock = { ms: NOW_MS }
   const sent: SendOrder[] = []
   const events: DeliveryEvent[] = []
+  const errors: unknown[] = []
   let tokens = 0
   const parts: DeliveryParts = {
     redis,
@@ -72,9 +74,11 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
     },
     flightMs: 20_000,
     isStopping: () => false,
+    faults: createFaults(),
     onEvent: event => void events.push(event),
+    onError: error => void errors.push(error),
   }
-  return { parts, clock, sent, events, seqs: () => sent.map(({ signal }) => signal.seq) }
+  return { parts, clock, sent, events, errors, seqs: () => sent.map(({ signal }) => signal.seq) }
 }
 
 /** Carries the log into the ledger, and gives the calls that were made. */

@@ -41,6 +41,7 @@ export function registerParts(redis: Redis, now: () => number, send?: RegisterPa
     newToken: () => `t${++tokens}`,
     drawBytes: seededBytes('registrations'),
     aliases: () => ['alder'],
+    rules: { allowLoopback: true },
     highWater: createHighWater(createMemoryStore('private')),
     send: send ?? (async () => delivered()),
   }

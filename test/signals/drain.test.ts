@@ -162,6 +162,41 @@ describe('a delivery that fails', () => {
   })
 })
 
+describe('an error of the program', () => {
+  test('at one signal makes it wait longer each time, holds up no other, and is told with how many in a row', async () => {
+    let isMended = false
+    const { drain, clock, events, errors, seqs } = await owed(2, ({ signal }) => {
+      if (signal.seq === 1 && !isMended) throw new Error('a bug')
+      return delivered()
+    })
+    for (const waitMs of [2_000, 4_000, 8_000]) {
+      expect(await drain()).toMatchObject({ kind: 'later', atMs: clock.ms + waitMs })
+      clock.ms += waitMs
+    }
+    expect(seqs()).toEqual([1, 2, 1, 1])
+    expect(await readAttempts(redis, 1, 'acme')).toEqual([])
+    expect(errors).toHaveLength(3)
+    const fault = { kind: 'our fault', client: 'acme', seq: 1, reason: 'program_error' }
+    expect(events.filter(({ kind }) => kind === 'our fault')).toEqual(
+      [1, 2, 3].map(inARow => ({ ...fault, inARow })),
+    )
+    isMended = true
+    expect(await drain()).toEqual({ kind: 'done' })
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered'])
+  })
+
+  test('at the client itself is told too, in a row also where calls found it busy between', async () => {
+    const { drain, events } = await owed(1)
+    await redis.hset('{hw}:ledger:1', 'acme', 'no state')
+    for (let i = 0; i < 3; i++) {
+      await expect(drain()).rejects.toThrow()
+      expect(await drain()).toEqual({ kind: 'busy' })
+      await redis.del(flightKey('acme')) // as its expiry does
+    }
+    expect(events).toMatchObject([1, 2, 3].map(inARow => ({ kind: 'our fault', seq: null, inARow })))
+  })
+})
+
 describe('a receiver that is down', () => {
   test('is asked with the newest signal alone, and gets all in order as soon as it is back', async () => {
     let isUp = false

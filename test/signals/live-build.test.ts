@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHighWater } from '#signals/delivery/high-water.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -67,6 +68,17 @@ const runLive = (
   })
 
 describe('a book that ran live', () => {
+  test('is not followed on a Redis that ends before what was delivered', async () => {
+    const { folder } = await aBook()
+    const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
+    await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+    const { code, err } = await run(['live', '--book', 'book'], {
+      cwd: folder,
+      env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
+    })
+    expect([code, err]).toEqual([1, expect.stringContaining('the log is gone')])
+  })
+
   test('is built where its replay is what was fired, and refused where a bar was revised since', async () => {
     const { folder, build, served, alerted } = await aBook()
     const lived = await runLive(folder)

@@ -9,10 +9,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
 import { createAlertChannel } from '#cli/send-alert.ts'
-import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts'
+import type { AlertKind } from '#signals/alert.ts'
+import { createAlerts, type SentAlert } from '#signals/alerts.ts'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import { usedOfDisk } from '#signals/redis/disk.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { operatorClient, operatorParts, TOKEN } from '../setup/operator.ts'
 import { playScene } from '../setup/operator-scene.ts'
@@ -125,7 +127,7 @@ describe('alerts', () => {
     expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
   })
 
-  test('of a storm tell twenty a minute', () => {
+  test('of a storm tell twenty a minute, and how many more there were when it is over', () => {
     const { sent, clock, alerts } = start()
     const storm = () => {
       for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: 1 })
@@ -133,8 +135,48 @@ describe('alerts', () => {
     storm()
     expect(sent).toHaveLength(20)
     clock.ms += 60_000
+    alerts.look(null)
+    expect(sent.slice(20).map(({ kind }) => kind)).toEqual(['more', 'redis_down'])
+    expect(sent[20]?.message).toMatch(/^and 80 more .*: 80 exhausted;/)
     storm()
-    expect(sent).toHaveLength(40)
+    expect(sent).toHaveLength(41)
+    clock.ms += 60_000
+    alerts.raise({ kind: 'failing', subject: 'acme', message: 'a sentence' })
+    expect(sent.slice(41).map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^and 61 more /),
+      'a sentence',
+    ])
+  })
+
+  test('tell of faults of ours that come three times in a row: by client, or once for all where it is the network', () => {
+    const { sent, alerts } = start()
+    const fault = { kind: 'our fault', seq: 7 } as const
+    for (const client of ['acme', 'birch'])
+      for (const inARow of [1, 2, 3, 4]) {
+        alerts.onEvent({ ...fault, client, reason: 'program_error', inARow })
+        alerts.onEvent({ ...fault, client, reason: 'resolver_down', inARow })
+      }
+    expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['our_fault', 'acme'],
+      ['our_fault', 'resolver_down'],
+      ['our_fault', 'birch'],
+    ])
+  })
+
+  test('tell the disk of Redis at 70 and at 85 %, each once', async () => {
+    const good: Overview = { ...(await overview()), isRelayed: true }
+    const { sent, alerts } = start()
+    for (const used of [null, 0.69, 0.7, 0.84, 0.85, 0.99]) alerts.look(good, used)
+    expect(sent.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['redis_full', 'disk at 70 %'],
+      ['redis_full', 'disk at 85 %'],
+    ])
+  })
+
+  test('know the disk of a Redis of this machine', async () => {
+    const used = await usedOfDisk(redis)
+    expect(used).toBeGreaterThan(0)
+    expect(used).toBeLessThanOrEqual(1)
   })
 
   test('tell each stage of failing', () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { operatorClient, operatorParts, TOKEN } from '../setup/operator.ts'
+import { playScene } from '../setup/operator-scene.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../setup/signals.ts'
 
@@ -145,6 +146,39 @@ test('what a client or a receiver wrote is text and never markup', async () => {
     expect(text).not.toMatch(/<script|<img/)
   }
   expect((await page.get('/ops/view/clients/<script>')).text).not.toContain('<script')
+})
+
+test('a page says each thing once, and shows what is typed as such', async () => {
+  await playScene(redis)
+  await addClient(redis, 'fresh', ['alder'], seededBytes('fresh'))
+  const page = browser()
+  await page.logIn()
+  const failing = (await page.get('/ops/view/clients/north-ridge')).text
+  expect(failing.match(/breaker open/g)).toHaveLength(1)
+  expect(failing).not.toContain('<a href="/ops/view/clients/north-ridge">')
+  expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
+  expect((await page.get('/ops/view/clients/old-mill')).text).toContain('breaker closed')
+  const fresh = (await page.get('/ops/view/clients/fresh')).text
+  expect(fresh).toContain('<code>highwater ops webhook set</code>')
+  await redis.flushall()
+  const pages = await Promise.all(PAGES.filter(path => !/acme|1$/.test(path)).map(path => page.get(path)))
+  for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
+})
+
+test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  expect((await page.get('/ops/view/clients')).text).toContain(
+    '<div class="scroll" role="region" aria-label="Client',
+  )
+  expect((await page.get('/ops/style.css')).text).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
+})
+
+test('the login names who logs in, as password managers need it', async () => {
+  expect((await browser().get('/ops/login')).text).toMatch(
+    /<input name="username" [^>]*autocomplete="username"/,
+  )
 })
 
 test('the pages say so while Redis is away', async () => {

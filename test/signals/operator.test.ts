@@ -7,7 +7,7 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
 import { operatorClient, operatorParts, TOKEN } from '../setup/operator.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { addClient, fire, NOW_MS, seededBytes } from '../setup/signals.ts'
+import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../setup/signals.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -167,6 +167,31 @@ describe('clients', () => {
       data: { status: 'pending' },
     })
     expect((await request('GET', '/ops/clients/nobody')).status).toBe(404)
+  })
+
+  test('are added whole or not at all, so that a mended request is taken', async () => {
+    const request = ask()
+    const whole = { id: 'acme', aliases: ['birch', 'alder'], activate: true }
+    for (const wrong of ['Not An Alias', PROGRAM_ALIAS]) {
+      const refused = await request('POST', '/ops/clients', { ...whole, aliases: ['alder', wrong] })
+      expect(refused).toMatchObject({ status: 422, json: { error: { code: 'validation_error' } } })
+    }
+    expect((await request('GET', '/ops/clients/acme')).status).toBe(404)
+    expect(await request('POST', '/ops/clients', whole)).toMatchObject({
+      status: 201,
+      json: { data: { status: 'active', aliases: ['alder', 'birch'], program: false } },
+    })
+  })
+
+  test('may be entitled to what is not served, with a warning that names it', async () => {
+    const request = ask()
+    const warning = 'no strategy that is served now has the alias aldr: is it meant?'
+    const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
+    expect(added).toMatchObject({ status: 201, json: { data: { aliases: ['alder', 'aldr'], warning } } })
+    const path = '/ops/clients/acme/entitlements'
+    expect((await request('POST', path, { add: ['aldr'] })).json).toMatchObject({ data: { warning } })
+    for (const change of [{ add: ['birch'] }, { remove: ['aldr'] }])
+      expect((await request('POST', path, change)).text).not.toContain('warning')
   })
 
   test('have keys that are confirmed and revoked', async () => {

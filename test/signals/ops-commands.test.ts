@@ -64,6 +64,10 @@ describe('an operator', () => {
     expect((await ops(['keys', 'issue', 'acme'])).out).toMatch(/^key \w{8}, shown this once:\nhw_live_\w+\n$/)
     const set = await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
     expect(set.out).toMatch(/secret, shown this once:\nwhsec_\S+\n$/)
+    expect((await ops(['clients', 'entitle', 'acme', '--add', 'aldr'])).out).toContain(
+      'warning: no strategy that is served now has the alias aldr',
+    )
+    await ops(['clients', 'entitle', 'acme', '--remove', 'aldr'])
     const { out } = await ops(['clients', 'show', 'acme'])
     expect(out).toContain('url: https://hooks.example.org/in')
     expect(out).not.toMatch(/whsec_|hw_live_/)
@@ -145,6 +149,22 @@ describe('a command ends', () => {
     const file = join(await temporaryFolder(), 'signal.json')
     await writeFile(file, '{')
     expect((await ops(['fire', file])).code).toBe(2)
+    for (const command of ['fire', 'restore'])
+      expect(await ops([command, '/nonexist'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('/nonexist: there is no such file'),
+      })
+  })
+
+  test('with 0 and a sentence where a replay finds nothing to send again', async () => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+    expect(await ops(['replay', 'acme', '--from', '99999'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^nothing is sent again: from number 99999 on .* acme may see/),
+    })
+    await fire(redis, 'a', 'alder')
+    expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
   })
 
   test.each([

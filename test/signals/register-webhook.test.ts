@@ -26,7 +26,7 @@ import {
   removeWebhook,
 } from '#signals/delivery/webhooks.ts'
 import { readSignal } from '#signals/log/read-log.ts'
-import { HEAD } from '#signals/redis/keys.ts'
+import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import {
   acknowledge,
@@ -82,6 +82,7 @@ function registering() {
     newToken: () => `t${++tokens}`,
     drawBytes: seededBytes('secrets'),
     aliases: () => ['birch'],
+    rules: { allowLoopback: true },
     send: createSendSignal(sender, () => Date.now()), // verifiers look at their own clock
   }
   return { parts, privateStore }
@@ -198,12 +199,35 @@ describe('a refused registration', () => {
     ]
     const told = new Set<string>()
     for (const url of urls) {
-      const refusal = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+      await redis.del(registrationsKey('acme'))
+      const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', { url, secret: null }))
       told.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
       expect(refusal.message).not.toContain(url)
     }
     expect([...told]).toHaveLength(1)
     expect(await readAcme()).toBeNull()
+  })
+
+  test('tells the operator what came of the test, and repeats no address', async () => {
+    const { parts } = registering()
+    answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
+    const told = async (url: string): Promise<string> => {
+      const { message } = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+      expect(message).not.toContain(url)
+      return message
+    }
+    expect(await told(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
+    expect(await told('http://127.0.0.1:1024/mine')).toMatch(/not acknowledged with 2xx.*: connect failed$/)
+    expect(await told('https://169.254.169.254/')).toContain('its host is not a public address')
+    expect(await told('gopher://example.org/')).toContain('expected a URL that begins with https://')
+  })
+
+  test('of an address that is refused writes no test', async () => {
+    const { parts } = registering()
+    const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
+    for (const url of urls) await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
+    await refusalOf(registerOwnWebhook(parts, 'acme', { url: 'https://10.0.0.1/', secret: null }))
+    expect(await redis.hget(HEAD, 'seq')).toBeNull()
   })
 
   test('leaves the webhook that was there as it was', async () => {

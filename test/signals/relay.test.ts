@@ -118,6 +118,14 @@ describe('the relay', () => {
 })
 
 describe('the high-water mark', () => {
+  test('is ahead of a signal for which nobody is called: it can be pulled', async () => {
+    await fire('b1', 'b2')
+    const store = createMemoryStore('private')
+    const { parts } = relayParts({ highWater: createHighWater(store), subscribersOf: async () => [] })
+    await relayOnce(parts)
+    expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
+  })
+
   test('is ahead of every number before it is owed, and is written once in many', async () => {
     const store = createMemoryStore('private')
     let writes = 0

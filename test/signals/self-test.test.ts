@@ -214,6 +214,18 @@ describe('the command', () => {
       expect(out.match(/^passed /gm)).toHaveLength(15)
     })
 
+    test('names the option that its address on this machine needs', async () => {
+      const url = await startFlawedReceiver([SECRET], null)
+      await saveWebhook(redis, BOX, { client: 'here', url, secrets: [{ text: SECRET, expiresAtMs: null }] })
+      const told = { REDIS_URL: server.url, SECRET_KEY }
+      const { out, error } = await selfTest(['here'], told)
+      expect([out, error]).toEqual([
+        '',
+        expect.stringContaining('--allow-loopback lets it be of this machine'),
+      ])
+      expect((await selfTest(['here', '--allow-loopback'], told)).error).toBeNull()
+    })
+
     test.each([
       [['nobody'], "the client 'nobody' has no webhook"],
       [['acme', '--secret', SECRET], 'the secrets of acme are those of its webhook'],

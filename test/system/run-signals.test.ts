@@ -1,11 +1,10 @@
 // `highwater run` and `serve signals` as an operator meets them: real processes, a real Redis, Ctrl-C, and crashes.
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { startLocalServer } from '#cli/local-server.ts'
 import { until } from '../setup/delivery.ts'
 import { highwater } from '../setup/highwater-process.ts'
 import { addressIn } from '../setup/history-process.ts'
@@ -16,8 +15,6 @@ import {
   type SignalsProcess,
   startSignalsProcess,
 } from '../setup/signals-process.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
 
 const KEY = /X-API-Key: (hw_\w+)/
 const HISTORY = /^history service on (http:\/\/\S+)$/m
@@ -134,14 +131,14 @@ describe('`highwater run`', () => {
     expect(await processesOf(folder)).toEqual([])
   })
 
-  test('outlives its Redis: keyed routes 503, the history untouched; back again all goes on', async () => {
+  test('outlives its Redis: keyed routes 503, the history untouched; killed it is started again', async () => {
     const folder = await publishedDataFolder()
     const running = await startSignalsProcess(folder)
     const key = await keyOf(running)
     const history = addressIn(await running.prints(HISTORY))
     await running.prints(/skipped #1, a test/)
     const { pid, port } = await redisOf(folder)
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, 'SIGSTOP')
     await until(async () => (await ask(running, key, '/v1/signals/history')).status === 503)
     const refused = await ask(running, key, '/v1/signals/head')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
@@ -149,23 +146,41 @@ describe('`highwater run`', () => {
     expect((await fetch(`${running.signalsUrl}/healthz`)).status).toBe(200)
     for (const path of ['/readyz', '/v1/strategies']) expect((await fetch(history + path)).status).toBe(200)
 
-    const again = await startLocalServer(join(ROOT, 'test/servers/redis-server.sh'), [
-      ...[join(ROOT, '.servers/redis'), join(folder, 'redis'), port],
-    ])
-    try {
-      await until(async () => (await fetch(`${running.signalsUrl}/readyz`)).status === 200)
-      expect((await ask(running, key, '/v1/whoami')).status).toBe(200)
-      const { entitlements } = whoami.parse(await (await ask(running, key, '/v1/whoami')).json())
-      await fire(running, folder, 'after', z.string().parse(entitlements.aliases[0]))
-      await running.prints(/^demo receiver: TRADE #2 /m)
-      running.kill('SIGINT')
-      expect(await running.ended).toMatchObject(ENDED)
-    } finally {
-      await again.stop()
-    }
+    process.kill(pid, 'SIGKILL')
+    await running.prints(/our Redis ended by itself: it is started again \(1 of 3\)/)
+    await until(async () => (await fetch(`${running.signalsUrl}/readyz`)).status === 200)
+    expect((await redisOf(folder)).port).toBe(port)
+    expect((await ask(running, key, '/v1/whoami')).status).toBe(200)
+    const { entitlements } = whoami.parse(await (await ask(running, key, '/v1/whoami')).json())
+    await fire(running, folder, 'after', z.string().parse(entitlements.aliases[0]))
+    await running.prints(/^demo receiver: TRADE #2 /m)
+    running.kill('SIGINT')
+    expect(await running.ended).toMatchObject(ENDED)
     expect(await processesOf(folder)).toEqual([])
   })
 })
+
+test.each(['run', 'serve signals'])(
+  '`highwater %s` ends with a sentence and 1 where its Redis cannot live any more, and leaves nothing',
+  async command => {
+    const folder = await publishedDataFolder()
+    const running = await startSignalsProcess(folder, command.split(' '))
+    if (command === 'run') await running.prints(ALL_SAID)
+    await damageRedis(folder)
+    process.kill((await redisOf(folder)).pid, 'SIGKILL')
+    expect(await running.ended).toMatchObject({ code: 1, signal: null })
+    expect(running.printed()).toMatch(/our Redis ended again and again, .*redis\.log tells why/)
+    expect(await processesOf(folder)).toEqual([])
+  },
+)
+
+/** Nothing can be loaded from it at the next start. */
+async function damageRedis(folder: string): Promise<void> {
+  const files = join(folder, 'redis/appendonlydir')
+  const manifests = (await readdir(files)).filter(name => name.endsWith('.manifest'))
+  expect(manifests).toHaveLength(1)
+  for (const name of manifests) await writeFile(join(files, name), 'no manifest\n')
+}
 
 describe('`highwater serve`', () => {
   test('signals runs a Redis of its own, shows no key, and logs requests without one', async () => {

@@ -22,12 +22,21 @@ const LAST_DELIVERIES = 20
 
 export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
 
-export const addClient: Handler = async (c, { redis, clock, programAlias }) => {
-  const { id, tier, aliases, activate } = parseRequest(clientRequest, await readJson(c))
-  await createClient(redis, id, tier, clock.now())
-  if (aliases !== undefined) await entitleClient(redis, id, { aliases }, programAlias)
-  if (activate) await activateClient(redis, id)
-  return { status: 201, data: await findClient(redis, id) }
+export const addClient: Handler = async (c, { redis, clock, programAlias, aliases: served }) => {
+  const { id, tier, aliases = [], activate } = parseRequest(clientRequest, await readJson(c))
+  const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+  const client = await createClient(redis, id, tier, clock.now(), beginning, programAlias)
+  return { status: 201, data: { ...client, ...warningOf(aliases, served()) } }
+}
+
+/**
+ * What a typing mistake would look like. It is no refusal: a client may be entitled to what is published tomorrow, or
+ * was until yesterday.
+ */
+function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
+  const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
+  if (unserved.length === 0) return {}
+  return { warning: `no strategy that is served now has the alias ${unserved.join(', ')}: is it meant?` }
 }
 
 export const allClients: Handler = async (_, { redis }) => {
@@ -65,7 +74,7 @@ export const activate: Handler = async (c, { redis }) => ({ data: await activate
 
 export const suspend: Handler = async (c, { redis }) => ({ data: await suspendClient(redis, clientOf(c)) })
 
-export const entitle: Handler = async (c, { redis, programAlias }) => {
+export const entitle: Handler = async (c, { redis, programAlias, aliases: served }) => {
   const { aliases, add, remove, program } = parseRequest(entitlementRequest, await readJson(c))
   const change = {
     ...(aliases === undefined ? {} : { aliases }),
@@ -73,7 +82,8 @@ export const entitle: Handler = async (c, { redis, programAlias }) => {
     ...(remove === undefined ? {} : { remove }),
     ...(program === undefined ? {} : { program }),
   }
-  return { data: await entitleClient(redis, clientOf(c), change, programAlias) }
+  const client = await entitleClient(redis, clientOf(c), change, programAlias)
+  return { data: { ...client, ...warningOf([...(aliases ?? []), ...(add ?? [])], served()) } }
 }
 
 export const clientKeys: Handler = async (c, { redis }) => {

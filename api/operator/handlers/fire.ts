@@ -5,15 +5,15 @@ import { assertClock, ClockError } from '#signals/live/clock.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
-import { askRedis, RedisDownError } from '#signals/redis/connect.ts'
+import { askRedis, RedisDownError, RedisFullError } from '#signals/redis/connect.ts'
 import { SIGNAL_IDS } from '#signals/redis/keys.ts'
-import type { Answer, Handler } from '../exchange.ts'
+import { type Answer, type Handler, REDIS_FULL } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
 import { readJson } from '../read-body.ts'
 
 /** `POST /ops/signals`: 201 for a new signal, 200 for one that was fired before under the same id. */
 export const fire: Handler = async (c, parts) => {
-  const content = parseFireRequest(await readJson(c), parts.aliases())
+  const content = parseFireRequest(await readJson(c), parts.aliases(), parts.clock.now())
   try {
     return await fireOnce(content, parts)
   } catch (error) {
@@ -61,6 +61,8 @@ async function assertNotHalted(
 function toRefusal(error: unknown): unknown {
   if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
   if (error instanceof ClockError) return new ApiError('unavailable', error.message)
+  if (error instanceof RedisFullError)
+    return new ApiError('unavailable', `${REDIS_FULL}: nothing was fired; give it memory or disk`)
   if (error instanceof RedisDownError)
     return new ApiError('unavailable', 'outcome unknown: send the same signal_id again')
   return error

@@ -5,7 +5,16 @@ import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from '../parts.ts'
 import type { Piece } from './layout.ts'
-import { action, clientLink, DELIVERY_COLUMNS, deliveryRow, moment, table, webhookWord } from './pieces.ts'
+import {
+  action,
+  clientLink,
+  moment,
+  OWN_DELIVERY_COLUMNS,
+  ownDeliveryRow,
+  sentence,
+  table,
+  webhookWord,
+} from './pieces.ts'
 import type { Session } from './session.ts'
 
 export const clientsPage = (
@@ -55,9 +64,9 @@ ${table(
   'No key: `highwater ops keys issue` makes one.',
 )}
 <h2>Webhook</h2>
-${webhook === undefined ? html`<div class="scroll"><p class="empty">None: it is set with \`highwater ops webhook set\`, and the client pulls.</p></div>` : webhookPanel(session, base, webhook, address)}
+${webhook === undefined ? html`<div class="scroll"><p class="empty">${sentence('None, so the client pulls: `highwater ops webhook set` sets one.')}</p></div>` : webhookPanel(session, base, webhook, address)}
 <h2>Last deliveries</h2>
-${table(DELIVERY_COLUMNS, deliveries.map(deliveryRow), 'Nothing was delivered yet.')}`
+${table(OWN_DELIVERY_COLUMNS, deliveries.map(ownDeliveryRow), 'Nothing was delivered yet.')}`
 }
 
 function webhookPanel(
@@ -67,9 +76,10 @@ function webhookPanel(
   address: WebhookAddress | null,
 ): Piece {
   const { health, breaker } = webhook.condition
+  const isBreakerTold = webhook.enabled && breaker.kind === 'open' // by the word in front
   const from = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}, ${webhook.lane} lane, breaker ${breaker.kind}, owed ${webhook.owed}${
+${webhookWord(webhook)}, ${webhook.lane} lane${isBreakerTold ? '' : `, breaker ${breaker.kind}`}, owed ${webhook.owed}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}

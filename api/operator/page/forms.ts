@@ -23,10 +23,16 @@ const forClient =
 const forAlias =
   (note: Note, act: (alias: string, parts: OperatorParts) => Promise<void>): Act =>
   async (_, parts, form) => {
-    const { alias } = parseRequest(haltRequest, Object.fromEntries(form))
+    const { alias } = parseRequest(haltRequest, fieldsOf(form))
     await act(alias, parts)
     return `/ops/view/live?note=${note}`
   }
+
+/** What was filled in: all but the proof that the form is ours. */
+function fieldsOf(form: URLSearchParams): Record<string, string> {
+  const { csrf: _, ...fields } = Object.fromEntries(form)
+  return fields
+}
 
 /** Every form, by the path that it is sent to. */
 export const FORMS: Readonly<Record<string, Act>> = {
@@ -38,7 +44,7 @@ export const FORMS: Readonly<Record<string, Act>> = {
     orders.disable(id, 'the operator disabled it'),
   ),
   [`${CLIENT}/replay`]: forClient('replayed', (id, { orders }, form) =>
-    orders.replay(id, parseRequest(replayQuery, Object.fromEntries(form)).from),
+    orders.replay(id, parseRequest(replayQuery, fieldsOf(form)).from),
   ),
   '/ops/view/live/halt': forAlias('halted', async (alias, parts) => {
     assertAlias(alias, parts)

@@ -62,6 +62,7 @@ export const loginPage = (problem: string | null): Promise<Response> =>
     'Log in',
     html`<main class="login"><h1>Highwater <span>operator</span></h1>
 <form method="post" action="/ops/login">
+<input name="username" value="operator" autocomplete="username" readonly hidden>
 <label for="token">Operator token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}

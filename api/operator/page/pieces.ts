@@ -32,15 +32,21 @@ const TONE: { readonly [Status in DeliveryState['status']]: string } = {
 export const statusOf = ({ status }: DeliveryState): Piece =>
   html`<span class="${TONE[status]}">${status}</span>`
 
-/** Columns of a table and its rows; a sentence where there are none. */
+/** A sentence of ours, in which what stands between backticks is typed. */
+export const sentence = (text: string): Piece =>
+  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
+
+/** Columns of a table and its rows; a sentence where there are none. One that is too wide scrolls, and the keyboard reaches it. */
 export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
   rows.length === 0
-    ? html`<div class="scroll"><p class="empty">${empty}</p></div>`
-    : html`<div class="scroll"><table><thead><tr>${columns.map(heading)}</tr></thead><tbody>${rows}</tbody></table></div>`
+    ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
+    : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(heading)}</tr></thead><tbody>${rows}</tbody></table></div>`
 
 /** A `#` in front stands for a column of numbers. */
 const heading = (name: string): Piece =>
-  name.startsWith('#') ? html`<th class="n">${name.slice(1)}</th>` : html`<th>${name}</th>`
+  name.startsWith('#') ? html`<th class="n">${columnName(name)}</th>` : html`<th>${name}</th>`
+
+const columnName = (name: string): string => name.replace(/^#/, '')
 
 export type Figure = readonly [name: string, value: Piece | string | number, more?: Piece | string]
 
@@ -82,6 +88,13 @@ export const DELIVERY_COLUMNS = [
   '#Latency',
 ] as const
 
-export const deliveryRow = ({ seq, client, alias, firedAtMs, state }: DeliveryRow): Piece => html`<tr>
-<td class="n">${signalLink(seq)}</td><td>${clientLink(client)}</td><td>${alias}</td><td>${statusOf(state)}</td>
+/** Of one client, whose name stands above them all. */
+export const OWN_DELIVERY_COLUMNS = DELIVERY_COLUMNS.filter(name => name !== 'Client')
+
+export const deliveryRow = (row: DeliveryRow): Piece => rowOf(row, html`<td>${clientLink(row.client)}</td>`)
+
+export const ownDeliveryRow = (row: DeliveryRow): Piece => rowOf(row, '')
+
+const rowOf = ({ seq, alias, firedAtMs, state }: DeliveryRow, client: Piece | string): Piece => html`<tr>
+<td class="n">${signalLink(seq)}</td>${client}<td>${alias}</td><td>${statusOf(state)}</td>
 <td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td><td class="n">${duration(latencyMs(firedAtMs, state))}</td></tr>`

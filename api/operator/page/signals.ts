@@ -65,7 +65,7 @@ ${table(
   deliveries.map(({ row }) => deliveryRow(row)),
   'Owed to nobody: no client with a webhook was entitled to it.',
 )}
-${total > deliveries.length ? html`<p class="dim">The first ${deliveries.length} of ${total}; \`highwater ops signal ${logged.seq}\` lists all.</p>` : ''}
+${total > deliveries.length ? html`<p class="dim">The first ${deliveries.length} of ${total}; <code>highwater ops signal ${logged.seq}</code> lists all.</p>` : ''}
 <h2>Attempts</h2>
 ${table(
   ['Client', '#Try', 'At (UTC)', 'Answer', '#First byte', '#Total', 'What it said'],

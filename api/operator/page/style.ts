@@ -1,10 +1,10 @@
 /** The one style sheet of the page: quiet colours, and room where something is wrong. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #dfe4ec; --line: #1d6fa5; --paper: #f6f8fb;
-  --card: #fff; --good: #1b7f4b; --warn: #a15c00; --bad: #b3261e }
+  --card: #fff; --good: #1b7f4b; --warn: #a15c00; --bad: #b3261e; --shade: #14213d59 }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6ebf5; --dim: #94a0b8; --rule: #2c364a; --line: #6cb6e8; --paper: #10151f; --card: #171e2b;
-    --good: #5ac58d; --warn: #e0a24a; --bad: #f2877f }
+    --good: #5ac58d; --warn: #e0a24a; --bad: #f2877f; --shade: #0009 }
 }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
@@ -27,7 +27,10 @@ code { font-size: .92em; overflow-wrap: anywhere }
 .cards dt { color: var(--dim); font-size: .82rem }
 .cards dd { margin: .1rem 0 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 .cards dd small { display: block; color: var(--dim); font-size: .8rem }
-.scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 8px }
+.scroll { overflow-x: auto; background: linear-gradient(to right, var(--card) 2rem, transparent) left / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--card) 2rem, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) left / 1rem 100% no-repeat,
+  linear-gradient(to left, var(--shade), transparent) right / 1rem 100% no-repeat, var(--card); border: 1px solid var(--rule); border-radius: 8px }
 table { width: 100%; border-collapse: collapse }
 th, td { padding: .5rem .9rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--rule) }
 tr:last-child td { border-bottom: 0 }
@@ -43,7 +46,7 @@ button { padding: .35rem .85rem; border: 1px solid var(--line); border-radius: 6
   font: inherit; cursor: pointer }
 button.quiet { background: transparent; color: var(--line); border-color: var(--rule) }
 button.stop { background: transparent; color: var(--bad); border-color: var(--bad) }
-button:focus-visible, a:focus-visible, input:focus-visible { outline: 2px solid var(--line); outline-offset: 2px }
+button:focus-visible, a:focus-visible, .scroll:focus-visible, input:focus-visible { outline: 2px solid var(--line); outline-offset: 2px }
 input { padding: .35rem .6rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink);
   font: inherit; max-width: 100% }
 input[type=number] { width: 8.5rem }

@@ -80,9 +80,10 @@ const signal: View = async (c, { redis }, session) => {
 }
 
 const exhausted: View = async (c, { redis }, session) => {
-  const { before, limit } = parseRequest(signalsQuery, c.req.query())
+  const { note, ...query } = c.req.query()
+  const { before, limit } = parseRequest(signalsQuery, query)
   const found = await recentDeliveries(redis, { status: 'exhausted', before, limit })
-  return page(session, 'Exhausted', 'Exhausted', exhaustedPage(session, found), c.req.query('note'))
+  return page(session, 'Exhausted', 'Exhausted', exhaustedPage(session, found), note)
 }
 
 const live: View = async (c, { redis, aliases }, session) => {

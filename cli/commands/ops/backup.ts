@@ -1,6 +1,6 @@
 // What needs no running service, and for a restore must have none: it speaks with Redis itself.
 import { createReadStream } from 'node:fs'
-import { access, open, rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
@@ -16,8 +16,9 @@ import { openStore } from '#storage/open-store.ts'
 import { dataFolder } from '../../data-folder.ts'
 import { type Environment, parseEnvironment } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
-import { redisUrlOf } from '../../signals/redis-url.ts'
+import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
 import type { Surroundings } from '../../surroundings.ts'
+import { assertReadable } from './assert-readable.ts'
 
 type JsonOption = { readonly json?: boolean }
 
@@ -57,21 +58,26 @@ export function addBackup(ops: Command, surroundings: Surroundings): void {
     )
 }
 
-async function withRedis(
+/** Acts on Redis itself, and closes the connection. */
+export async function withRedis(
   { env, root }: Surroundings,
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
   const environment = parseEnvironment(env, dataFolder(root, env))
   const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // each command tells its own error
   try {
-    await redis.connect().catch((cause: unknown) => {
-      throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
-    })
+    await reachRedis(redis)
     await act(redis, environment)
   } finally {
     redis.disconnect()
   }
 }
+
+/** Names of epochs that nobody else has. */
+export const newEpochOf =
+  ({ drawBytes }: Pick<Surroundings, 'drawBytes'>) =>
+  (): string =>
+    Buffer.from(drawBytes(EPOCH_BYTES)).toString('base64url')
 
 async function backup(
   redis: Redis,
@@ -108,7 +114,7 @@ async function restore(
   { now, drawBytes, terminal }: Surroundings,
   { json = false, force = false }: JsonOption & { readonly force?: boolean },
 ): Promise<void> {
-  await access(path)
+  await assertReadable(path)
   if (!environment.allowsUnsafeRedis) await assertDurable(redis)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const restored = await restoreBackup({
@@ -116,7 +122,7 @@ async function restore(
     lines: () =>
       createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY }),
     highWater: await readHighWater(privateStore),
-    newEpoch: () => Buffer.from(drawBytes(EPOCH_BYTES)).toString('base64url'),
+    newEpoch: newEpochOf({ drawBytes }),
     nowMs: now(),
     isForced: force,
   })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Surroundings } from '../../surroundings.ts'
-import { addQuestion, segment } from './ask.ts'
+import { addQuestion, linesOf, segment } from './ask.ts'
 
 const DELIVERY_OPTIONS = ['client', 'status', 'before', 'limit'] as const
 
@@ -43,8 +43,15 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
     ['replay acme --from 42'],
   )
   replaying.command.requiredOption('--from <seq>', 'number of the first one')
-  replaying.asks(client => ({
-    method: 'POST',
-    path: `/ops/clients/${segment(client)}/replay?from=${segment(replaying.command.opts<{ from: string }>().from)}`,
-  }))
+  replaying.asks(
+    client => ({
+      method: 'POST',
+      path: `/ops/clients/${segment(client)}/replay?from=${segment(replaying.command.opts<{ from: string }>().from)}`,
+    }),
+    answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)),
+  )
 }
+
+const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
+  `nothing is sent again: from number ${from} on there is no signal that ${client} may see; ` +
+  '`highwater ops status` tells the newest number'

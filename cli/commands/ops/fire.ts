@@ -7,6 +7,7 @@ import { createOperatorClient } from '../../operator-client.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { UsageError } from '../../usage-error.ts'
 import { addQuestion, linesOf, segment } from './ask.ts'
+import { assertReadable } from './assert-readable.ts'
 
 const EXAMPLES = `
 FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
@@ -24,7 +25,7 @@ export function addFire(ops: Command, surroundings: Surroundings): void {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
       const { env, root, cwd } = surroundings
-      const signal = parseSignal(await readFile(resolve(cwd, file), 'utf8'), file)
+      const signal = parseSignal(await readFile(await assertReadable(resolve(cwd, file)), 'utf8'), file)
       const ask = await createOperatorClient(
         parseEnvironment(env, dataFolder(root, env)),
         dataFolder(root, env),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Surroundings } from '../../surroundings.ts'
 import { addBackup } from './backup.ts'
+import { addBeginAnew } from './begin-anew.ts'
 import { addClientKeys, addClients } from './clients.ts'
 import { addDeliveries } from './deliveries.ts'
 import { addFire } from './fire.ts'
@@ -10,7 +11,8 @@ import { addWebhook } from './webhook.ts'
 
 const ABOUT = `
 They ask the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
-with the token that the service has generated on this machine. backup, restore and rekey speak with REDIS_URL itself.`
+with the token that the service has generated on this machine. backup, restore,
+begin-anew and rekey speak with REDIS_URL itself.`
 
 /** `highwater ops`: what an operator does with signals, clients and deliveries. */
 export function addOps(program: Command, surroundings: Surroundings): void {
@@ -30,4 +32,5 @@ const PARTS = [
   addOpsLive,
   addSelfTest,
   addBackup,
+  addBeginAnew,
 ]

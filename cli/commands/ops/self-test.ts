@@ -85,9 +85,11 @@ async function storedTarget(client: string, options: Options, surroundings: Surr
     )
   }
   const { url, secrets, allowsLoopback } = await readStoredWebhook(surroundings, client)
+  const rules = { allowLoopback: options.allowLoopback ?? allowsLoopback }
+  assertUrl(url, rules)
   const [secret, oldSecret = null] = secrets
   if (secret === undefined) throw new Error(`no secret of ${client} signs any more: rotate it`)
-  return { url, secret, oldSecret, rules: { allowLoopback: options.allowLoopback ?? allowsLoopback } }
+  return { url, secret, oldSecret, rules }
 }
 
 function startTimer(ms: number, run: () => void): () => void {

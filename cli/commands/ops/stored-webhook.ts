@@ -7,7 +7,7 @@ import { connectRedis } from '#signals/redis/connect.ts'
 import { dataFolder } from '../../data-folder.ts'
 import { type Environment, parseEnvironment } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
-import { redisUrlOf } from '../../signals/redis-url.ts'
+import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
 import type { Surroundings } from '../../surroundings.ts'
 
 export type StoredWebhook = {
@@ -25,9 +25,7 @@ export async function readStoredWebhook(surroundings: Surroundings, client: stri
   const box = createSecretBox(parseKeyRing(await secretKeyOf(environment, dataFolder(root, env))), drawBytes)
   const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // the command tells its own error
   try {
-    await redis.connect().catch((cause: unknown) => {
-      throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
-    })
+    await reachRedis(redis)
     const webhook = await readWebhook(redis, box, client)
     if (webhook === null) {
       throw new Error(

@@ -1,0 +1,21 @@
+export type AlertKind =
+  | 'exhausted'
+  | 'disabled'
+  | 'failing'
+  | 'stuck'
+  | 'our_fault'
+  | 'relay_stuck'
+  | 'redis_down'
+  | 'redis_unsafe'
+  | 'redis_full'
+  | 'redis_wiped'
+  | 'live_mismatch'
+  | 'more'
+
+export type Alert = {
+  readonly kind: AlertKind
+  /** A client, an alias or a part of the service. */
+  readonly subject: string
+  /** One sentence, with what to do. */
+  readonly message: string
+}

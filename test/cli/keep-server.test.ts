@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import type { LocalServer } from '#cli/local-server.ts'
+import { keepServer, RESTART_AFTER_MS, SOUND_MS } from '#cli/signals/keep-server.ts'
+
+/** Servers that end when they are told to, in a world whose clock only we move. */
+function scene(fails: (start: number) => boolean = () => false) {
+  const running: { end: () => void; isStopped: boolean }[] = []
+  const told: string[] = []
+  const paused: number[] = []
+  let starts = 0
+  let ms = 0
+  const start = async (): Promise<LocalServer> => {
+    if (fails(starts++)) throw new Error('no port')
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const one = { end: resolve, isStopped: false }
+    running.push(one)
+    const stop = (): Promise<void> => {
+      one.isStopped = true
+      resolve()
+      return ended
+    }
+    return { url: 'redis://127.0.0.1:6390', pid: 1, stop, ended }
+  }
+  const world = { elapsed: () => ms, pause: async (waitMs: number) => void paused.push(waitMs) }
+  const order = {
+    name: 'our Redis',
+    start,
+    log: '/data/redis.log',
+    world,
+    tell: (line: string) => told.push(line),
+  }
+  /** Ends the one that runs, and waits for what comes of it. */
+  const kill = async (livedMs = 0): Promise<void> => {
+    ms += livedMs
+    running.at(-1)?.end()
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return { order, running, told, paused, kill, starts: () => starts }
+}
+
+describe('a server that is kept', () => {
+  test('is started again where it ends by itself, and people are told', async () => {
+    const { order, kill, running, told } = scene()
+    const kept = await keepServer(order)
+    await kill()
+    expect(running).toHaveLength(2)
+    expect(told).toEqual(['our Redis ended by itself: it is started again (1 of 3)'])
+    await kept.stop()
+    expect(running.at(-1)?.isStopped).toBe(true)
+  })
+
+  test('is given up with a sentence after so many ends in a row', async () => {
+    const { order, kill, paused, starts } = scene()
+    const kept = await keepServer(order)
+    for (let i = 0; i <= RESTART_AFTER_MS.length; i++) await kill()
+    await expect(kept.failed).rejects.toThrow(/our Redis ended again and again.*\/data\/redis\.log tells why/)
+    expect(paused).toEqual([...RESTART_AFTER_MS])
+    expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
+    await kept.stop()
+  })
+
+  test('is given up too where it cannot be started again', async () => {
+    const { order, kill, starts } = scene(start => start > 0)
+    const kept = await keepServer(order)
+    await kill()
+    await expect(kept.failed).rejects.toThrow('our Redis ended again and again')
+    expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
+  })
+
+  test('that lived long has all of its starts again', async () => {
+    const { order, kill, running } = scene()
+    const kept = await keepServer(order)
+    for (let i = 0; i < 3 * RESTART_AFTER_MS.length; i++) await kill(SOUND_MS)
+    expect(running).toHaveLength(1 + 3 * RESTART_AFTER_MS.length)
+    await kept.stop()
+  })
+
+  test('is not started again once it is stopped', async () => {
+    const { order, running, told } = scene()
+    await (await keepServer(order)).stop()
+    expect([running.length, told]).toEqual([1, []])
+  })
+
+  test('that is stopped while it starts again is stopped then', async () => {
+    const { order, running, kill } = scene()
+    const begun = Promise.withResolvers<void>()
+    let isFirst = true
+    const start = async (): Promise<LocalServer> => {
+      if (!isFirst) await begun.promise
+      isFirst = false
+      return order.start()
+    }
+    const kept = await keepServer({ ...order, start })
+    await kill()
+    const stopped = kept.stop()
+    begun.resolve()
+    await stopped
+    expect(running.map(({ isStopped }) => isStopped)).toEqual([true, true])
+  })
+})
