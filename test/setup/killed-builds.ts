@@ -10,7 +10,7 @@ import { whileReading } from './reading-tier.ts'
 export const SEED = 20_261_121
 
 /** On each kind of store; `make soak` kills hundreds. */
-export const KILLS = 18
+export const KILLS = 12
 
 /** So many builds take longer than a test may by default. */
 export const WEDGED_MS = 900_000
