@@ -6,10 +6,10 @@
 // does meets both. Writes bench/results/cdn.md and prints it; the exit code tells whether the bound is kept.
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { freePort } from '#cli/free-port.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
@@ -33,7 +33,7 @@ const PINNED = ADDRESSES.map(address => address.replace('/v1', `/${versionFolder
 const folder = await mkdtemp(join(tmpdir(), 'highwater-bench-'))
 const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
-  await run(join(ROOT, 'test/servers/unpack-packages.sh'), [WRK, 'wrk'])
+  await run(join(ROOT, 'deploy/servers/unpack-packages.sh'), [WRK, 'wrk'])
   const { ours, stock } = await startBoth()
   const sides = [
     {
@@ -177,16 +177,5 @@ function run(program: string, args: readonly string[], env: Record<string, strin
     child.once('close', code =>
       code === 0 ? resolve(printed) : reject(new Error(`${program} ended with ${code}`)),
     )
-  })
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
   })
 }

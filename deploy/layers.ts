@@ -1,7 +1,7 @@
 // nginx and Varnish as processes of ours, each in a folder with its configuration for a site.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { cp, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
 import { madeFiles } from './files.ts'
 import type { Site } from './site.ts'
 
@@ -9,13 +9,7 @@ const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')
 
 /** A server that runs until it is stopped. */
-export type Layer = {
-  /** `http://127.0.0.1:8090`. */
-  readonly url: string
-  readonly stop: () => Promise<void>
-  /** Resolves when it ended, by itself or because it was stopped. */
-  readonly ended: Promise<void>
-}
+export type Layer = Omit<LocalServer, 'pid'>
 
 /** Starts nginx for a site, with its files in an existing folder of its own. */
 export async function startNginx(folder: string, site: Site): Promise<Layer> {
@@ -41,32 +35,5 @@ async function layOut(server: 'nginx' | 'varnish', folder: string, site: Site): 
   }
 }
 
-async function startServer(script: string, args: readonly string[]): Promise<Layer> {
-  const server = spawn(join(ROOT, 'test/servers', script), args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  const ended = new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.once('close', () => resolve())
-  })
-  const url = await readyAt(server, ended, script)
-  server.stdin.once('error', () => {}) // it has ended already, which is what was wanted
-  const stop = (): Promise<void> => {
-    server.stdin.end()
-    return ended
-  }
-  return { url, stop, ended }
-}
-
-function readyAt(server: ChildProcess, ended: Promise<void>, script: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let printed = ''
-    server.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      printed += text
-      const url = /^ready (http:\S+)$/m.exec(printed)?.[1]
-      if (url !== undefined) resolve(url)
-    })
-    ended.then(
-      () => reject(new Error(`${script} ended before it was ready; what it said stands above`)),
-      reject,
-    )
-  })
-}
+const startServer = (script: string, args: readonly string[]): Promise<Layer> =>
+  startLocalServer(join(import.meta.dirname, 'servers', script), args)

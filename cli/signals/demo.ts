@@ -11,7 +11,7 @@ import { type RegisterParts, registerWebhook } from '#signals/delivery/register-
 import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
 import { codeOf } from '#storage/error-code.ts'
-import { freePort } from './own-redis.ts'
+import { freePort } from '../free-port.ts'
 
 const CLIENT = 'demo'
 

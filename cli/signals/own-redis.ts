@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
 import { startLocalServer } from '../local-server.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type KeptServer, keepServer } from './keep-server.ts'
@@ -14,7 +14,7 @@ export async function startOwnRedis(
   dataFolder: string,
   tell: (line: string) => void,
 ): Promise<KeptServer> {
-  const script = join(root, 'test/servers/redis-server.sh')
+  const script = join(root, 'deploy/servers/redis-server.sh')
   const folder = join(dataFolder, 'redis')
   const args = [join(root, '.servers/redis'), folder, String(await freePort())]
   return keepServer({
@@ -23,17 +23,5 @@ export async function startOwnRedis(
     log: join(folder, 'redis.log'),
     world: { pause, elapsed },
     tell,
-  })
-}
-
-/** A port that nobody listens on now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
   })
 }

@@ -90,8 +90,6 @@ export const deliveriesQuery = z.strictObject({
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
-export type DeliveriesQuery = z.output<typeof deliveriesQuery>
-
 /** `GET /ops/signals`. */
 export const signalsQuery = z.strictObject({
   before: seq.optional().describe('the number of a signal: only older ones are listed'),

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
 import { commonDisclaimer } from '../../deploy/disclaimer.ts'
 import { type Layer, startNginx, startVarnish } from '../../deploy/layers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '../../deploy/site.ts'
@@ -27,14 +28,6 @@ export const stopAtEnd = (stop: () => Promise<void>): void => {
 
 /** The address in `http://127.0.0.1:8080`. */
 export const addressOf = (url: string): Address => ({ host: LOOPBACK, port: Number(new URL(url).port) })
-
-/** A port that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
-  const probe = createServer()
-  const port = await listen(probe, 0)
-  await new Promise(resolve => probe.close(resolve))
-  return port
-}
 
 const listen = (server: ReturnType<typeof createServer>, port: number): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { freePort } from '#cli/free-port.ts'
 import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
-import { freePort } from '#cli/signals/own-redis.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const SCRIPT = join(ROOT, 'test/servers/redis-server.sh')
+const SCRIPT = join(ROOT, 'deploy/servers/redis-server.sh')
 const PACKAGES = join(ROOT, '.servers/redis')
 
 export type TestRedis = {

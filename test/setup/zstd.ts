@@ -8,6 +8,6 @@ const PACKAGES = join(ROOT, '.servers/zstd')
 
 /** The folder with the command in it. */
 export async function zstdFolder(): Promise<string> {
-  await promisify(execFile)(join(ROOT, 'test/servers/unpack-packages.sh'), [PACKAGES, 'zstd'])
+  await promisify(execFile)(join(ROOT, 'deploy/servers/unpack-packages.sh'), [PACKAGES, 'zstd'])
   return join(PACKAGES, 'usr/bin')
 }

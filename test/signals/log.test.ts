@@ -8,25 +8,10 @@ import { assertDurable, durabilityProblems } from '#signals/redis/boot-checks.ts
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-
-const NOW = Date.parse('2026-11-21T00:00:05Z')
-
-const content = (id: string, more: Partial<SignalContent> = {}): SignalContent => ({
-  signal_id: id,
-  alias: 'alder',
-  mode: 'LIVE',
-  is_test: false,
-  action: 'long',
-  signal_price: 50_000,
-  stop: 49_000,
-  base_risk_pct: 0.02,
-  timestamp: '2026-11-21T00:00:00Z',
-  implied_leverage: 1,
-  ...more,
-})
+import { NOW_MS, signalContent } from '../setup/signals.ts'
 
 const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | null = null): NewSignal => ({
-  content: content(id, more),
+  content: signalContent(id, more),
   onlyFor,
 })
 
@@ -44,20 +29,20 @@ const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 1_000))
 
 describe('a commit', () => {
   test('numbers signals from 1 without a hole, and stores the bytes that the number was put into', async () => {
-    const first = await commit(redis, [fire('a')], NOW)
-    const second = await commit(redis, [fire('b', { action: 'flat' }), fire('c')], NOW)
+    const first = await commit(redis, [fire('a')], NOW_MS)
+    const second = await commit(redis, [fire('b', { action: 'flat' }), fire('c')], NOW_MS)
     expect(first).toEqual({ kind: 'committed', signals: [{ seq: 1, isRepeat: false }] })
     expect(second).toMatchObject({ signals: [{ seq: 2 }, { seq: 3 }] })
     const [entry] = await readAfter(redis, 0, 1)
-    const { signal_id, ...rest } = content('a')
+    const { signal_id, ...rest } = signalContent('a')
     expect(entry?.body).toBe(JSON.stringify({ schema_version: '1.0', signal_id, seq: 1, ...rest }))
-    expect(entry).toMatchObject({ seq: 1, alias: 'alder', onlyFor: null, atMs: NOW })
+    expect(entry).toMatchObject({ seq: 1, alias: 'alder', onlyFor: null, atMs: NOW_MS })
   })
 
   test('made again, as after a lost reply, gives the same numbers and writes nothing', async () => {
     const signals = [fire('a'), fire('b')]
-    const once = await commit(redis, signals, NOW)
-    const again = await commit(redis, signals, NOW + 5_000)
+    const once = await commit(redis, signals, NOW_MS)
+    const again = await commit(redis, signals, NOW_MS + 5_000)
     expect(once).toMatchObject({ signals: [{ seq: 1 }, { seq: 2 }] })
     expect(again).toEqual({
       kind: 'committed',
@@ -70,8 +55,8 @@ describe('a commit', () => {
   })
 
   test('of another content under a known signal_id is refused whole', async () => {
-    await commit(redis, [fire('a')], NOW)
-    const refused = commit(redis, [fire('b'), fire('a', { stop: 48_000 })], NOW)
+    await commit(redis, [fire('a')], NOW_MS)
+    const refused = commit(redis, [fire('b'), fire('a', { stop: 48_000 })], NOW_MS)
     await expect(refused).rejects.toThrow(SignalConflictError)
     await expect(refused).rejects.toThrow('the signal_id a is that of signal 1')
     expect(await seqsOf()).toEqual([1])
@@ -79,7 +64,7 @@ describe('a commit', () => {
 
   test('of many at the same time gives every number once', async () => {
     const ids = Array.from({ length: 200 }, (_, i) => `s${i}`)
-    const outcomes = await Promise.all(ids.map(id => commit(redis, [fire(id)], NOW)))
+    const outcomes = await Promise.all(ids.map(id => commit(redis, [fire(id)], NOW_MS)))
     const numbers = outcomes.flatMap(outcome =>
       outcome.kind === 'committed' ? outcome.signals.map(({ seq }) => seq) : [],
     )
@@ -89,20 +74,20 @@ describe('a commit', () => {
 
   test('refuses to number above what a double can count', async () => {
     await redis.hset(HEAD, 'seq', String(Number.MAX_SAFE_INTEGER))
-    await expect(commit(redis, [fire('a')], NOW)).rejects.toThrow('no numbers left')
+    await expect(commit(redis, [fire('a')], NOW_MS)).rejects.toThrow('no numbers left')
   })
 
   test('refuses a head that is behind its log: a part of it was restored', async () => {
-    await commit(redis, [fire('a'), fire('b')], NOW)
+    await commit(redis, [fire('a'), fire('b')], NOW_MS)
     await redis.hset(HEAD, 'seq', '1')
-    await expect(commit(redis, [fire('c')], NOW)).rejects.toThrow('the log holds signal 2')
+    await expect(commit(redis, [fire('c')], NOW_MS)).rejects.toThrow('the log holds signal 2')
     expect(await seqsOf()).toEqual([1, 2])
   })
 
   test('continues above a head that was set on, as after a restore', async () => {
-    await commit(redis, [fire('a')], NOW)
+    await commit(redis, [fire('a')], NOW_MS)
     await redis.hset(HEAD, 'seq', '1000')
-    expect(await commit(redis, [fire('b')], NOW)).toMatchObject({ signals: [{ seq: 1001 }] })
+    expect(await commit(redis, [fire('b')], NOW_MS)).toMatchObject({ signals: [{ seq: 1001 }] })
   })
 })
 
@@ -110,28 +95,28 @@ describe('a step of a live strategy', () => {
   const step = { alias: 'alder', from: '', to: '100', fields: { checkpoint: '{"a":1}' } }
 
   test('writes signals, cursor and checkpoint together', async () => {
-    await commit(redis, [fire('a')], NOW, step)
+    await commit(redis, [fire('a')], NOW_MS, step)
     expect(await redis.hgetall(liveKey('alder'))).toEqual({ cursor: '100', checkpoint: '{"a":1}' })
     expect(await seqsOf()).toEqual([1])
   })
 
   test('made by a second runner, or again, writes nothing and tells where the cursor stands', async () => {
-    await commit(redis, [fire('a')], NOW, step)
-    const second = await commit(redis, [fire('other')], NOW, { ...step, fields: { checkpoint: 'wrong' } })
+    await commit(redis, [fire('a')], NOW_MS, step)
+    const second = await commit(redis, [fire('other')], NOW_MS, { ...step, fields: { checkpoint: 'wrong' } })
     expect(second).toEqual({ kind: 'moved', cursor: '100' })
     expect(await redis.hget(liveKey('alder'), 'checkpoint')).toBe('{"a":1}')
     expect(await seqsOf()).toEqual([1])
   })
 
   test('without a signal moves the cursor alone', async () => {
-    expect(await commit(redis, [], NOW, step)).toEqual({ kind: 'committed', signals: [] })
+    expect(await commit(redis, [], NOW_MS, step)).toEqual({ kind: 'committed', signals: [] })
     expect(await redis.hget(liveKey('alder'), 'cursor')).toBe('100')
   })
 })
 
 describe('the log', () => {
   test('is read from a number on, ascending, at most so many', async () => {
-    for (const id of ['a', 'b', 'c', 'd']) await commit(redis, [fire(id)], NOW)
+    for (const id of ['a', 'b', 'c', 'd']) await commit(redis, [fire(id)], NOW_MS)
     expect((await readAfter(redis, 1, 2)).map(({ seq }) => seq)).toEqual([2, 3])
     expect(await readAfter(redis, 4, 10)).toEqual([])
     expect((await readSignal(redis, 3))?.body).toContain('"signal_id":"c"')
@@ -139,8 +124,8 @@ describe('the log', () => {
   })
 
   test('knows the newest of some aliases and of the tests of a client', async () => {
-    await commit(redis, [fire('a'), fire('b', { alias: 'birch' })], NOW)
-    await commit(redis, [fire('t', { is_test: true }, 'acme')], NOW)
+    await commit(redis, [fire('a'), fire('b', { alias: 'birch' })], NOW_MS)
+    await commit(redis, [fire('t', { is_test: true }, 'acme')], NOW_MS)
     expect(await newestOf(redis, ['alder'], 'other')).toBe(1)
     expect(await newestOf(redis, ['alder', 'birch'], 'other')).toBe(2)
     expect(await newestOf(redis, ['alder'], 'acme')).toBe(3)
@@ -192,7 +177,7 @@ describe('Redis', () => {
     let isKilled = false
     const shoot = async (lane: number) => {
       for (let i = 0; !isKilled; i++) {
-        const outcome = await commit(redis, [fire(`l${lane}-${i}`)], NOW).catch(error => {
+        const outcome = await commit(redis, [fire(`l${lane}-${i}`)], NOW_MS).catch(error => {
           expect(error).toBeInstanceOf(RedisDownError)
           return null
         })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
-import { freePort } from '#cli/signals/own-redis.ts'
+import { freePort } from '#cli/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
 import { madeUp } from '../cli/made-up.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '#cli/signals/own-redis.ts'
+import { freePort } from '#cli/free-port.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
