@@ -24,8 +24,11 @@ export function corsHeaders(
 }
 
 /** What a preflight of an allowed origin is told. */
-export const preflightHeaders = (requestedHeaders: string | undefined): Record<string, string> => ({
-  'access-control-allow-methods': 'GET',
+export const preflightHeaders = (
+  requestedHeaders: string | undefined,
+  methods = 'GET',
+): Record<string, string> => ({
+  'access-control-allow-methods': methods,
   'access-control-max-age': String(PREFLIGHT_SECONDS),
   ...(requestedHeaders === undefined ? {} : { 'access-control-allow-headers': requestedHeaders }),
 })

@@ -14,6 +14,8 @@ export const METHODS = 'GET, HEAD, OPTIONS'
 export const CACHING = {
   /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */
   dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
+  /** The preview of the program: from one night to the next it is the same. */
+  preview: 'public, max-age=60',
   pinned: IMMUTABLE,
   pointer: POLLED,
   /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */

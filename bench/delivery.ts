@@ -3,30 +3,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { cpus, loadavg } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
-import type { Redis } from 'ioredis'
-import { Pool } from 'undici'
-import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
-import { commit } from '#signals/log/commit.ts'
-import { addSubscriber, startTestDelivery } from '#test/setup/delivery.ts'
-import { startTestRedis, type TestRedis } from '#test/setup/redis.ts'
-import { signalContent } from '#test/setup/signals.ts'
-
-const RATE = { clients: 64, signals: 32, rounds: 7, warmUp: 2 }
-const FAN_OUT = { clients: 1_000, rounds: 5, answerMs: 20 }
-const FIRES = 500
-const HANGING = { healthy: 160, hanging: 40, signals: 40, everyMs: 250 }
-const IDLE = { fires: 200, everyMs: 25 }
-
-/** What a delivery of the bench looks like to the receiver; the path says how it answers. */
-type Kind = 'quick' | 'slow' | 'hang'
-
-type Bench = {
-  readonly server: TestRedis
-  readonly redis: Redis
-  readonly origin: string
-}
+import { startTestRedis } from '#test/setup/redis.ts'
+import { FAN_OUT, RATE, SCENES } from './delivery-scenes.ts'
 
 async function measure(): Promise<void> {
   const receiver = new Worker(new URL(import.meta.url))
@@ -47,157 +26,6 @@ async function measure(): Promise<void> {
 /** All of them, unless some are named behind the script. */
 const wantedScenes = process.argv.slice(2)
 
-const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>>> = {
-  rate: measureRate,
-  'fan-out': measureFanOut,
-  fire: measureFire,
-  hanging: measureHanging,
-  idle: measureIdle,
-}
-
-/** Rounds of deliveries and of bare requests in turns, so that whatever else the machine does falls on both. */
-async function measureRate(bench: Bench): Promise<string[]> {
-  const { clients, signals, rounds, warmUp } = RATE
-  const watch = await startWatched(bench, clients, 'quick')
-  const pool = new Pool(bench.origin, { connections: clients })
-  const taken: { readonly ours: Cost; readonly bare: Cost }[] = []
-  for (let round = 0; round < warmUp + rounds; round++) {
-    const ours = await costOf(clients * signals, async () => {
-      await fireMany(bench.redis, `r${round}`, signals)
-      await watch.acknowledged(clients * signals)
-    })
-    const bare = await costOf(clients * signals, () => postBare(pool, clients, signals))
-    if (round >= warmUp) taken.push({ ours, bare })
-  }
-  await pool.close()
-  await watch.stop()
-  const rate = median(taken.map(({ ours }) => ours.rate))
-  const bareRate = median(taken.map(({ bare }) => bare.rate))
-  const ratio = median(taken.map(({ ours, bare }) => ours.rate / bare.rate))
-  const cpuRatio = median(taken.map(({ ours, bare }) => bare.cpuUs / ours.cpuUs))
-  return [
-    row('deliveries a second', rate.toFixed(0), ''),
-    row('bare POSTs a second (undici Pool.request)', bareRate.toFixed(0), ''),
-    row('ratio of both', ratio.toFixed(2), '0.3'),
-    row('ratio of the processor time of the thread for one', cpuRatio.toFixed(2), ''),
-  ]
-}
-
-async function measureFanOut(bench: Bench): Promise<string[]> {
-  const { clients, rounds } = FAN_OUT
-  const watch = await startWatched(bench, clients, 'slow')
-  const took: number[] = []
-  for (let round = 0; round <= rounds; round++) {
-    await fireMany(bench.redis, `f${round}`, 1)
-    const begin = performance.now()
-    await watch.acknowledged(clients)
-    if (round > 0) took.push(performance.now() - begin)
-  }
-  await watch.stop()
-  return [
-    row(
-      `1 signal to ${clients} endpoints of ${FAN_OUT.answerMs} ms, all acknowledged`,
-      ms(median(took)),
-      '1 s',
-    ),
-  ]
-}
-
-async function measureFire({ redis }: Bench): Promise<string[]> {
-  const took: number[] = []
-  for (let i = 0; i < FIRES; i++) {
-    const begin = performance.now()
-    await fireMany(redis, `d${i}`, 1)
-    took.push(performance.now() - begin)
-  }
-  return [row('fire to durable acknowledgement, p99', ms(quantile(took, 0.99)), '50 ms')]
-}
-
-async function measureHanging(bench: Bench): Promise<string[]> {
-  const { healthy, hanging, signals, everyMs } = HANGING
-  for (let i = 0; i < hanging; i++) await addSubscriber(bench.redis, `dead-${i}`, `${bench.origin}/hang/${i}`)
-  const watch = await startWatched(bench, healthy, 'quick')
-  for (let i = 0; i < signals; i++) {
-    await fireMany(bench.redis, `h${i}`, 1)
-    await sleep(everyMs)
-  }
-  await watch.acknowledged(healthy * signals)
-  const waits = watch.waits()
-  await watch.stop()
-  const name = `fire to acknowledgement while ${hanging} of ${healthy + hanging} hang, ${1_000 / everyMs} signals a second, healthy p99`
-  return [row(name, ms(quantile(waits, 0.99)), '1 s')]
-}
-
-async function measureIdle(bench: Bench): Promise<string[]> {
-  const watch = await startWatched(bench, 1, 'quick')
-  for (let i = 0; i < IDLE.fires; i++) {
-    await sleep(IDLE.everyMs)
-    await fireMany(bench.redis, `i${i}`, 1)
-    await watch.acknowledged(1)
-  }
-  const begun = watch.begun()
-  await watch.stop()
-  return [
-    row('idle to first attempt, p50', ms(median(begun)), ''),
-    row('idle to first attempt, p99', ms(quantile(begun, 0.99)), '20 ms'),
-  ]
-}
-
-/** A delivery to so many endpoints, which tells when the next so many were acknowledged. */
-async function startWatched({ server, redis, origin }: Bench, clients: number, kind: Kind) {
-  const attempts: Extract<DeliveryEvent, { kind: 'attempt' }>[] = []
-  let wanted = 0
-  let reached = (): void => {}
-  for (let i = 0; i < clients; i++) await addSubscriber(redis, `${kind}-${i}`, `${origin}/${kind}/${i}`)
-  const delivery = await startTestDelivery(server.url, {
-    onEvent: event => {
-      if (event.kind !== 'attempt' || !event.attempt.ok) return
-      attempts.push(event)
-      if (attempts.length >= wanted) reached()
-    },
-  })
-  return {
-    ...delivery,
-    acknowledged(count: number): Promise<void> {
-      wanted += count
-      return new Promise(resolve => {
-        reached = resolve
-        if (attempts.length >= wanted) resolve()
-      })
-    },
-    waits: () => attempts.map(({ attempt, firedAtMs }) => attempt.at + attempt.total_ms - firedAtMs),
-    begun: () => attempts.map(({ attempt, firedAtMs }) => attempt.at - firedAtMs),
-  }
-}
-
-const fireMany = (redis: Redis, name: string, count: number): Promise<unknown> =>
-  Promise.all(
-    Array.from({ length: count }, (_, i) =>
-      commit(redis, [{ content: signalContent(`${name}-${i}`), onlyFor: null }], Date.now()),
-    ),
-  )
-
-async function postBare(pool: Pool, clients: number, signals: number): Promise<void> {
-  const body = Buffer.from(JSON.stringify({ schema_version: '1.0', seq: 1, ...signalContent('bare') }))
-  const headers = { 'content-type': 'application/json', 'x-signature': 'sha256='.padEnd(71, '0') }
-  const post = async (path: string): Promise<void> => {
-    for (let i = 0; i < signals; i++) {
-      const answer = await pool.request({ method: 'POST', path, headers, body })
-      await answer.body.dump()
-    }
-  }
-  await Promise.all(Array.from({ length: clients }, (_, i) => post(`/quick/${i}`)))
-}
-
-type Cost = { readonly rate: number; readonly cpuUs: number }
-
-async function costOf(count: number, run: () => Promise<unknown>): Promise<Cost> {
-  const [begin, before] = [performance.now(), process.threadCpuUsage()]
-  await run()
-  const { user, system } = process.threadCpuUsage(before)
-  return { rate: count / ((performance.now() - begin) / 1000), cpuUs: (user + system) / count }
-}
-
 function serve(): void {
   const server = createServer((request, response) => {
     const kind = request.url?.split('/')[1]
@@ -212,15 +40,6 @@ function serve(): void {
     parentPort?.postMessage(typeof address === 'object' ? address?.port : 0)
   })
 }
-
-const quantile = (values: readonly number[], q: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!
-
-const median = (values: readonly number[]): number => quantile(values, 0.5)
-
-const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`
-
-const row = (name: string, value: string, target: string): string => `| ${name} | ${value} | ${target} |`
 
 const report = (rows: readonly string[]): string =>
   [

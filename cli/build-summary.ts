@@ -1,4 +1,7 @@
 import type { Artifact } from '#core/contract/manifest.ts'
+import type { ProgramData } from '#core/program/program.ts'
+import { renderDeploys } from '#core/resources/program/deploys.ts'
+import { renderPreview } from '#core/resources/program/preview.ts'
 import type { StrategyData } from '#core/snapshot/snapshot.ts'
 import { type YearlyReturns, yearlyReturns } from '#pipeline/night/yearly-returns.ts'
 import type { BuildResult } from './build-version.ts'
@@ -10,6 +13,8 @@ export type BuildSummary = {
   readonly manifest_sha256: string
   readonly window: { readonly from: string | null; readonly to: string | null }
   readonly strategies: readonly StrategySummary[]
+  /** The accumulation program, null in a book without one. */
+  readonly program: ProgramSummary | null
   /** Calendar years in percent, a row a strategy. */
   readonly yearly_returns_pct: YearlyReturns
   /** Outages in each set of bars. */
@@ -33,7 +38,19 @@ type StrategySummary = {
   readonly sharpe_daily_annualized: unknown
 }
 
-export function toSummary({ snapshot, manifest, manifestSha256, timings, book }: BuildResult): BuildSummary {
+type ProgramSummary = {
+  readonly alias: string
+  readonly deployment_state: string
+  readonly deployments: number
+  readonly avg_cost_basis: number | null
+  readonly pct_deployed: number
+  /** Than equal contributions spent at once. */
+  readonly pct_cheaper_than_dca: number | null
+  readonly rolling_win_rate_pct: number | null
+}
+
+export function toSummary(result: BuildResult): BuildSummary {
+  const { snapshot, program, manifest, manifestSha256, timings, book } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
     artifacts.reduce((all, each) => all + bytes(each), 0)
@@ -42,6 +59,7 @@ export function toSummary({ snapshot, manifest, manifestSha256, timings, book }:
     manifest_sha256: manifestSha256,
     window: manifest.window,
     strategies: snapshot.strategies.map(toStrategySummary),
+    program: program && toProgramSummary(program),
     yearly_returns_pct: yearlyReturns(snapshot.strategies),
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     artifacts: {
@@ -70,7 +88,20 @@ const toStrategySummary = ({
   sharpe_daily_annualized: figures.values.sharpe_daily_annualized,
 })
 
-/** The strategies, their years, what was published, and how long it took. */
+function toProgramSummary(data: ProgramData): ProgramSummary {
+  const { alias, deployment_state, avg_cost_basis, pct_deployed, benchmarks, rolling } = renderPreview(data)
+  return {
+    alias,
+    deployment_state,
+    deployments: renderDeploys(data).length,
+    avg_cost_basis,
+    pct_deployed,
+    pct_cheaper_than_dca: benchmarks.dca.pct_cheaper,
+    rolling_win_rate_pct: rolling?.win_rate_pct ?? null,
+  }
+}
+
+/** The strategies, their years, the program, what was published, and how long it took. */
 export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print(`published ${summary.version}   ${summary.window.from} to ${summary.window.to}`)
   print('')
@@ -78,6 +109,7 @@ export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   print('')
   for (const line of yearTable(summary)) print(line)
   print('')
+  if (summary.program !== null) print(`${programLine(summary.program)}\n`)
   const { count, bytes, br_bytes, gzip_bytes } = summary.artifacts
   print(`${count} artifacts: ${size(bytes)} plain, ${size(br_bytes)} brotli, ${size(gzip_bytes)} gzip`)
   const steps = Object.entries(summary.timings_ms)
@@ -118,6 +150,13 @@ function yearTable({ yearly_returns_pct: rows }: BuildSummary): string[] {
     ),
   ]
 }
+
+/** `program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ...`. */
+const programLine = (program: ProgramSummary): string =>
+  `program ${program.alias}: ${program.deployment_state}, ${program.deployments} deployments at ` +
+  `${twoDecimals(program.avg_cost_basis)} on average, ${twoDecimals(program.pct_deployed)} % deployed, ` +
+  `${twoDecimals(program.pct_cheaper_than_dca)} % cheaper than dca; cheaper in ` +
+  `${twoDecimals(program.rolling_win_rate_pct)} % of rolling years`
 
 const twoDecimals = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : '-')
 

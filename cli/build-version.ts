@@ -114,6 +114,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
   const builtWith = await describeCode(surroundings.root)
   const published = await publishVersion({
     snapshot: night.snapshot,
+    program: night.program,
     store,
     privateStore,
     builtWith,

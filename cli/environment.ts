@@ -6,10 +6,13 @@ import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Cdn } from './cdn.ts'
 import {
+  LARGEST_PORT,
+  port,
   SIGNALS_SECRETS,
   SIGNALS_VARIABLES,
   type SignalsEnvironment,
   toSignals,
+  webAddress,
 } from './signals-variables.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -30,16 +33,14 @@ export type Environment = {
   readonly cdn: Cdn | null
   /** The Redis of the signals; null where nobody named one. */
   readonly redisUrl: string | null
+  /** Where that Redis keeps its data; null where nobody said so, as for one of another machine. */
+  readonly redisFolder: string | null
   /** Whether a Redis whose settings could lose a signal, or are not told, is used all the same. */
   readonly allowsUnsafeRedis: boolean
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
   readonly signals: SignalsEnvironment
 }
-
-const LARGEST_PORT = 65_535
-
-const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
 
 const instant = z
   .string()
@@ -66,8 +67,6 @@ const list = z
   )
 
 const store = z.url({ protocol: /^(file|s3)$/ }).optional()
-
-const webAddress = z.url({ protocol: /^https?$/ }).optional()
 
 const secret = z.string().optional()
 
@@ -124,6 +123,7 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
   // A key without its secret, or the other way round, is a typing mistake, and would be told as a wrong secret.
   if (key === undefined && keySecret !== undefined) lack('AWS_ACCESS_KEY_ID')
   if (key !== undefined && keySecret === undefined) lack('AWS_SECRET_ACCESS_KEY')
+  if (value.REDIS_FOLDER !== undefined && value.REDIS_URL === undefined) lack('REDIS_URL') // ours is known
   // A purge that nobody looks at would be believed.
   if (value.CDN_PURGE_COMMAND !== undefined && value.CDN_URL.length === 0) lack('CDN_URL')
 })
@@ -149,6 +149,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     purgesByTag: data.CDN_PURGE === 'tag',
     cdn: toCdn(data),
     redisUrl: data.REDIS_URL ?? null,
+    redisFolder: data.REDIS_FOLDER ?? null,
     allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS === 'yes',
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,

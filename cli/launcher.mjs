@@ -1,14 +1,18 @@
 #!/usr/bin/env node
 // The `highwater` command as cron, systemd and npx meet it: any Node starts this file, the pinned one runs the rest.
 import { spawn } from 'node:child_process'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { brokenNode, isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
+import { brokenNode, COMPILE_CACHE, isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
 
 const entry = new URL('./highwater.ts', import.meta.url)
 const binary = pinnedNode()
 
+process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE // threads and a pinned Node find it here
+
 if (isRunningNodeEnough()) {
+  module.enableCompileCache()
   await import(entry.href)
 } else if (binary !== null) {
   const child = spawn(binary, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })

@@ -1,5 +1,6 @@
 // The variables of the signals service and of the operator's interface, parsed together with all others.
 import { isIP } from 'node:net'
+import { isAbsolute } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
@@ -26,16 +27,16 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** A token that can be guessed is none: a generated one has 43 characters. */
 const SHORTEST_TOKEN = 32
 
-const LARGEST_PORT = 65_535
+export const LARGEST_PORT = 65_535
 
-const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
+export const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
 
 const yes = z
   .enum(['yes', 'no'])
   .default('no')
   .transform(text => text === 'yes')
 
-const webAddress = z.url({ protocol: /^https?$/ }).optional()
+export const webAddress = z.url({ protocol: /^https?$/ }).optional()
 
 const proxies = z
   .string()
@@ -49,6 +50,11 @@ export const SIGNALS_VARIABLES = {
     .url({ protocol: /^rediss?$/ })
     .optional()
     .describe('the Redis of the signals, such as redis://127.0.0.1:6379'),
+  REDIS_FOLDER: z
+    .string()
+    .refine(isAbsolute)
+    .optional()
+    .describe('the data folder of the Redis of REDIS_URL, from / on, where it is on this machine'),
   ALLOW_UNSAFE_REDIS: z
     .enum(['no', 'yes'])
     .default('no')

@@ -9,7 +9,9 @@ export type AlertKind =
   | 'redis_unsafe'
   | 'redis_full'
   | 'redis_wiped'
+  | 'redis_read_only'
   | 'live_mismatch'
+  | 'program_unreadable'
   | 'more'
 
 export type Alert = {

@@ -2,7 +2,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert } from './alert.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
-import { problemsOf, problemsOfDisk, problemsOfFailure } from './service-problems.ts'
+import { problemsOf, problemsOfDisk, problemsOfFailure, standstillOf } from './service-problems.ts'
 import type { Overview } from './views/overview.ts'
 
 /** An alert as it is sent. */
@@ -34,14 +34,15 @@ export type Alerts = {
    * alerts were kept back when their minute is over.
    */
   readonly look: (overview: Overview | null, diskUsed?: number | null) => void
-  /** Tells why the service could not be looked at. */
-  readonly onLookFailed: (error: unknown) => void
+  /** Tells why the service could not be looked at; a full disk may be what ended Redis. */
+  readonly onLookFailed: (error: unknown, diskUsed?: number | null) => void
 }
 
 /** Alerts of one process; `send` must not throw. */
 export function createAlerts(send: (alert: SentAlert) => void, now: () => number): Alerts {
   const told = new Map<string, { atMs: number; repeated: number }>()
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
+  let stoodAt: number | null = null
   const turnMinute = (): void => {
     if (now() - minute.startedMs < MINUTE_MS) return
     const { keptBack } = minute
@@ -75,9 +76,12 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
     onEvent,
     look(overview, diskUsed = null) {
       turnMinute()
-      for (const alert of [...problemsOf(overview), ...problemsOfDisk(diskUsed)]) raise(alert)
+      for (const alert of [...problemsOf(overview, stoodAt), ...problemsOfDisk(diskUsed)]) raise(alert)
+      stoodAt = overview === null ? null : standstillOf(overview)
     },
-    onLookFailed: error => problemsOfFailure(error).forEach(raise),
+    onLookFailed(error, diskUsed = null) {
+      for (const alert of [...problemsOfFailure(error), ...problemsOfDisk(diskUsed)]) raise(alert)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 // What Prometheus reads of a process: what it did itself as counters, how the service stands as gauges that are read when
 // somebody asks. No label names a client: a subscriber list is nobody's business, and a label a client would be one series
 // each; the page and the ledger tell about one.
-import { Counter, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import type { Attempt } from './delivery/ledger.ts'
 import { LogGoneError } from './log/guard.ts'
@@ -24,15 +24,29 @@ export type Metrics = {
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/** Metrics of one process. `overview` reads how the service stands; while Redis is away only `up` is told of it. */
-export function createMetrics(overview: () => Promise<Overview>): Metrics {
+/**
+ * Metrics of one process. `overview` reads how the service stands; while Redis is away only `up` is told of it, and
+ * `diskUsed`, how much of its disk is used, from 0 to 1; null where nobody knows.
+ */
+export function createMetrics(
+  overview: () => Promise<Overview>,
+  diskUsed: () => Promise<number | null> = async () => null,
+): Metrics {
   const registry = new Registry()
   const events = createEventMetrics(registry)
   const setGauges = createGauges(registry)
+  const disk = new Gauge({
+    name: 'highwater_redis_disk_used_ratio',
+    help: 'Share of the disk of Redis that is used, where its folder is known.',
+    registers: [registry],
+  })
   return {
     ...events,
     async read() {
       setGauges(await readOrNull(overview))
+      const used = await diskUsed()
+      if (used === null) disk.remove()
+      else disk.set(used)
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }

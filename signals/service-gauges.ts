@@ -31,7 +31,7 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
     up.set(overview === null ? 0 : 1)
     if (overview === null) return
     const { redis, webhooks } = overview
-    safe.set(redis.problems.length === 0 && redis.isWriting ? 1 : 0)
+    safe.set(redis.problems.length === 0 && redis.isWriting && !redis.isReplica ? 1 : 0)
     memory.set(redis.usedBytes)
     limit.set(redis.limitBytes)
     seq.set(overview.seq)

@@ -6,6 +6,7 @@ import {
   type Manifest,
 } from '#core/contract/manifest.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
+import type { ProgramData } from '#core/program/program.ts'
 import type { Progress } from '#core/progress.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
@@ -17,11 +18,13 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { compareProgram } from './compare-program.ts'
 import { compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
 import { saveInputs } from './save-inputs.ts'
+import { saveProgram } from './save-program.ts'
 import { saveSnapshot } from './save-snapshot.ts'
 import { findFaults } from './verify-version.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
@@ -32,6 +35,8 @@ export type PublishOrder = {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
   readonly builtWith: Manifest['built_with']
+  /** Null where the book has none. */
+  readonly program: ProgramData | null
   /** Digests and extents of what was read, for the private record. */
   readonly inputs: object
   readonly threads: number
@@ -60,18 +65,22 @@ export type Published = {
 /**
  * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A crash
  * anywhere leaves the version that was served before, and running the same command again finishes the work. Throws a
- * RestatementError before anything public is written, and a LostRaceError where another entry was written since the log
- * was read that this version was compared with.
+ * RestatementError or a ProgramChangedError before anything public is written, and a LostRaceError where another entry
+ * was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder): Promise<Published> {
   const { store, privateStore } = order
   const log = await readLog(store)
   const changes = await compareWithPublished(order, log)
+  await compareProgram(order, log)
   const snapshot = withVerdict(order.snapshot, changes)
   const { version } = snapshot.dataset
   const bytes = encodeSnapshot(snapshot)
   const digests = await saveSnapshot(privateStore, version, bytes)
-  const inputsDigest = await saveInputs(privateStore, version, order.inputs, order.signer)
+  const commitments = {
+    inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
+    program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
+  }
   const artifacts = await (order.render ?? renderVersion)({
     store,
     version,
@@ -82,7 +91,7 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
   })
   const content = { version, strategies: snapshot.strategies.map(({ id }) => id), artifacts }
   const documents = versionDocuments(content, changes)
-  const manifest = toManifest(order, digests, inputsDigest, changes, content, digestsOf(documents))
+  const manifest = toManifest(order, digests, commitments, changes, content, digestsOf(documents))
   await writeDocuments(store, version, documents)
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
@@ -101,10 +110,13 @@ const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapsho
   dataset: { ...snapshot.dataset, history_restated },
 })
 
+/** Of what lies in the private store beside the snapshot. */
+type PrivateDigests = Pick<Manifest, 'inputs_sha256' | 'program_sha256'>
+
 const toManifest = (
   { snapshot, builtWith }: PublishOrder,
   digests: Readonly<Record<string, string>>,
-  inputs_sha256: string | null,
+  { inputs_sha256, program_sha256 }: PrivateDigests,
   changes: Changes,
   content: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>,
   documents: Manifest['documents'],
@@ -120,6 +132,7 @@ const toManifest = (
   documents,
   built_with: builtWith,
   inputs_sha256,
+  program_sha256,
   snapshot: { ...digests },
   artifacts: content.artifacts,
 })

@@ -4,6 +4,7 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { saltOf } from './salt.ts'
 
 /**
  * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
@@ -17,14 +18,10 @@ export async function saveInputs(
   inputs: object,
   signer: Signer | null,
 ): Promise<string | null> {
-  const salt = signer === null ? null : saltOf(signer, version)
+  const salt = signer === null ? null : saltOf(signer, 'inputs', version)
   const bytes = toJsonBytes({ version, salt, ...inputs })
   await writeOnce(privateStore, privateKey(version, 'inputs.json'), bytes, {
     content_type: 'application/json',
   })
   return salt === null ? null : sha256(bytes)
 }
-
-/** Nobody without the key can make this signature, and it tells nothing of the key. No document begins like its text. */
-const saltOf = (signer: Signer, version: string): string =>
-  sha256(signer.sign(new TextEncoder().encode(`salt of the inputs of ${version}`)))

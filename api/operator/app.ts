@@ -1,6 +1,9 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
+import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
+import { type Json, renderJson } from '#core/render/json.ts'
 import { assertUrlLength } from '../assert-url-length.ts'
+import { API_VERSION } from '../signals/documents.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
 import { assertBearer, assertHost } from './guard.ts'
 import { mountPage } from './page/mount.ts'
@@ -9,7 +12,8 @@ import { OPERATOR_ROUTES, type OperatorRoute } from './routes.ts'
 
 /**
  * The operator's interface as a Hono app: JSON below `/ops` for who brings the token, the page at `/ops` for who has logged
- * in with it, and `/healthz` and `/metrics`, which tell numbers and no names, for whoever reaches the listener.
+ * in with it, and for whoever reaches the listener `/healthz` and `/metrics`, which tell numbers and no names, and
+ * `/openapi.json`, which describes the routes.
  */
 export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
   const app = new Hono<OperatorEnv>()
@@ -31,6 +35,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
     const { contentType, text } = await parts.metrics()
     return new Response(text, { headers: { ...answerHeaders(c), 'content-type': contentType } })
   })
+  app.get('/openapi.json', c => new Response(OPENAPI, { headers: { ...answerHeaders(c), ...OPENAPI_MEDIA } }))
   mountPage(app, parts)
   for (const [path, routes] of Map.groupBy(OPERATOR_ROUTES, ({ path }) => path))
     mount(app, path, routes, parts)
@@ -38,6 +43,10 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
   app.onError((error, c) => sendError(c, parts, error))
   return app
 }
+
+const OPENAPI = renderJson(toOperatorOpenApi(API_VERSION) as Json) // zod makes plain JSON, and calls it unknown
+
+const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
 /** One path with all its methods. Who asks comes before what is asked. */
 function mount(

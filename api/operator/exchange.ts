@@ -7,7 +7,7 @@ import { type Json, renderJson } from '#core/render/json.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
-import { RedisDownError, RedisFullError } from '#signals/redis/connect.ts'
+import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { errorAnswer, toApiError } from '../error-answer.ts'
 import { CACHING } from '../shared-headers.ts'
 import type { OperatorParts } from './parts.ts'
@@ -62,14 +62,11 @@ const metaOf = (c: Exchange, { clock }: OperatorParts): KeyedMeta => ({
   timing_ms: Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000,
 })
 
-/** A Redis that answers and refuses every write. */
-export const REDIS_FULL = 'Redis is full or cannot write'
-
 /** An error as the operator is told it. */
 export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof RedisFullError)
-    return new ApiError('unavailable', `${REDIS_FULL}; give it memory or disk, then ask again`)
+  if (error instanceof WritesRefusedError)
+    return new ApiError('unavailable', `${error.message}, then ask again`)
   if (error instanceof RedisDownError)
     return new ApiError(
       'unavailable',

@@ -47,13 +47,15 @@ export type OperatorParts = {
   readonly hosts: ReadonlySet<string>
   /** The ids of the strategies of the served dataset. */
   readonly aliases: () => ReadonlySet<string>
-  /** Alias of the accumulation program. */
-  readonly programAlias: string
+  /** Alias of the accumulation program that is served now. */
+  readonly programAlias: () => string
   readonly random: RandomBytes
   readonly newEpoch: () => string
   readonly newRequestId: () => string
   readonly orders: DeliveryOrders
   readonly queueCounts: () => Promise<Readonly<Record<Lane, number>>>
+  /** How much of the disk of Redis is used, from 0 to 1; null where nobody knows. */
+  readonly diskUsed?: () => Promise<number | null>
   /** What Prometheus reads. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Told how long a signal that was fired took to be on the disk. */

@@ -1,4 +1,5 @@
-// The route table of the operator's interface: the app, the docs and the tests loop over it.
+// The routes of the operator's interface as the app mounts them: each line of the table, and who answers it.
+import { DESCRIBED_OPERATOR_ROUTES, type OperatorRouteId } from '#core/contract/operator-routes.ts'
 import type { Handler } from './exchange.ts'
 import * as clients from './handlers/clients.ts'
 import * as deliveries from './handlers/deliveries.ts'
@@ -7,46 +8,50 @@ import * as live from './handlers/live.ts'
 import * as webhooks from './handlers/webhooks.ts'
 
 export type OperatorRoute = {
+  readonly id: OperatorRouteId
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** As Hono spells it: `:client`. */
   readonly path: string
   readonly handler: Handler
 }
 
-const route = (method: OperatorRoute['method'], path: string, handler: Handler): OperatorRoute => ({
-  method,
-  path,
-  handler,
-})
+const HANDLERS: { readonly [Id in OperatorRouteId]: Handler } = {
+  status: deliveries.status,
+  signals: deliveries.allSignals,
+  fire,
+  signal: deliveries.oneSignal,
+  delivery: deliveries.oneDelivery,
+  deliveries: deliveries.allDeliveries,
+  clients: clients.allClients,
+  add_client: clients.addClient,
+  client: clients.oneClient,
+  activate: clients.activate,
+  suspend: clients.suspend,
+  entitle: clients.entitle,
+  account: deliveries.account,
+  keys: clients.clientKeys,
+  issue_key: clients.newKey,
+  confirm_key: clients.confirm,
+  revoke_key: clients.revoke,
+  webhook: webhooks.showWebhook,
+  set_webhook: webhooks.setWebhook,
+  remove_webhook: webhooks.removeWebhook,
+  rotate_webhook: webhooks.rotateWebhook,
+  enable_webhook: webhooks.enableWebhook,
+  disable_webhook: webhooks.disableWebhook,
+  test: webhooks.fireTest,
+  replay: webhooks.replay,
+  live: live.live,
+  halt: live.haltLive,
+  resume: live.resumeLive,
+  mode: live.orderLiveMode,
+}
 
-const CLIENT = '/ops/clients/:client'
-
-export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
-  route('GET', '/ops/status', deliveries.status),
-  route('GET', '/ops/signals', deliveries.allSignals),
-  route('POST', '/ops/signals', fire),
-  route('GET', '/ops/signals/:seq', deliveries.oneSignal),
-  route('GET', '/ops/signals/:seq/:client', deliveries.oneDelivery),
-  route('GET', '/ops/deliveries', deliveries.allDeliveries),
-  route('GET', '/ops/clients', clients.allClients),
-  route('POST', '/ops/clients', clients.addClient),
-  route('GET', CLIENT, clients.oneClient),
-  route('POST', `${CLIENT}/activate`, clients.activate),
-  route('POST', `${CLIENT}/suspend`, clients.suspend),
-  route('POST', `${CLIENT}/entitlements`, clients.entitle),
-  route('GET', `${CLIENT}/keys`, clients.clientKeys),
-  route('POST', `${CLIENT}/keys`, clients.newKey),
-  route('POST', '/ops/keys/:key/confirm', clients.confirm),
-  route('POST', '/ops/keys/:key/revoke', clients.revoke),
-  route('GET', `${CLIENT}/webhook`, webhooks.showWebhook),
-  route('PUT', `${CLIENT}/webhook`, webhooks.setWebhook),
-  route('DELETE', `${CLIENT}/webhook`, webhooks.removeWebhook),
-  route('POST', `${CLIENT}/webhook/rotate`, webhooks.rotateWebhook),
-  route('POST', `${CLIENT}/webhook/enable`, webhooks.enableWebhook),
-  route('POST', `${CLIENT}/webhook/disable`, webhooks.disableWebhook),
-  route('POST', `${CLIENT}/test`, webhooks.fireTest),
-  route('POST', `${CLIENT}/replay`, webhooks.replay),
-  route('GET', '/ops/live', live.live),
-  route('POST', '/ops/live/halt', live.haltLive),
-  route('POST', '/ops/live/resume', live.resumeLive),
-  route('POST', '/ops/live/mode', live.orderLiveMode),
-]
+export const OPERATOR_ROUTES: readonly OperatorRoute[] = DESCRIBED_OPERATOR_ROUTES.map(
+  ({ id, method, path }) => ({
+    id,
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    handler: HANDLERS[id],
+  }),
+)

@@ -3,6 +3,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { Json } from '#core/render/json.ts'
 import type { Attempt, DeliveryState } from '#signals/delivery/ledger.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
+import type { Latency } from '#signals/views/latency.ts'
 import type { Overview } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
@@ -27,6 +28,12 @@ export const toDelivery = ({ seq, client, alias, firedAtMs, state }: DeliveryRow
   first_attempt_at: instantOf(state.first_attempt_at),
   settled_at: instantOf(state.settled_at),
   latency_ms: latencyMs(firedAtMs, state),
+})
+
+export const toLatency = ({ deliveries, firstAttempt, acknowledged }: Latency): Json => ({
+  deliveries,
+  first_attempt_ms: firstAttempt,
+  acknowledged_ms: acknowledged,
 })
 
 export const toAttempt = ({ at, ...rest }: Attempt): Json => ({ at: instantOf(at), ...rest })
@@ -59,7 +66,7 @@ export const toStatus = ({ redis, webhooks, queue, clients, ...rest }: Overview)
     version: redis.version,
     used_bytes: redis.usedBytes,
     limit_bytes: redis.limitBytes,
-    writing: redis.isWriting,
+    writing: redis.isWriting && !redis.isReplica,
     problems: [...redis.problems],
   },
   relay: { lag: rest.relayLag, running: rest.isRelayed },

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { SIGNALS_ROUTES, type SignalsRoute, type SignalsRouteId } from '#core/contract/signals-routes.ts'
+import type { SignalsRoute, SignalsRouteId } from '#core/contract/signals-route.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../assert-url-length.ts'
 import { createDocuments } from './documents.ts'
@@ -15,19 +15,26 @@ import {
 } from './exchange.ts'
 import { KEYED_HANDLERS, OPEN_HANDLERS } from './handlers.ts'
 import { createIdentify, type Identify } from './identify.ts'
+import { createPrograms } from './program/prepared-program.ts'
+import { answerPreview, forPages, PREVIEW_HANDLERS } from './program/preview.ts'
+import { createRemoteAddress, type RemoteAddress } from './remote-address.ts'
 
 /** The signals service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
-  assertProgramAlias(parts.settings.programAlias)
-  const identify = createIdentify(parts)
-  const served: ServedParts = { ...parts, documents: createDocuments(parts.settings) }
+  const served: ServedParts = {
+    ...parts,
+    documents: createDocuments(parts.settings),
+    servedProgram: createPrograms(parts.program),
+  }
+  const remoteAddress = createRemoteAddress(parts.settings.trustedProxies)
+  const callers = { remoteAddress, identify: createIdentify(parts, remoteAddress) }
   const app = new Hono<SignalsEnv>()
   app.use(async (c, next) => {
     c.set('startedMs', parts.clock.elapsed())
     await next()
   })
   for (const [path, routes] of Map.groupBy(SIGNALS_ROUTES, route => route.path)) {
-    mount(app, path, routes, served, identify)
+    mount(app, path, routes, served, callers)
   }
   app.notFound(c =>
     sendError(c, parts, new ApiError('not_found', 'no such path; /openapi.json lists what there is')),
@@ -36,13 +43,8 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   return app
 }
 
-/** It stands beside `aliases` in the answer of whoami. */
-function assertProgramAlias(alias: string): void {
-  if (ID_PATTERN.test(alias) && alias !== 'aliases') return
-  throw new Error(
-    `the alias of the program cannot be '${alias}': take 1 to 64 of a-z, 0-9, - and _, but not the word aliases`,
-  )
-}
+/** Who asks: by the key, and by the network. */
+type Callers = { readonly identify: Identify; readonly remoteAddress: RemoteAddress }
 
 /** One path with all its methods: those of the table answer, OPTIONS tells, anything else is refused. */
 function mount(
@@ -50,16 +52,17 @@ function mount(
   path: string,
   routes: readonly SignalsRoute[],
   parts: ServedParts,
-  identify: Identify,
+  callers: Callers,
 ): void {
   const allow = [
     ...routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
     'OPTIONS',
   ].join(', ')
+  if (routes.some(({ access }) => access === 'preview')) app.use(path, forPages(parts, routes))
   for (const route of routes) {
     app.on(route.method, path, c => {
       assertUrlLength(c.req.url)
-      return answer(route, c, parts, identify)
+      return answer(route, c, parts, callers)
     })
   }
   app.options(path, () => new Response(null, { status: 204, headers: { ...answerHeaders(parts), allow } }))
@@ -73,17 +76,31 @@ async function answer(
   { id, access }: SignalsRoute,
   c: Exchange,
   parts: ServedParts,
-  identify: Identify,
+  { identify, remoteAddress }: Callers,
 ): Promise<Response> {
+  if (isPreview(id)) return answerPreview(id, remoteAddress(c), c, parts)
   if (isOpen(id)) return OPEN_HANDLERS[id](c, parts)
   const caller = await identify(c)
   if (access === 'account') assertActive(caller)
+  if (access === 'program') assertEntitled(caller)
   return KEYED_HANDLERS[id](c, parts, caller)
 }
 
 const isOpen = (id: SignalsRouteId): id is keyof typeof OPEN_HANDLERS => Object.hasOwn(OPEN_HANDLERS, id)
 
+const isPreview = (id: SignalsRouteId): id is keyof typeof PREVIEW_HANDLERS =>
+  Object.hasOwn(PREVIEW_HANDLERS, id)
+
 function assertActive({ client }: Identity): void {
   if (client.status === 'active') return
   throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
+}
+
+/** The operator grants the program by itself, so it needs no account that is active for signals. */
+function assertEntitled({ client }: Identity): void {
+  if (client.program) return
+  throw new ApiError(
+    'not_entitled',
+    'the key is valid, and the accumulation program is not among what it may see',
+  )
 }

@@ -3,19 +3,22 @@ import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
+import type { KeyedMeta, KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/render/json.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
+import type { PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import type { ServedProgram } from '#storage/published-program.ts'
 import type { Clock } from '../clock.ts'
 import { deprecationHeaders } from '../deprecation.ts'
 import { errorAnswer, toApiError } from '../error-answer.ts'
 import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
 import type { Documents } from './documents.ts'
+import type { PreparedProgram } from './program/prepared-program.ts'
 import type { SignalsSettings } from './settings.ts'
 
 /** Everything the signals app needs of the world. */
@@ -23,6 +26,12 @@ export type SignalsParts = {
   readonly redis: Redis
   readonly clock: Clock
   readonly settings: SignalsSettings
+  /** The accumulation program that is served now; null where none is published. */
+  readonly program: () => ServedProgram | null
+  /** Counts who asks for the preview of it. */
+  readonly limits: PreviewLimits
+  /** Origins of web pages that may read the preview. */
+  readonly allowedOrigins: ReadonlySet<string>
   /** What a client needs to register its own webhook. */
   readonly registering: RegisterParts
   /** A name for a history of the log that has none yet. */
@@ -41,7 +50,11 @@ export type SignalsEnv = {
 export type Exchange = Context<SignalsEnv>
 
 /** The parts, and what the app has made of them once. */
-export type ServedParts = SignalsParts & { readonly documents: Documents }
+export type ServedParts = SignalsParts & {
+  readonly documents: Documents
+  /** Throws `not_found` where there is none. */
+  readonly servedProgram: () => PreparedProgram
+}
 
 export type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
 
@@ -49,8 +62,26 @@ export type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promis
 export type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
 
 /** An answer in the envelope. */
-export const sendEnveloped = (c: Exchange, parts: SignalsParts, data: Json, links: Links): Response =>
-  sendJson(parts, { data, meta: metaOf(c, parts), links })
+export const sendEnveloped = (
+  c: Exchange,
+  parts: SignalsParts,
+  data: Json,
+  links: Links,
+  more: KeyedMetaExtra = {},
+): Response => sendJson(parts, { data, meta: { ...metaOf(c, parts), ...more }, links })
+
+/** A record of the program in the envelope: its bytes are those that were published. */
+export function sendPublished(
+  c: Exchange,
+  parts: SignalsParts,
+  data: Uint8Array,
+  links: Links,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const after = `,"meta":${JSON.stringify(metaOf(c, parts))},"links":${JSON.stringify(links)}}`
+  const body = Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(after)])
+  return sendBytes(parts, body, { ...JSON_MEDIA, ...headers })
+}
 
 /** A JSON answer as it is. */
 export const sendJson = (parts: SignalsParts, value: Json): Response => sendBytes(parts, renderJson(value))

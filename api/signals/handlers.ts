@@ -1,11 +1,11 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
-import { HISTORY_PATH } from '#core/contract/signal-query.ts'
-import type { SignalsRouteId } from '#core/contract/signals-routes.ts'
+import { ACCOUNT_PATH, HISTORY_PATH, parseAccountQuery } from '#core/contract/signal-query.ts'
+import type { PreviewRouteId, SignalsRouteId } from '#core/contract/signals-route.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
+import { accountFor } from '#signals/delivery/account-for.ts'
 import { readHead, readSignal } from '#signals/log/read-log.ts'
 import { newestVisible } from '#signals/log/visible.ts'
-import { askRedis } from '#signals/redis/connect.ts'
 import { API_VERSION } from './documents.ts'
 import {
   type KeyedHandler,
@@ -17,6 +17,9 @@ import {
 } from './exchange.ts'
 import { history } from './history.ts'
 import { unauthorized, WRONG_KEY } from './identify.ts'
+import { PROGRAM_HANDLERS } from './program/keyed.ts'
+import { programAliasOf } from './program/prepared-program.ts'
+import { assertReady } from './readiness.ts'
 import { getWebhook, putWebhook } from './webhook.ts'
 
 type OpenId = 'healthz' | 'readyz' | 'version' | 'openapi'
@@ -26,12 +29,7 @@ export const OPEN_HANDLERS: { readonly [Id in OpenId]: OpenHandler } = {
   healthz: (c, parts) =>
     sendEnveloped(c, parts, { status: 'ok' }, { self: '/healthz', readyz: '/readyz', version: '/version' }),
   readyz: async (c, parts) => {
-    const checks = { redis: await askRedis(() => parts.redis.ping()).then(isPong, () => false) }
-    const isLeaving = parts.isDraining()
-    if (isLeaving || !checks.redis) {
-      const reason = isLeaving ? 'the process is shutting down' : 'the log of signals cannot be reached'
-      throw new ApiError('not_ready', reason, { details: { checks } })
-    }
+    const checks = await assertReady(parts.redis, parts.isDraining())
     const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
     return sendEnveloped(c, parts, { ready: true, checks }, links)
   },
@@ -43,13 +41,15 @@ export const OPEN_HANDLERS: { readonly [Id in OpenId]: OpenHandler } = {
 }
 
 /** The handlers of routes that need a key; what else they need is in the table and was seen to. */
-export const KEYED_HANDLERS: { readonly [Id in Exclude<SignalsRouteId, OpenId>]: KeyedHandler } = {
+export const KEYED_HANDLERS: {
+  readonly [Id in Exclude<SignalsRouteId, OpenId | PreviewRouteId>]: KeyedHandler
+} = {
   whoami: (_c, parts, { client, keyId }) =>
     sendJson(parts, {
       client_id: client.id,
       tier: client.tier,
       status: client.status,
-      entitlements: { aliases: client.aliases, [parts.settings.programAlias]: client.program },
+      entitlements: { aliases: client.aliases, [programAliasOf(parts.program())]: client.program },
       key_id: keyId,
     }),
   confirm_key: async (c, parts, { keyId }) => {
@@ -83,6 +83,12 @@ export const KEYED_HANDLERS: { readonly [Id in Exclude<SignalsRouteId, OpenId>]:
     const links = { self: '/v1/signals/head', history: HISTORY_PATH }
     return sendEnveloped(c, parts, { seq: newest, log_seq: seq, epoch, server_time }, links)
   },
+  account: async (c, parts, { client }) => {
+    const { from, to } = parseAccountQuery(new URL(c.req.url).searchParams)
+    const account = await accountFor(parts.redis, client.id, from, to)
+    return sendEnveloped(c, parts, account, { self: ACCOUNT_PATH, history: HISTORY_PATH })
+  },
+  ...PROGRAM_HANDLERS,
 }
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
@@ -91,5 +97,3 @@ const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8
 function died(error: unknown): never {
   throw error instanceof ApiError && error.code === 'not_found' ? unauthorized(WRONG_KEY) : error
 }
-
-const isPong = (reply: string): boolean => reply === 'PONG'

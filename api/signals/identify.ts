@@ -5,7 +5,7 @@ import type { Identity } from '#signals/clients/client.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange, SignalsParts } from './exchange.ts'
 import { createFailedKeys } from './failed-keys.ts'
-import { createRemoteAddress } from './remote-address.ts'
+import type { RemoteAddress } from './remote-address.ts'
 
 /** Keys that were good here before. They are asked for all the same, also from an address that fails a lot. */
 const MOST_KNOWN_KEYS = 10_000
@@ -18,12 +18,10 @@ export type Identify = (c: Exchange) => Promise<Identity>
  * address; but a key that was good before keeps its right to be asked for, so that a neighbour who guesses shuts nobody
  * out.
  */
-export function createIdentify({
-  redis,
-  clock,
-  settings,
-}: Pick<SignalsParts, 'redis' | 'clock' | 'settings'>): Identify {
-  const remoteAddress = createRemoteAddress(settings.trustedProxies)
+export function createIdentify(
+  { redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>,
+  remoteAddress: RemoteAddress,
+): Identify {
   const failed = createFailedKeys(clock.elapsed)
   const known = new LRUCache<string, true>({ max: MOST_KNOWN_KEYS })
   return async c => {

@@ -2,8 +2,6 @@
 export type SignalsSettings = {
   /** Address of the service as its users see it, without a slash at the end. */
   readonly publicBaseUrl: string
-  /** Alias of the accumulation program: the name of its flag among the entitlements. */
-  readonly programAlias: string
   /** Addresses and networks of the proxies in front, whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[]
   /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */

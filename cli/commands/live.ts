@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
-import { readHighWater } from '#signals/delivery/high-water.ts'
+import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
@@ -13,8 +13,6 @@ import { openStore } from '#storage/open-store.ts'
 import { dataFolder } from '../data-folder.ts'
 import { parseEnvironment } from '../environment.ts'
 import { liveEntries } from '../live/live-strategies.ts'
-import { parseFeeds } from '../live/open-feed.ts'
-import { runLive } from '../live/run-live.ts'
 import { redisUrlOf } from '../signals/redis-url.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
@@ -62,6 +60,8 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   const note = noteTo(surroundings.terminal(options.json ?? false), options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy)
+  const { parseFeeds } = await import('../live/open-feed.ts') // these bring an HTTP client with them
+  const { runLive } = await import('../live/run-live.ts')
   const feeds = parseFeeds(options.feed, [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(dataFolder(root, env), 'live') : resolve(cwd, options.liveDir)
@@ -71,7 +71,12 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
     await redis.connect().catch(explainAbsence)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
-    await guardLog(redis, await readHighWater(privateStore), newEpochOf(surroundings))
+    await guardLog(
+      redis,
+      await readHighWater(privateStore),
+      newEpochOf(surroundings),
+      await readLogEnd(privateStore),
+    )
     const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }
     await runLive({ book, entries, feeds, liveDir }, world)
   } finally {

@@ -10,8 +10,8 @@ import { type BuildOrder, buildVersion } from '../build-version.ts'
 import { dataFolder } from '../data-folder.ts'
 import { type Environment, parseEnvironment } from '../environment.ts'
 import { isLoopback } from '../generated-secrets.ts'
-import { type HistoryService, serveHistory } from '../serve-history.ts'
-import { type RunningSignals, runSignals } from '../signals/run-signals.ts'
+import type { HistoryService } from '../serve-history.ts'
+import type { RunningSignals } from '../signals/run-signals.ts'
 import { NO_CONSENT } from '../signing-options.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
@@ -35,6 +35,7 @@ async function run(surroundings: Surroundings, historyOnly: boolean): Promise<vo
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   await publishSampleOnce(environment, surroundings, terminal)
   const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
+  const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
   const history = await serveHistory(environment, surroundings, terminal.note)
   const signals = historyOnly
     ? null
@@ -58,6 +59,7 @@ async function startSignals(
 ): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
+    const { runSignals } = await import('../signals/run-signals.ts')
     const { print, note: warn } = terminal
     return await runSignals({ environment, surroundings, dataFolder: folder, hasDemo, print, warn })
   } catch (error) {
@@ -126,6 +128,7 @@ function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: T
   print(`  curl ${url}/v1/strategies`)
   print(`  curl '${url}/v1/strategies/alder/stats?risk_pct=0.01'`)
   print(`  curl '${url}/v1/export?format=csv'`)
+  if (signals?.hasProgram) for (const line of programCommands(signals)) print(`  ${line}`)
   if (signals?.demo) {
     print(`  curl -H 'X-API-Key: ${signals.demo.token}' ${signals.url}/v1/whoami`)
     if (signals.demo.hasReceiver)
@@ -133,3 +136,12 @@ function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: T
   }
   print(`  ${url}/openapi.json describes every endpoint; Ctrl-C stops everything`)
 }
+
+/** The accumulation program: for everybody, and with the key of the demonstration. */
+const programCommands = ({ url, demo }: RunningSignals): string[] => [
+  `curl ${url}/v1/program/preview`,
+  `curl -H 'Content-Type: application/json' -d '${SIMULATION}' ${url}/v1/program/preview/simulate`,
+  ...(demo === null ? [] : [`curl -H 'X-API-Key: ${demo.token}' ${url}/v1/program/basket`]),
+]
+
+const SIMULATION = '{"equity_usd":10000,"contribution_cadence_bars":30}'

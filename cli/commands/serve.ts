@@ -2,8 +2,6 @@ import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
 import { dataFolder } from '../data-folder.ts'
 import { type Environment, parseEnvironment } from '../environment.ts'
-import { serveHistory } from '../serve-history.ts'
-import { runSignals } from '../signals/run-signals.ts'
 import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
@@ -40,7 +38,10 @@ export function addServe(program: Command, surroundings: Surroundings): void {
   add('all', 'all of it in one process', ALL_EXAMPLES, [startHistory, startSignals])
 }
 
-/** Starts a part of the system, and tells where it is. Resolves with what rejects when the part cannot go on, if any. */
+/**
+ * Loads a part of the system, which other commands do not need, starts it, and tells where it is. Resolves with what rejects
+ * when the part cannot go on, if any.
+ */
 type Part = (serving: Serving) => Promise<{ readonly failed?: Promise<never> }>
 
 type Serving = {
@@ -73,6 +74,7 @@ async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<
 }
 
 async function startHistory({ surroundings, environment, terminal, started }: Serving) {
+  const { serveHistory } = await import('../serve-history.ts')
   const service = await serveHistory(environment, surroundings, terminal.note)
   started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
@@ -81,6 +83,7 @@ async function startHistory({ surroundings, environment, terminal, started }: Se
 
 async function startSignals(serving: Serving) {
   const { surroundings, environment, terminal, started } = serving
+  const { runSignals } = await import('../signals/run-signals.ts')
   const signals = await runSignals({
     ...{ surroundings, environment, dataFolder: serving.dataFolder },
     hasDemo: false,

@@ -3,7 +3,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { endOfBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { createStepper, type Stepper, type StepperOptions } from '#pipeline/live/stepper.ts'
-import { compareLive, readLivePast } from '#signals/live/compare.ts'
+import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -42,12 +42,7 @@ export async function assertLiveAgrees(
     await redis.connect().catch((error: unknown) => {
       throw new RedisDownError(error)
     })
-    const found = await Promise.all(
-      modules.map(async entry => {
-        const faults = await compareEntry(redis, stepper, book, entry, terminal)
-        return { alias: entry.id, faults }
-      }),
-    )
+    const found = await compareModules(redis, stepper, book, modules, terminal)
     refuse(found.filter(({ faults }) => faults.length > 0))
   } catch (error) {
     if (!(error instanceof RedisDownError)) throw error
@@ -58,24 +53,58 @@ export async function assertLiveAgrees(
   }
 }
 
-async function compareEntry(
+async function compareModules(
   redis: Redis,
   stepper: Stepper,
   book: Book,
-  entry: StrategyEntry,
+  modules: readonly StrategyEntry[],
   terminal: Terminal,
-): Promise<readonly string[]> {
-  const own = { entry, funding: book.funding.get(entry.instrument) ?? null }
-  const past = await readLivePast(redis, entry.id, await stepper.version(own))
-  if (past === null) return []
+): Promise<readonly { readonly alias: string; readonly faults: readonly string[] }[]> {
+  const read = await Promise.all(
+    modules.map(async entry => {
+      const past = await readLivePast(redis, entry.id, await stepper.version(ownOf(book, entry)))
+      return past === null ? [] : [{ entry, past }]
+    }),
+  )
+  const ran = read.flat()
+  const fired = await readFired(redis, new Map(ran.map(({ entry, past }) => [entry.id, past])))
+  return Promise.all(
+    ran.map(async ({ entry, past }) => {
+      const replayed = await replay(stepper, book, entry, past)
+      const faults = compareLive(past, fired.get(entry.id)!, replayed) // it was asked for
+      return { alias: entry.id, faults: tell(past, faults, replayed, terminal) }
+    }),
+  )
+}
+
+const ownOf = (book: Book, entry: StrategyEntry) => ({
+  entry,
+  funding: book.funding.get(entry.instrument) ?? null,
+})
+
+async function replay(
+  stepper: Stepper,
+  book: Book,
+  entry: StrategyEntry,
+  { fromMs }: LivePast,
+): Promise<Replayed> {
   const { bars } = book.bars.get(entry.bars!)! // a module has bars, or the book would not be sound
-  const { reports, days } = await stepper.replay({ ...own, bars, reportFromMs: past.fromMs })
+  const { reports, days } = await stepper.replay({ ...ownOf(book, entry), bars, reportFromMs: fromMs })
   const sender = { alias: entry.id, timeframeMs: bars.timeframeMs, baseRisk: entry.base_risk_pct }
-  const faults = await compareLive(redis, past, { ...sender, reports, days, endMs: endOfBars(bars) })
-  if (faults.length === 0) {
-    const until = toIsoInstant(Math.min(past.cursorMs, endOfBars(bars)))
-    terminal.note(`${entry.id}: its live signals up to ${until} are those of the replay`)
-  }
+  return { ...sender, reports, days, endMs: endOfBars(bars) }
+}
+
+/** The first faults of a strategy, or a line that it has none. */
+function tell(
+  { cursorMs }: LivePast,
+  faults: readonly string[],
+  { alias, endMs }: Replayed,
+  { note }: Terminal,
+): readonly string[] {
+  if (faults.length === 0)
+    note(
+      `${alias}: its live signals up to ${toIsoInstant(Math.min(cursorMs, endMs))} are those of the replay`,
+    )
   return faults.slice(0, TOLD_A_STRATEGY)
 }
 

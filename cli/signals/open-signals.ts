@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import { createDeliveryQueue } from '#signals/delivery/delivery-queue.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
-import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
+import { createHighWater, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
@@ -11,9 +11,14 @@ import { createSender } from '#signals/delivery/send.ts'
 import { createSendSignal } from '#signals/delivery/send-signal.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import {
+  createPreviewLimits,
+  LIMITS_TIMEOUT_MS,
+  type PreviewLimits,
+} from '#signals/program/preview-limits.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { usedOfDisk } from '#signals/redis/disk.ts'
+import { assertDisk, usedOfDisk } from '#signals/redis/disk.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Environment } from '../environment.ts'
@@ -22,6 +27,7 @@ import type { Log } from '../log.ts'
 import { createAlertChannel } from '../send-alert.ts'
 import type { Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { type FollowedProgram, followProgram } from './followed-program.ts'
 import { reachRedis } from './redis-url.ts'
 import { followAliases } from './served-aliases.ts'
 import { tellOnce } from './tell-once.ts'
@@ -29,6 +35,8 @@ import { tellOnce } from './tell-once.ts'
 export type SignalsOrder = {
   readonly environment: Environment
   readonly redisUrl: string
+  /** Where it keeps its data; null where nobody knows, as for one of another machine. */
+  readonly redisFolder: string | null
   readonly secrets: Secrets
   readonly surroundings: Pick<Surroundings, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
   readonly log: Log
@@ -41,18 +49,19 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const { environment, surroundings, log } = order
   const { now, elapsed, drawBytes } = surroundings
   const onError = tellOnce(log, now)
+  if (order.redisFolder !== null) await assertDisk(order.redisFolder)
   const redis = await openRedis(order, started, onError)
   const store = await openStore(environment.storeUrl, environment.s3)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
-  await guardLog(redis, await readHighWater(privateStore), newToken)
+  await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
   const aliases = await followAliases(store, onError)
   started.add(aliases.stop)
   const queue = createDeliveryQueue(redis)
   started.add(queue.close)
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  return { order, redis, privateStore, aliases, queue, box, clock, newToken, onError }
+  return { order, redis, store, privateStore, aliases, queue, box, clock, newToken, onError }
 }
 
 /** Redis, which answers and keeps what it says. */
@@ -70,7 +79,7 @@ async function openRedis(
 
 /** How the service stands, and who is told: Prometheus, and whoever takes the alerts. */
 export function createWatch({ order, redis, aliases, queue, clock, newToken }: OpenSignals) {
-  const { environment, surroundings, log } = order
+  const { environment, surroundings, log, redisFolder } = order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({
       redis,
@@ -78,11 +87,29 @@ export function createWatch({ order, redis, aliases, queue, clock, newToken }: O
       queueCounts: queue.counts,
       newEpoch: newToken,
     })
-  // Ours is on this machine: where another one is, nobody here knows its disk.
-  const diskUsed = async (): Promise<number | null> =>
-    environment.redisUrl === null ? usedOfDisk(redis) : null
+  const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
   const channel = createAlertChannel(environment.signals, surroundings.env, message => log.warn(message))
-  return { overview, diskUsed, metrics: createMetrics(overview), alerts: createAlerts(channel, clock.now) }
+  const metrics = createMetrics(overview, diskUsed)
+  return { overview, diskUsed, metrics, alerts: createAlerts(channel, clock.now) }
+}
+
+/** The program of the served version, and who is told where it cannot be read. */
+export async function openProgram(
+  { store, privateStore, onError }: OpenSignals,
+  { alerts }: ReturnType<typeof createWatch>,
+  started: Started,
+): Promise<FollowedProgram> {
+  const program = await followProgram({ store, privateStore }, { onError, raise: alerts.raise })
+  started.add(program.stop)
+  return program
+}
+
+/** Counts who asks for the preview, on a connection of its own: a Redis that hangs holds no preview up. */
+export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
+  const redis = connectRedis(order.redisUrl, onError, { commandTimeout: LIMITS_TIMEOUT_MS })
+  started.add(() => redis.disconnect())
+  redis.connect().catch(onError) // it goes on trying by itself
+  return createPreviewLimits(redis, clock.elapsed, onError)
 }
 
 /** What requests to webhooks need: where they may go, and who looks up names. */

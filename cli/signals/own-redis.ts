@@ -4,6 +4,9 @@ import { startLocalServer } from '../local-server.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type KeptServer, keepServer } from './keep-server.ts'
 
+/** Where our own Redis keeps its data. */
+export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
+
 /**
  * A Redis of our own, where the operator named none: the `redis-server` of this machine, or one that is unpacked under
  * `.servers/`, on a free port of this machine alone. What it has acknowledged lies in the data folder and is there again
@@ -15,7 +18,7 @@ export async function startOwnRedis(
   tell: (line: string) => void,
 ): Promise<KeptServer> {
   const script = join(root, 'deploy/servers/redis-server.sh')
-  const folder = join(dataFolder, 'redis')
+  const folder = ownRedisFolder(dataFolder)
   const args = [join(root, '.servers/redis'), folder, String(await freePort())]
   return keepServer({
     name: 'our Redis',

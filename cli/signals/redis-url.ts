@@ -14,9 +14,13 @@ export async function redisUrlOf(
   { redisUrl }: Pick<Environment, 'redisUrl'>,
   dataFolder: string,
 ): Promise<string> {
-  if (redisUrl !== null) return redisUrl
+  return redisUrl ?? (await ownRedisUrl(dataFolder)) ?? USUAL_URL
+}
+
+/** Where the Redis that runs for this data folder listens, or did when its service was killed; null where none does. */
+export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
   const own = await readFile(fileIn(dataFolder), 'utf8').catch(() => '')
-  return own.trim() || USUAL_URL
+  return own.trim() || null
 }
 
 /** Tells other commands on this machine where our own Redis listens. */

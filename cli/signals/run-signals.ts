@@ -1,5 +1,6 @@
 // The signals service with whatever it needs on this machine: generated secrets, a Redis of its own, a demonstration.
 import { mkdir } from 'node:fs/promises'
+import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import type { Environment } from '../environment.ts'
 import { readSecrets } from '../generated-secrets.ts'
 import { createLog } from '../log.ts'
@@ -8,7 +9,7 @@ import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type Demo, startDemo } from './demo.ts'
 import type { KeptServer } from './keep-server.ts'
-import { startOwnRedis } from './own-redis.ts'
+import { ownRedisFolder, startOwnRedis } from './own-redis.ts'
 import { forgetRedisUrl, tellRedisUrl } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
@@ -16,6 +17,8 @@ export type RunningSignals = {
   readonly url: string
   readonly operatorUrl: string
   readonly redisUrl: string
+  /** Whether an accumulation program is published. */
+  readonly hasProgram: boolean
   /** Null where none was asked for. */
   readonly demo: Demo | null
   readonly stop: () => Promise<void>
@@ -59,13 +62,15 @@ async function start(order: RunOrder, started: Started): Promise<RunningSignals>
       : { url: environment.redisUrl, failed: NEVER }
   const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/)].filter(isLong)
   const log = createLog(levelOf(order), surroundings.logStream, surroundings.now, known)
-  const service = await serveSignals({ environment, redisUrl, secrets, surroundings, log })
+  const redisFolder = environment.redisUrl === null ? ownRedisFolder(dataFolder) : environment.redisFolder
+  const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, surroundings, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // ends first: deliveries that are under way still find the receiver
   if (order.hasDemo) demo = await demonstrate(order, service)
-  const { url, operatorUrl } = service
-  return { url, operatorUrl, redisUrl, demo, failed, stop: started.endAll }
+  const { url, operatorUrl, program } = service
+  const hasProgram = program() !== null
+  return { url, operatorUrl, redisUrl, hasProgram, demo, failed, stop: started.endAll }
 }
 
 /** Our own Redis, and a word to other commands where it is. */
@@ -83,7 +88,8 @@ async function startRedis(
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
   const { surroundings, dataFolder, print } = order
   const { root, now, drawBytes } = surroundings
-  const { url: signalsUrl, redis, registering, programAlias } = service
+  const { url: signalsUrl, redis, registering, program } = service
+  const programAlias = programAliasOf(program())
   return startDemo({
     ...{ redis, registering, programAlias, root, dataFolder, signalsUrl, now, drawBytes },
     hasReceiver: !isForbidden(order),

@@ -1,26 +1,29 @@
 // The signals service as one process: the keyed interface, the operator's, and delivery, on one Redis.
 import type { Redis } from 'ioredis'
+import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
 import type { RunningServer } from '#api/http-server.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { listenOperator } from '#api/operator/listen.ts'
 import { listenSignals } from '#api/signals/listen.ts'
+import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import type { Environment } from '../environment.ts'
 import { toReachable } from '../reachable-url.ts'
 import { createStarted, type Started } from '../started.ts'
 import { createDeliveryOrders } from './delivery-orders.ts'
+import type { FollowedProgram } from './followed-program.ts'
 import {
   createReach,
   createRegistering,
   createWatch,
   type OpenSignals,
+  openLimits,
+  openProgram,
   openSignals,
   type SignalsOrder,
 } from './open-signals.ts'
-
-/** Alias of the accumulation program where no program is published. */
-const PROGRAM_ALIAS = 'accumulation'
 
 /** How often the service is held against what it should be. */
 const LOOK_MS = 10_000
@@ -34,7 +37,7 @@ export type SignalsService = {
   /** What a demonstration on this machine needs. */
   readonly redis: Redis
   readonly registering: RegisterParts
-  readonly programAlias: string
+  readonly program: FollowedProgram['current']
   /** Running requests and deliveries end, the ports are given back. */
   readonly stop: () => Promise<void>
 }
@@ -53,17 +56,18 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
     const reach = createReach(open)
     const registering = createRegistering(open, reach, started)
     await deliver(open, watch, reach, started)
+    const program = await openProgram(open, watch, started)
     const drain = { isDraining: false }
-    const signals = await listenToClients(open, registering, drain, started)
-    const operator = await listenToOperator(open, registering, watch, started)
+    const signals = await listenToClients(open, program, registering, drain, started)
+    const operator = await listenToOperator(open, program, registering, watch, started)
     started.add(() => giveNotice(drain))
-    lookNowAndThen(watch, started)
+    lookNowAndThen(open, watch, started)
     return {
       url: signals.url,
       operatorUrl: operator.url,
       redis: open.redis,
       registering,
-      programAlias: PROGRAM_ALIAS,
+      program: program.current,
       stop: started.endAll,
     }
   } catch (error) {
@@ -95,22 +99,27 @@ async function deliver(
 }
 
 async function listenToClients(
-  { order, redis, clock, newToken, onError }: OpenSignals,
+  open: OpenSignals,
+  program: FollowedProgram,
   registering: RegisterParts,
   drain: { readonly isDraining: boolean },
   started: Started,
 ): Promise<RunningServer> {
+  const { order, redis, clock, newToken, onError } = open
   const { environment } = order
+  const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     redis,
     clock,
     settings: {
       publicBaseUrl: environment.publicBaseUrl ?? toReachable(url),
-      programAlias: PROGRAM_ALIAS,
       trustedProxies: environment.signals.trustedProxies,
       deprecatedAtMs: environment.deprecatedAtMs,
       sunsetAtMs: environment.sunsetAtMs,
     },
+    program: program.current,
+    limits,
+    allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
     registering,
     newEpoch: newToken,
     isDraining: () => drain.isDraining,
@@ -123,8 +132,9 @@ async function listenToClients(
 
 async function listenToOperator(
   { order, redis, clock, aliases, queue, newToken, onError }: OpenSignals,
+  program: FollowedProgram,
   registering: RegisterParts,
-  { metrics }: Watch,
+  { metrics, diskUsed }: Watch,
   started: Started,
 ): Promise<RunningServer> {
   const { environment, secrets, surroundings, log } = order
@@ -134,12 +144,13 @@ async function listenToOperator(
     token: secrets.operatorToken,
     hosts: hostsOf(environment.host, namesOf(environment)),
     aliases: () => new Set(aliases.list()),
-    programAlias: PROGRAM_ALIAS,
+    programAlias: () => programAliasOf(program.current()),
     random: surroundings.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
     orders: createDeliveryOrders(registering, queue),
     queueCounts: queue.counts,
+    diskUsed,
     metrics: metrics.read,
     onFired: metrics.onFired,
     onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
@@ -163,8 +174,20 @@ async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
   await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
 }
 
-function lookNowAndThen({ overview, diskUsed, alerts }: Watch, started: Started): void {
-  const look = async (): Promise<void> => alerts.look(await overview(), await diskUsed())
+function lookNowAndThen(
+  { privateStore, onError }: OpenSignals,
+  { overview, diskUsed, alerts }: Watch,
+  started: Started,
+): void {
+  const { noteEnd } = createHighWater(privateStore)
+  const look = async (): Promise<void> => {
+    const used = await diskUsed()
+    const failed = (error: unknown) => alerts.onLookFailed(error, used)
+    const found = await overview().catch(failed)
+    if (found === undefined) return
+    alerts.look(found, used)
+    await noteEnd(found.seq).catch(onError)
+  }
   const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
   started.add(() => clearInterval(looking))
 }

@@ -24,7 +24,8 @@ const price = z
   .max(MOST_PRICE)
   .describe(`a price from ${LEAST_PRICE} to ${MOST_PRICE}`)
 
-const fireRequest = z.strictObject({
+/** `POST /ops/signals`. */
+export const fireRequest = z.strictObject({
   signal_id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)

@@ -1,5 +1,6 @@
 // The block `meta` of the signals service: what is keyed is no publication, and has no register.
 import { z } from 'zod'
+import type { SimulationInput } from './payloads/program-simulation.ts'
 
 export const keyedMeta = z
   .looseObject({
@@ -10,8 +11,21 @@ export const keyedMeta = z
       .describe('Server time in milliseconds; null where a request could not even be read.'),
     count: z.int().min(0).optional().describe('Number of items in `data`.'),
     last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
+    input_clamped: z
+      .boolean()
+      .optional()
+      .describe('Simulations: true when what was asked lay outside of the bounds and was brought to them.'),
+    requested: z
+      .looseObject({ equity_usd: z.number(), contribution_cadence_bars: z.number() })
+      .optional()
+      .describe('Simulations: the input that was asked for.'),
   })
   .describe('The moment of the answer and the measured time.')
 
 /** The fixed block of it. */
 export type KeyedMeta = Pick<z.infer<typeof keyedMeta>, 'generated_utc' | 'timing_ms'>
+
+/** What a route adds to it. */
+export type KeyedMetaExtra = Partial<
+  Pick<z.infer<typeof keyedMeta>, 'count' | 'last_seq' | 'input_clamped'> & { requested: SimulationInput }
+>

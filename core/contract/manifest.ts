@@ -55,6 +55,11 @@ export const manifest = z.object({
     .string()
     .nullable()
     .describe('Digest of the private, salted record of what was read; null where versions are not signed.'),
+  program_sha256: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Digest of the private, salted index of the accumulation program; null where there is none.'),
   snapshot: z
     .record(z.string(), z.string())
     .describe('Digest of each file of the snapshot in the private store.'),

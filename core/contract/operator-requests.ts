@@ -75,6 +75,12 @@ export const disableRequest = z.strictObject({
   why: z.string().max(200).default('the operator disabled it').describe('a reason of 200 characters at most'),
 })
 
+/** `GET /ops/clients/{client}/account`. */
+export const accountQuery = z.strictObject({
+  from: seq.min(1).optional().describe('the number of the first signal, from 1'),
+  to: seq.min(1).optional().describe('the number of the last signal'),
+})
+
 export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
 
 const limit = z.coerce.number().int().min(1).max(MOST_ROWS).default(USUAL_ROWS)

@@ -1,4 +1,4 @@
-// What the pull of signals accepts in its query.
+// What the pull of signals and the account of deliveries accept in their queries.
 import { ApiError, type ParameterProblem } from './errors.ts'
 import { once, oneOf, type Parser, refuse } from './parameters.ts'
 
@@ -19,7 +19,7 @@ export type HistoryQuery = {
 
 const DEFAULTS: HistoryQuery = { since: 0, limit: null, format: 'json' }
 
-const wholeNumber = (least: number, most: number): Parser<number> =>
+export const wholeNumber = (least: number, most: number): Parser<number> =>
   once(text => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     return value >= least && value <= most
@@ -33,17 +33,39 @@ const PARSERS: { readonly [Name in keyof HistoryQuery]: Parser<NonNullable<Histo
   format: oneOf(HISTORY_FORMATS),
 }
 
-/** Reads the query of a pull; unknown keys are ignored. Throws a `validation_error` that lists every problem at once. */
-export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
-  const parsed: Record<string, unknown> = { ...DEFAULTS }
+/** Reads the query of a pull. Throws as `parseQuery` does. */
+export const parseHistoryQuery = (query: URLSearchParams): HistoryQuery =>
+  parseQuery(query, DEFAULTS, PARSERS)
+
+/** Numbers that one account may span: a second of reading, and a list that can be read. */
+export const MOST_ACCOUNTED = 10_000
+
+/** Numbers that an account spans, both included; null where the service chooses. */
+export type AccountQuery = { readonly from: number | null; readonly to: number | null }
+
+const seq = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+
+/** Reads the query of an account. Throws as `parseQuery` does. */
+export const parseAccountQuery = (query: URLSearchParams): AccountQuery =>
+  parseQuery<AccountQuery>(query, { from: null, to: null }, { from: seq, to: seq })
+
+export const ACCOUNT_PATH = '/v1/signals/account'
+
+/** Reads a query; unknown keys are ignored. Throws a `validation_error` that lists every problem at once. */
+export function parseQuery<Query extends Readonly<Record<string, unknown>>>(
+  query: URLSearchParams,
+  defaults: Query,
+  parsers: { readonly [Name in keyof Query]: Parser<NonNullable<Query[Name]>> },
+): Query {
+  const parsed: Record<string, unknown> = { ...defaults }
   const problems: ParameterProblem[] = []
-  for (const [param, parse] of Object.entries(PARSERS)) {
+  for (const [param, parse] of Object.entries<Parser<unknown>>(parsers)) {
     if (!query.has(param)) continue
     const outcome = parse(query.getAll(param))
     if ('problem' in outcome) problems.push({ param, ...outcome.problem })
     else parsed[param] = outcome.value
   }
-  if (problems.length === 0) return parsed as HistoryQuery // every key holds its default or what its own parser returned
+  if (problems.length === 0) return parsed as Query // every key holds its default or what its own parser returned
   const names = problems.map(({ param }) => param).join(', ')
   throw new ApiError('validation_error', `unfit query parameters: ${names}`, { details: problems })
 }

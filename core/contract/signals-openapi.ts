@@ -4,15 +4,22 @@ import { MEDIA_TYPES } from './artifacts.ts'
 import type { ErrorCode } from './errors.ts'
 import { keyedMeta } from './keyed-meta.ts'
 import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
-import { refusals } from './openapi-responses.ts'
+import { NOT_MODIFIED, refusals } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
+import { PROGRAM_PARAMETERS, RATE_LIMIT_HEADERS } from './program-openapi.ts'
 import { links } from './register.ts'
-import { HISTORY_FORMATS, MOST_PER_PAGE } from './signal-query.ts'
-import { type Access, SIGNALS_ROUTES, type SignalsRoute } from './signals-routes.ts'
+import { HISTORY_FORMATS, MOST_ACCOUNTED, MOST_PER_PAGE } from './signal-query.ts'
+import { type Access, isKeyless, type SignalsRoute, type SignalsRouteId } from './signals-route.ts'
+import { SIGNALS_ROUTES } from './signals-routes.ts'
 
 const TAGS: { readonly [A in Access]: { readonly name: string; readonly description: string } } = {
   account: { name: 'Signals', description: 'The log of signals, for clients whose account is active.' },
   key: { name: 'Client', description: 'The client and its keys, for whoever has a valid one.' },
+  program: { name: 'Program', description: 'The accumulation program, for clients that are entitled to it.' },
+  preview: {
+    name: 'Preview',
+    description: 'The accumulation program for everybody: so many requests a minute of an address.',
+  },
   open: { name: 'Infrastructure', description: 'The process itself.' },
 }
 
@@ -21,6 +28,8 @@ const ACCESS_REFUSALS: { readonly [A in Access]: readonly ErrorCode[] } = {
   open: [],
   key: ['unauthorized', 'unavailable'],
   account: ['unauthorized', 'account_not_active', 'unavailable'],
+  program: ['unauthorized', 'not_entitled', 'unavailable'],
+  preview: ['rate_limited'],
 }
 
 /** The OpenAPI document as a plain object. */
@@ -57,14 +66,18 @@ const toOperation = (route: SignalsRoute): Schema => ({
   tags: [TAGS[route.access].name],
   summary: route.title,
   description: route.about,
-  security: route.access === 'open' ? [] : [{ ApiKey: [] }],
-  parameters: route.id === 'history' ? HISTORY_PARAMETERS : [],
+  security: isKeyless(route) ? [] : [{ ApiKey: [] }],
+  parameters: PARAMETERS[route.id] ?? [],
   ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body) }),
   responses: {
-    200: { description: 'The answer.', content: contentOf(route) },
+    200: { description: 'The answer.', ...headersOf(route), content: contentOf(route) },
+    ...(route.id === 'program_preview' ? NOT_MODIFIED : {}),
     ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
   },
 })
+
+const headersOf = ({ access }: SignalsRoute): Schema =>
+  access === 'preview' ? { headers: RATE_LIMIT_HEADERS } : {}
 
 const bodyOf = (body: z.ZodType): Schema => ({
   required: true,
@@ -95,6 +108,28 @@ const HISTORY_PARAMETERS: readonly Schema[] = [
     schema: { type: 'string', enum: HISTORY_FORMATS, default: 'json' },
   },
 ]
+
+const accounted = (name: 'from' | 'to', description: string): Schema => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema: { type: 'integer', minimum: 1 },
+})
+
+const ACCOUNT_PARAMETERS: readonly Schema[] = [
+  accounted(
+    'from',
+    `First number. Without it: as many before \`to\` as one answer spans, ${MOST_ACCOUNTED}.`,
+  ),
+  accounted('to', 'Last number. Without it: that of the newest signal that the client sees.'),
+]
+
+const PARAMETERS: { readonly [Id in SignalsRouteId]?: readonly Schema[] } = {
+  history: HISTORY_PARAMETERS,
+  account: ACCOUNT_PARAMETERS,
+  ...PROGRAM_PARAMETERS,
+}
 
 const contentOf = (route: SignalsRoute): Schema => ({
   'application/json': { schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)) },

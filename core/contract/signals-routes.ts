@@ -1,46 +1,17 @@
 // The route table of the signals service: who may ask what, and what is answered. The app, the OpenAPI document and the
 // tests all loop over it.
 import { z } from 'zod'
-import type { ErrorCode } from './errors.ts'
-import { identity, logHead } from './keyed-answers.ts'
+import { deliveryAccount, identity, logHead } from './keyed-answers.ts'
+import { PROGRAM_ROUTES } from './program-routes.ts'
 import { signal } from './signal.ts'
-import { HISTORY_PATH } from './signal-query.ts'
+import { ACCOUNT_PATH, HISTORY_PATH } from './signal-query.ts'
+import type { SignalsRoute } from './signals-route.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from './webhook.ts'
 
-export type SignalsRouteId =
-  | 'healthz'
-  | 'readyz'
-  | 'version'
-  | 'openapi'
-  | 'whoami'
-  | 'confirm_key'
-  | 'put_webhook'
-  | 'get_webhook'
-  | 'latest'
-  | 'history'
-  | 'schema'
-  | 'head'
-
-/** `open` needs no key, `key` any valid one, `account` one of a client whose account is switched on. */
-export type Access = 'open' | 'key' | 'account'
-
-export type SignalsRoute = {
-  readonly id: SignalsRouteId
-  readonly method: 'GET' | 'POST' | 'PUT'
-  readonly path: string
-  readonly access: Access
-  readonly title: string
-  readonly about: string
-  /** What is sent; none where nothing is. */
-  readonly body?: z.ZodType
-  /** Of the envelope, or of the whole answer where that is bare. */
-  readonly data: z.ZodType
-  readonly isBare: boolean
-  /** What the route may refuse beside what its access and every route may. */
-  readonly refusals: readonly ErrorCode[]
-}
-
-const checks = z.object({ redis: z.boolean().describe('True when the log can be read.') })
+const checks = z.object({
+  redis: z.boolean().describe('True when Redis, which holds the log, answers.'),
+  log: z.boolean().describe('True when the log there is the one that was written.'),
+})
 
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   {
@@ -60,7 +31,7 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     path: '/readyz',
     access: 'open',
     title: 'Readiness',
-    about: 'Answers 200 when the log can be read, else 503 with the checks in details.',
+    about: 'Answers 200 when the log can be read and is whole, else 503 with the checks in details.',
     data: z.object({ ready: z.literal(true), checks }),
     isBare: false,
     refusals: ['not_ready'],
@@ -188,4 +159,18 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     isBare: false,
     refusals: [],
   },
+  {
+    id: 'account',
+    method: 'GET',
+    path: ACCOUNT_PATH,
+    access: 'account',
+    title: 'Account of deliveries',
+    about:
+      'What became of every signal from one number to another: how many the client sees, how many its webhook has ' +
+      'acknowledged, which ones not, and a digest that it can compute of what it has.',
+    data: deliveryAccount,
+    isBare: false,
+    refusals: ['validation_error'],
+  },
+  ...PROGRAM_ROUTES,
 ]

@@ -1,4 +1,5 @@
 import type { Series } from '#core/numerics/series.ts'
+import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
@@ -16,6 +17,8 @@ export type Book = {
   readonly bars: ReadonlyMap<BarsKey, BarsFile>
   /** By instrument; an instrument without a funding file has no entry and pays none. */
   readonly funding: ReadonlyMap<string, Funding>
+  /** Null in a book without one. */
+  readonly program: BookProgram | null
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]
   /** What is strange but harmless: files that nothing names, instruments without funding. */
@@ -23,10 +26,10 @@ export type Book = {
 }
 
 /**
- * What is sound of a book, whatever else is wrong with it: the strategies whose entry and source have no problem, and
- * the market data without one.
+ * What is sound of a book, whatever else is wrong with it: the strategies whose entry and source have no problem, the
+ * market data without one, and the program where nothing is wrong with it.
  */
-export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding'> & {
+export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding' | 'program'> & {
   readonly service: Service | null
 }
 
@@ -40,6 +43,12 @@ export type BarsFile = {
   readonly bars: Bars
   readonly gaps: readonly Gap[]
 }
+
+/**
+ * The accumulation program and its bars, the very object of `Book.bars` where a strategy has them too. Otherwise they
+ * are not among those, because they neither end nor begin the public window.
+ */
+export type BookProgram = { readonly plan: ProgramPlan; readonly bars: BarsFile }
 
 /** An outage: the opens of the first and the last missing bar, epoch milliseconds, and how many are missing. */
 export type Gap = { readonly from: number; readonly to: number; readonly bars_missing: number }

@@ -26,7 +26,7 @@ const text = (description: string, maxChars: number = MAX_TEXT_CHARS) =>
     .regex(/^\P{Cc}*$/u)
     .meta({ description, expected: `a line of text of 1 to ${maxChars} characters` })
 
-const timeframe = (description: string) =>
+export const timeframe = (description: string) =>
   z.enum(TIMEFRAMES).meta({ description, expected: `one of ${TIMEFRAMES.join(', ')}` })
 
 const map = z.record(z.string(), z.unknown())
@@ -70,18 +70,18 @@ export const serviceShape = {
   engine: text('What made the histories.'),
 }
 
+/** Names of instruments are names of folders too. */
+export const INSTRUMENT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+export const INSTRUMENT_FORM =
+  'a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit'
+
 /** `defaults`: fields of a strategy that most strategies share. Each may be overridden in a strategy. */
 export const settingsShape = {
-  instrument: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
-    .default('BTCUSDT-PERP')
-    .meta({
-      description:
-        'Perpetual contract; also the name of its folder under bars/ and of its file under funding/.',
-      expected:
-        'a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit',
-    }),
+  instrument: z.string().regex(INSTRUMENT_PATTERN).default('BTCUSDT-PERP').meta({
+    description:
+      'Perpetual contract; also the name of its folder under bars/ and of its file under funding/.',
+    expected: INSTRUMENT_FORM,
+  }),
   ccy: text('Currency of the account and of every amount.', 16).default('USDT'),
   denomination: text('The settlement currency, described.').default('USDT, linear perpetual'),
   commission_bps_per_side: z.number().min(0).max(1000).default(5).meta({

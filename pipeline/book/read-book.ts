@@ -6,9 +6,10 @@ import { explainInception } from './inception.ts'
 import { BookError, createProblemList, type Problem } from './problem.ts'
 import { type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
 import { barsKeyOf, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
+import { readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
-import { type Reading, readWhole } from './reading.ts'
-import { PROGRAM_FILE, strays } from './strays.ts'
+import type { Reading } from './reading.ts'
+import { strays } from './strays.ts'
 
 export type ReadOptions = {
   /** Told the path of each file before it is read: a large book takes a while. */
@@ -35,8 +36,6 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
 
   const { service, strategies, claims } = catalogue
   const sound = await readParts(reading, folder, catalogue)
-  // Its schema comes with the program; until then the record of the build knows which text was there.
-  if (folder.has(PROGRAM_FILE)) await readWhole(reading, PROGRAM_FILE)
   for (const problem of examine(sound, !reading.problems.isEmpty())) reading.problems.add(problem)
   if (service === null || !reading.problems.isEmpty())
     throw new BookError(reading.dir, reading.problems.sorted())
@@ -45,7 +44,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
     ...sound,
     service,
     inputs: reading.inputs,
-    warnings: [...strays(folder, knownOf(strategies)), ...unfunded(claims, sound.funding)],
+    warnings: [...strays(folder, knownOf(strategies, sound.program)), ...unfunded(claims, sound.funding)],
   }
 }
 
@@ -55,6 +54,8 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
   const sources = await readSources(reading, folder, claims)
   const bars = await readAllBars(reading, folder, claims)
   const funding = await readAllFunding(reading, folder, claims)
+  const ids = claims.map(({ id }) => id)
+  const program = await readProgram(reading, folder, ids, bars)
   const byId = new Map(claims.map(claim => [claim.id, claim]))
   const entries: StrategyEntry[] = []
   for (const strategy of strategies) {
@@ -65,7 +66,7 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
     if (message !== null) claim.report('inception', message)
     entries.push(entry)
   }
-  return { dir: reading.dir, service, strategies: entries, bars, funding }
+  return { dir: reading.dir, service, strategies: entries, bars, funding, program }
 }
 
 const toEntry = (strategy: CatalogueStrategy, { inceptionPlace }: Claim, source: Source): StrategyEntry => ({
@@ -75,10 +76,13 @@ const toEntry = (strategy: CatalogueStrategy, { inceptionPlace }: Claim, source:
   inceptionPlace,
 })
 
-const knownOf = (strategies: readonly CatalogueStrategy[]) => ({
-  ids: strategies.map(({ id }) => id),
-  instruments: [...new Set(strategies.map(({ instrument }) => instrument))],
-})
+const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['program']) => {
+  const instruments = strategies.map(({ instrument }) => instrument)
+  return {
+    ids: strategies.map(({ id }) => id),
+    instruments: [...new Set(program === null ? instruments : [...instruments, program.plan.instrument])],
+  }
+}
 
 /** A perpetual without funding is a cost left out; a spot market has none. The reader cannot tell them apart. */
 const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[] =>

@@ -7,9 +7,10 @@ import {
   settingsShape,
   strategyShape,
 } from './catalogue.ts'
-import { fieldProblems, got } from './field.ts'
+import { got } from './field.ts'
 import type { Path, Place } from './locate.ts'
 import type { Reading } from './reading.ts'
+import { type Fields, mapSchema, reportFields, soundFields, toMap } from './yaml-fields.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
 
 export const CATALOGUE_FILE = 'catalogue.yaml'
@@ -39,8 +40,8 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   if (root === null) return null
   reportFields(file, [], root, catalogueShape)
   const parts = partsSchema.parse(root)
-  const service = parts.service && sound(file, ['service'], parts.service, serviceShape)
-  const defaults = parts.defaults && sound(file, ['defaults'], parts.defaults, settingsShape)
+  const service = parts.service && soundFields(file, ['service'], parts.service, serviceShape)
+  const defaults = parts.defaults && soundFields(file, ['defaults'], parts.defaults, settingsShape)
 
   const shape = {
     ...strategyShape(capSchema.parse(parts.service ?? {}).max_modelled_risk_pct),
@@ -62,10 +63,6 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   return { service, strategies, claims: [...claims.values()] }
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const mapSchema = z.record(z.string(), z.unknown())
-
 /** The parts as far as they have the right form; `reportFields` has said where they have not. */
 const partsSchema = z.object({
   service: mapSchema.nullable().catch(null),
@@ -84,23 +81,6 @@ const claimSchema = z.object({
   timeframe: strategyShape(1).timeframe.catch(null),
   mark: settingsShape.mark.nullable().catch(null),
 })
-
-function toMap(file: YamlFile, path: Path, value: unknown): Fields | null {
-  const map = mapSchema.safeParse(value).data
-  if (map === undefined) file.report(path, `expected a map, got ${got(value)}`)
-  return map ?? null
-}
-
-/** Reports all problems of a record's fields; true where there are none. */
-function reportFields(file: YamlFile, path: Path, record: Fields, shape: z.ZodRawShape): boolean {
-  const problems = fieldProblems(shape, record)
-  for (const { key, part, message } of problems) file.report([...path, key], message, part)
-  return problems.length === 0
-}
-
-function sound<Shape extends z.ZodRawShape>(file: YamlFile, path: Path, record: Fields, shape: Shape) {
-  return reportFields(file, path, record, shape) ? z.object(shape).parse(record) : null
-}
 
 function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fields): boolean {
   if (source !== 'module' || (timeframe !== undefined && timeframe !== null)) return true

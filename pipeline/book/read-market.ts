@@ -89,7 +89,7 @@ export const tradedInstruments = (claims: readonly Claim[]): ReadonlySet<string>
 const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))
 
 /** The instruments that have a table of bars, of whatever timeframe. */
-const instrumentsIn = (folder: Folder): string[] => [
+export const instrumentsIn = (folder: Folder): string[] => [
   ...new Set(
     filesUnder(folder, 'bars').flatMap(path => /^([^/]+)\/[^/]+\.csv(?:\.gz)?$/.exec(path)?.slice(1) ?? []),
   ),

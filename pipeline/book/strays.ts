@@ -2,9 +2,8 @@ import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder } from './folder.ts'
 import type { Problem } from './problem.ts'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
+import { PROGRAM_FILE } from './read-program.ts'
 import { TIMEFRAMES } from './timeframe.ts'
-
-export const PROGRAM_FILE = 'program.yaml'
 
 /** Files in the root that belong to an editor or to the operator's own tools. */
 const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']

@@ -1,5 +1,6 @@
 import { Tinypool } from 'tinypool'
 import { describeThrown } from '../night/describe-thrown.ts'
+import { threadEnvironment } from '../night/thread-environment.ts'
 import { STALL_MS, watchPulses } from '../night/watch.ts'
 import type { LiveEntry, LiveReplay, LiveReplayInput, LiveStep, LiveStepInput } from './live-task.ts'
 
@@ -28,7 +29,7 @@ export function createStepper({ threads, elapsedMs, note, stallMs = STALL_MS }: 
     minThreads: 1,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
-    env: {}, // a strategy module is trusted code, but it has no business with our secrets
+    env: threadEnvironment(),
   })
   pool.on('error', error =>
     note(`something that a module left running ended a thread: ${describeThrown(error)}`),

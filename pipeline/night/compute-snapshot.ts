@@ -2,13 +2,16 @@ import { Tinypool } from 'tinypool'
 import { assembleCorrelation, rowBlocks } from '#core/numerics/assemble-correlation.ts'
 import type { CorrelationMatrix } from '#core/numerics/correlation.ts'
 import type { Period, Series } from '#core/numerics/series.ts'
+import type { ProgramData } from '#core/program/program.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Book } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { assembleSnapshot } from './assemble-snapshot.ts'
+import { computeProgram } from './compute-program.ts'
 import { computeStrategies, type StrategyOptions } from './compute-strategies.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
 import { problemsOfStray } from './describe-thrown.ts'
+import { threadEnvironment } from './thread-environment.ts'
 import { verifySnapshot } from './verify-snapshot.ts'
 
 export type NightOptions = WindowOptions &
@@ -20,16 +23,19 @@ export type NightOptions = WindowOptions &
 
 export type Night = {
   readonly snapshot: Snapshot
+  /** Null in a book without one. */
+  readonly program: ProgramData | null
   /** What an operator should know and that is no fault. */
   readonly notices: readonly string[]
 }
 
 /**
- * Computes the dataset of a book on worker threads. Throws a BookError with everything that is wrong with any
- * strategy; the result does not depend on the number of threads.
+ * Computes the dataset of a book on worker threads, and its program. Throws a BookError with everything that is wrong
+ * with any strategy; the result does not depend on the number of threads.
  */
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
+  const program = computeProgram(book, options)
   const pool = createPool(options.threads)
   const strays: unknown[] = []
   pool.on('error', error => strays.push(error)) // ended an idle thread; unheard, it would end the process
@@ -42,7 +48,7 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
     const snapshot = assembleSnapshot(book, options.version, strategies, correlation)
     verifySnapshot(snapshot)
     if (strays.length > 0) throw strays.shift()
-    return { snapshot, notices }
+    return { snapshot, program, notices }
   } catch (error) {
     throw withStrays(book, error, strays)
   } finally {
@@ -64,7 +70,7 @@ const createPool = (threads: number): Tinypool =>
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
-    env: {}, // a strategy module is trusted code, but it has no business with our secrets
+    env: threadEnvironment(),
   })
 
 /** Rows of the matrix in blocks: more blocks than threads, so that none waits long for the last. */

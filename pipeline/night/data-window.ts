@@ -2,7 +2,7 @@ import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#cor
 import { lastDay } from '#core/numerics/series.ts'
 import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import type { Book, SoundParts } from '../book/book.ts'
+import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 
@@ -69,12 +69,18 @@ const reportedDays = ({ strategies }: SoundParts) =>
   )
 
 /** The sets of bars that a build refuses because they are stale; none where that was allowed. */
-export const staleBars = ({ bars }: SoundParts, options: WindowOptions): Problem[] =>
-  [...bars.values()].flatMap(file => {
+export const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
+  [...barsInUse(sound)].flatMap(file => {
     const end = endOfBars(file.bars)
     const what = `the newest bar ends at ${toIsoInstant(end)}`
     return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'bars', options) }] : []
   })
+
+/** The bars of the strategies, and those of the program as long as its window lasts: afterwards it needs no more. */
+function barsInUse({ bars, program }: SoundParts): ReadonlySet<BarsFile> {
+  const isRunning = program !== null && lastCompleteDay(program.bars.bars) < program.plan.window.to
+  return new Set([...bars.values(), ...(isRunning ? [program.bars] : [])])
+}
 
 /** A book without bars is as old as the newest day that any of its strategies reports. */
 function staleReturns(book: SoundParts, options: WindowOptions): Problem[] {

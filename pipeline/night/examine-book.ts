@@ -1,6 +1,7 @@
 import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import type { ReadOptions } from '../book/read-book.ts'
+import { programFaults } from './compute-program.ts'
 import {
   assertOver,
   cutBars,
@@ -13,8 +14,9 @@ import { ledgerProblems } from './ledger-history.ts'
 
 /**
  * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale bars, a
- * window that cannot be, and the trades of ledgers that cannot have happened. Modules are left out: they run on a sound
- * book alone. A book without any problem is not audited here, because its night does that on all threads.
+ * window that cannot be, a program that its bars do not carry, and the trades of ledgers that cannot have happened.
+ * Modules are left out: they run on a sound book alone. A book without any problem is not audited here, because its
+ * night does that on all threads.
  *
  * Throws where the as-of day is not over.
  */
@@ -22,7 +24,8 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
   assertOver(options)
   return (sound, isBroken) => {
     // Of a broken book nobody knows where the window ends.
-    const problems = isBroken ? staleBars(sound, options) : windowProblems(sound, options)
+    const ofWindow = isBroken ? staleBars(sound, options) : windowProblems(sound, options)
+    const problems = [...ofWindow, ...programFaults(sound, options)]
     return isBroken || problems.length > 0 ? [...problems, ...auditLedgers(sound, options)] : []
   }
 }

@@ -6,11 +6,12 @@ import { syncBuiltinESMExports } from 'node:module'
  */
 export function fenceThread(): void {
   Object.defineProperty(process, 'stdout', { value: process.stderr })
+  Object.defineProperty(process, 'env', { value: {} })
   const leave = process.exit
   process.exit = () => {
     throw new Error('it called process.exit(): a strategy module must leave the process alone')
   }
-  syncBuiltinESMExports() // `import { exit } from 'node:process'` is fenced too
+  syncBuiltinESMExports() // `import { exit, env } from 'node:process'` is fenced too
   // Node itself leaves through process.exit() after an error that nobody caught.
   process.on('uncaughtExceptionMonitor', () => {
     process.exit = leave

@@ -1,4 +1,4 @@
-// A thread of the night. It gets an empty environment, and strategy modules run in it behind a fence.
+// A thread of the night. It gets nothing of our environment, and strategy modules run in it behind a fence.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CorrelationRows, correlateRows } from '#core/numerics/correlation-rows.ts'
 import type { Series } from '#core/numerics/series.ts'

@@ -1,6 +1,8 @@
 import type { Bars, Funding } from '#core/replay/bars.ts'
+import type { Bar } from '#core/replay/strategy.ts'
 import { spellMoment } from '../book/moment.ts'
 import type { TextFiles } from '../starter/new-folder.ts'
+import { dailyBars } from './daily-bars.ts'
 import { BAR_MS, type Market } from './market.ts'
 
 /** A CSV text: numbers as the shortest decimal that reads back to them. */
@@ -9,15 +11,23 @@ export const toCsv = (columns: readonly string[], rows: readonly (readonly (stri
 
 /** The market as files of a book. Plain text: what gzip makes differs from machine to machine. */
 export const marketFiles = (instrument: string, { bars, funding }: Market): TextFiles => ({
-  [`bars/${instrument}/4h.csv`]: toCsv(
-    ['t', 'o', 'h', 'l', 'c', 'v'],
-    bars.map(({ t, o, h, l, c, v }) => [spellMoment(t), o, h, l, c, v]),
-  ),
+  [`bars/${instrument}/4h.csv`]: barsText(bars),
   [`funding/${instrument}.csv`]: toCsv(
     ['t', 'rate'],
     funding.map(({ t, rate }) => [spellMoment(t), rate.toFixed(8)]),
   ),
 })
+
+/** The same prices as a spot market by the day: perpetual and spot are one here, as they nearly are on a good day. */
+export const spotFiles = (instrument: string, { bars }: Market): TextFiles => ({
+  [`bars/${instrument}/1d.csv`]: barsText(dailyBars(bars)),
+})
+
+const barsText = (bars: readonly Bar[]): string =>
+  toCsv(
+    ['t', 'o', 'h', 'l', 'c', 'v'],
+    bars.map(({ t, o, h, l, c, v }) => [spellMoment(t), o, h, l, c, v]),
+  )
 
 /** The market as the engine takes it. */
 export const marketColumns = ({ bars, funding }: Market): { bars: Bars; funding: Funding } => ({

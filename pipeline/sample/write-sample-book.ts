@@ -9,7 +9,7 @@ import { spellMoment } from '../book/moment.ts'
 import { moduleKit } from '../starter/module-kit.ts'
 import { writeNewFolder } from '../starter/new-folder.ts'
 import { createMarket, type Market } from './market.ts'
-import { marketColumns, marketFiles, toCsv } from './market-files.ts'
+import { marketColumns, marketFiles, spotFiles, toCsv } from './market-files.ts'
 import { turnOfMonthRule, weeklyRule } from './rules.ts'
 import { sampleModules } from './sample-modules.ts'
 
@@ -24,7 +24,7 @@ export const SAMPLE_VERSION = '2026-07-01T00:15:00Z'
  */
 const SEED = 4
 
-const CATALOGUE = join(import.meta.dirname, 'catalogue.yaml')
+const textOf = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8')
 
 /** The costs of the catalogue, for the histories that are made here. */
 export const SAMPLE_COSTS: Costs = {
@@ -42,15 +42,18 @@ const RETURNS_FROM: EpochDay = toEpochDay(Date.UTC(2021, 2, 1))
 
 /**
  * Writes the sample book: a synthetic market of eight and a half years, six strategies as modules, one as a ledger and
- * one as reported returns. The same bytes at every call. Refuses a folder that has something in it.
+ * one as reported returns, and an accumulation program on the same prices. The same bytes at every call. Refuses a
+ * folder that has something in it.
  */
 export async function writeSampleBook(dir: string): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
   const weekly = run(weeklyRule('rowan'), market, LEDGER_FROM)
   const monthly = run(turnOfMonthRule('willow'), market, RETURNS_FROM)
   await writeNewFolder(dir, {
-    'catalogue.yaml': await readFile(CATALOGUE, 'utf8'),
+    'catalogue.yaml': await textOf('catalogue.yaml'),
+    'program.yaml': await textOf('program.yaml'),
     ...marketFiles('BTCUSDT-PERP', market),
+    ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
     ...sampleModules(),
     ...(await moduleKit()),
     // Neither leverage nor result: the marking has to find both from stop, prices, costs and funding.

@@ -6,8 +6,10 @@ import {
   FLIGHT_PREFIX,
   HEAD,
   LATEST,
+  LIVE_PREFIX,
   LOG,
   OWING,
+  PREVIEW_LIMIT_PREFIX,
   QUEUE_PREFIX,
   READY_PREFIX,
   RELAY_CURSOR,
@@ -22,14 +24,24 @@ export const BACKUP_FORMAT = 1
 
 /** Made anew from the log and the ledger, or of no use in another Redis. */
 const DERIVED: readonly string[] = [SIGNAL_IDS, HEAD, LATEST, RELAYED, OWING, EPOCH, RELAY_LEASE]
-const DERIVED_PREFIXES: readonly string[] = [QUEUE_PREFIX, FLIGHT_PREFIX, READY_PREFIX, WAITING_PREFIX]
+const DERIVED_PREFIXES: readonly string[] = [
+  QUEUE_PREFIX,
+  FLIGHT_PREFIX,
+  READY_PREFIX,
+  WAITING_PREFIX,
+  PREVIEW_LIMIT_PREFIX,
+]
 
 /** Read by themselves, in an order that matters. */
 const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
+export const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
 
 /** Whether a key is copied as it is. A new kind of key is, unless it is put on the lists above. */
 export const isCopied = (key: string): boolean =>
-  !DERIVED.includes(key) && !SPECIAL.includes(key) && !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
+  !DERIVED.includes(key) &&
+  !SPECIAL.includes(key) &&
+  !isLiveRecord(key) &&
+  !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
 
 const header = z.object({
   type: z.literal('highwater backup'),

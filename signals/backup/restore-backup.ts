@@ -10,6 +10,7 @@ import {
   LEDGER_PREFIX,
   LOG,
   PREFIX,
+  QUEUE_PREFIX,
   RELAY_CURSOR,
   RELAY_LEASE,
   RELAYED,
@@ -87,16 +88,28 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
     throw new Error('a service is at work on this Redis: stop it first, and wait some seconds')
+  if (!isForced) await assertNoSignals(redis)
+  await askRedis(() => redis.unlink(EPOCH)) // first: no service begins on what a restore that was killed has left
+  for await (const keys of allKeys(redis)) await askRedis(() => redis.unlink(...keys))
+}
+
+/** The queue is no loss: a service whose Redis was emptied under it has begun another one before it was stopped. */
+async function assertNoSignals(redis: Redis): Promise<void> {
+  for await (const keys of allKeys(redis)) {
+    if (keys.every(key => key.startsWith(QUEUE_PREFIX))) continue
+    throw new Error(
+      'this Redis holds signals already: restore into an empty one, or delete what is there with --force',
+    )
+  }
+}
+
+/** The keys of the service, some at a time and never none. */
+async function* allKeys(redis: Redis): AsyncGenerator<readonly string[], void> {
   let cursor = '0'
   do {
     const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
     cursor = next
-    if (keys.length === 0) continue
-    if (!isForced)
-      throw new Error(
-        'this Redis holds signals already: restore into an empty one, or delete what is there with --force',
-      )
-    await askRedis(() => redis.unlink(...keys))
+    if (keys.length > 0) yield keys
   } while (cursor !== '0')
 }
 
@@ -115,6 +128,7 @@ async function writeBlock(
         if (Object.keys(record.value).length > 0) pipeline.hset(record.key, record.value)
         break
       case 'set':
+        pipeline.del(record.key)
         if (record.value.length > 0) pipeline.sadd(record.key, ...record.value)
         break
       case 'list':

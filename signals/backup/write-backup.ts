@@ -3,14 +3,15 @@ import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
-import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied } from './records.ts'
+import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied, isLiveRecord } from './records.ts'
 
 /** Keys, and signals, that are read at once. */
 const BLOCK = 500
 
 /**
  * The lines of a backup of a Redis at work, in an order that makes it whole: first the cursor of the relay, then everything
- * that may speak of a signal, and the log last, so that it holds every signal that is spoken of.
+ * that may speak of a signal, and the log last, so that it holds every signal that is spoken of. What a live strategy has done
+ * is read with the end of the log.
  */
 export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<string, void> {
   const header: BackupHeader = {
@@ -36,21 +37,44 @@ export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<
 }
 
 async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
+  const live = new Set<string>()
   let cursor = '0'
   do {
     const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
     cursor = next
+    for (const key of keys.filter(isLiveRecord)) live.add(key)
     // One that is met twice is written twice, and the second writing is the newer one.
     for (const record of await Promise.all(keys.filter(isCopied).map(key => readKey(redis, key))))
       if (record !== null) yield record
   } while (cursor !== '0')
+  yield* logRecords(redis, [...live])
+}
+
+/**
+ * The log, and how the live strategies stand at its end: read in one step, because a strategy that stood before a signal of
+ * its own would decide it again, with another content by then.
+ */
+async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerator<BackupRecord, void> {
   let since = '-'
   for (;;) {
-    const entries = await askRedis(() => redis.xrange(LOG, since, '+', 'COUNT', BLOCK))
+    const asked = redis.multi().xrange(LOG, since, '+', 'COUNT', BLOCK)
+    for (const key of live) asked.hgetall(key)
+    const [read, ...records] = ((await askRedis(() => asked.exec())) ?? []).map(replyOf)
+    const entries = read as [string, string[]][] // what XRANGE and HGETALL reply
     for (const [id, fields] of entries) yield { type: 'signal', id, fields }
-    if (entries.length < BLOCK) return
+    if (entries.length < BLOCK) {
+      for (const [i, key] of live.entries())
+        yield { type: 'hash', key, value: records[i] as Record<string, string> }
+      return
+    }
     since = `(${entries.at(-1)![0]}`
   }
+}
+
+/** Of a reply inside a transaction. */
+function replyOf([error, value]: [Error | null, unknown]): unknown {
+  if (error !== null) throw error
+  return value
 }
 
 /** A key with its value; null for what is gone by now, or would be soon. */

@@ -167,7 +167,10 @@ const storedKey = z.object({
 })
 
 const unknownKey = (keyId: string): ApiError =>
-  new ApiError('not_found', `there is no live key '${keyId.slice(0, 8)}'; \`highwater ops keys\` lists them`)
+  new ApiError(
+    'not_found',
+    `there is no live key '${keyId.slice(0, 8)}'; \`highwater ops keys list CLIENT\` lists them`,
+  )
 
 const olderKey = (keyId: string): ApiError =>
   new ApiError('conflict', `${keyId} is the older of two keys: confirm with the new one, and this one dies`)

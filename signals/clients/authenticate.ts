@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { tolerate } from '#storage/tolerate.ts'
+import { readGuardedHead } from '../log/guard.ts'
 import { askRedis } from '../redis/connect.ts'
 import { apiKeyKey } from '../redis/keys.ts'
 import { noteUse, USE_NOTED_MS } from './api-keys.ts'
@@ -9,16 +10,19 @@ import { matchesDigest, parseToken } from './token.ts'
 
 /**
  * Who a token belongs to, null where it is nobody's: of another form, unknown or revoked. Nothing is cached, so what the
- * operator changes is true from the next request on. Throws RedisDownError where nobody can tell.
+ * operator changes is true from the next request on. Throws where nobody can tell: RedisDownError, or LogGoneError for a
+ * token that is nobody's in a Redis that has lost its log, because the keys went with it.
  */
 export async function authenticate(redis: Redis, token: string, nowMs: number): Promise<Identity | null> {
   const keyId = parseToken(token)?.id
   if (keyId === undefined) return null
   const key = await readKey(redis, keyId)
   const isRight = matchesDigest(token, key?.sha256 ?? null) // also for nothing: an unknown id must take as long
-  if (key === null || !isRight) return null
-  const client = await getClient(redis, key.client)
-  if (client === null) return null
+  const client = key !== null && isRight ? await getClient(redis, key.client) : null
+  if (key === null || client === null) {
+    await readGuardedHead(redis) // after every failure, so that an unknown id takes as long as a wrong secret
+    return null
+  }
   if (nowMs - key.lastUsedMs >= USE_NOTED_MS)
     await tolerate(noteUse(redis, keyId, nowMs), 'the next use is noted')
   return { client, keyId }

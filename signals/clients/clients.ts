@@ -103,7 +103,7 @@ export async function listClients(redis: Redis): Promise<readonly Client[]> {
 export const unknownClient = (id: string): ApiError =>
   new ApiError(
     'not_found',
-    `there is no client '${id.slice(0, ECHO_LENGTH)}'; \`highwater ops clients\` lists them`,
+    `there is no client '${id.slice(0, ECHO_LENGTH)}'; \`highwater ops clients list\` lists them`,
   )
 
 /** Longer names are cut in messages. */

@@ -42,6 +42,14 @@ export function parseToken(text: string): { readonly id: string } | null {
   return checksum !== undefined && checksumOf(body) === checksum ? { id } : null
 }
 
+/**
+ * The public id in what an operator types or pastes: the id itself, or a key, whole or cut behind its id, as a leaked one
+ * stands in a log. Null where there is none.
+ */
+export const keyIdOf = (text: string): string | null => ID_OR_KEY.exec(text)?.[1] ?? null
+
+const ID_OR_KEY = new RegExp(`^(?:${PREFIX})?([0-9A-Za-z]{${ID_DIGITS}})(?:_[0-9A-Za-z_]*)?$`)
+
 /** What is stored of a key: the SHA-256 of the whole token, hexadecimal. */
 export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
+import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
 import { findClient } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
-import { readVisible } from '../log/visible.ts'
+import { newestVisible, readVisible } from '../log/visible.ts'
 import { type DeliveryState, readDeliveries } from './ledger.ts'
 import { signalIdOf } from './test-fire.ts'
 
@@ -17,6 +18,8 @@ export type Account = {
   readonly delivered: number
   /** Numbers of all others, ascending: `exhausted`, `withdrawn`, still owed, or never owed, as before there was a webhook. */
   readonly missing: readonly number[]
+  /** Of those, the ones that are on their way: another attempt will be made. */
+  readonly owed: readonly number[]
   readonly exhausted: readonly number[]
   readonly withdrawn: readonly number[]
   /**
@@ -26,17 +29,25 @@ export type Account = {
   readonly sha256: string
 }
 
-/** Numbers that one answer may span: some seconds of reading, and a list that can be read. */
-export const MOST_ACCOUNTED = 100_000
-
-/** Accounts for every signal of a client from one number to another, both included. Throws `not_found`, `validation_error`. */
-export async function accountFor(redis: Redis, client: string, from: number, to: number): Promise<Account> {
-  assertRange(from, to)
+/**
+ * Accounts for every signal of a client from one number to another, both included: null for the newest that it may see, and
+ * for as many before it as one answer spans. Throws `not_found`, `validation_error`.
+ */
+export async function accountFor(
+  redis: Redis,
+  client: string,
+  first: number | null,
+  last: number | null,
+): Promise<Account> {
   const viewer = await findClient(redis, client)
+  const to = last ?? Math.max(first ?? 1, await newestVisible(redis, viewer))
+  const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)
+  assertRange(from, to)
   const hash = createHash('sha256')
   const seqs = {
     delivered: [] as number[],
     missing: [] as number[],
+    owed: [] as number[],
     exhausted: [] as number[],
     withdrawn: [] as number[],
   }
@@ -56,14 +67,14 @@ const seqOf = ({ seq }: LoggedSignal): number => seq
 
 function kindsOf(
   state: DeliveryState | null,
-): readonly ('delivered' | 'missing' | 'exhausted' | 'withdrawn')[] {
+): readonly ('delivered' | 'missing' | 'owed' | 'exhausted' | 'withdrawn')[] {
   switch (state?.status) {
     case 'delivered':
       return ['delivered']
+    case 'owed':
     case 'exhausted':
     case 'withdrawn':
       return ['missing', state.status]
-    case 'owed':
     case undefined:
       return ['missing']
   }

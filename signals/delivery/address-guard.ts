@@ -69,7 +69,8 @@ function checkPort({ port, protocol }: URL, { allowLoopback }: AddressRules): vo
   const isDefault = port === '' && protocol === 'https:'
   if (isDefault || PORTS.includes(port)) return
   if (allowLoopback && Number(port) >= FIRST_UNPRIVILEGED_PORT) return
-  throw new RefusedAddressError(`expected one of the ports ${PORTS.join(', ')}`)
+  const others = allowLoopback ? `, or one from ${FIRST_UNPRIVILEGED_PORT} on` : ''
+  throw new RefusedAddressError(`expected one of the ports ${PORTS.join(', ')}${others}`)
 }
 
 /** `new URL` has brought every disguise of an IPv4 address, and every script's digits and dots, into the plain form. */

@@ -5,7 +5,7 @@ import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import type { Attempt, DeliveryState } from './ledger.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
 import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
-import { type Condition, conditionAfter, isSound } from './webhook-condition.ts'
+import { type Condition, conditionAfter, isSound, probeAtMs } from './webhook-condition.ts'
 import { liveSecrets } from './webhook-secret.ts'
 import type { Webhook } from './webhooks.ts'
 import type { Due, Settlement } from './work.ts'
@@ -32,13 +32,22 @@ export async function attemptDelivery(
   const counts = outcome.kind === 'delivered' || burnsAttempt(webhook.condition.breaker)
   const attempt = toAttempt(outcome, at, counts ? number : null)
   const { state, dueMs } = stateAfter(parts, due.state, outcome, attempt)
-  const moved = webhookAfter(webhook, due.seq, outcome, parts.now())
+  const moved = webhookAfter(parts, webhook, due.seq, outcome)
   const events: DeliveryEvent[] = [
     { kind: 'attempt', client, seq: due.seq, attempt, firedAtMs: signal.atMs },
     ...(state.status === 'exhausted' ? [{ kind: 'exhausted' as const, client, seq: due.seq }] : []),
     ...moved.events,
   ]
-  return { settlement: { state, dueMs, attempt, webhook: moved.webhook }, events }
+  return {
+    settlement: { state, dueMs: dueForProbe(dueMs, moved.webhook), attempt, webhook: moved.webhook },
+    events,
+  }
+}
+
+/** A signal that opens the breaker is due for its first probe: there may be no other, and it would wait for longer. */
+function dueForProbe(dueMs: number | null, webhook: Settlement['webhook']): number | null {
+  const probeMs = webhook === null ? null : probeAtMs(webhook.condition)
+  return dueMs === null || probeMs === null ? dueMs : Math.min(dueMs, probeMs)
 }
 
 function stateAfter(
@@ -60,14 +69,14 @@ function stateAfter(
 
 /** A probe that failed burns no attempt: its signal stays due, and the breaker says when to try again. */
 function verdict(
-  { now, random }: DeliveryParts,
+  { now, random, waits }: DeliveryParts,
   { attempts }: DeliveryState,
   outcome: Answered,
   counts: boolean,
 ): { readonly status: DeliveryState['status']; readonly dueMs: number | null; readonly attempts: number } {
   if (outcome.kind === 'delivered') return { status: 'delivered', dueMs: null, attempts: attempts + 1 }
   if (!counts) return { status: 'owed', dueMs: now(), attempts }
-  const waitMs = nextRetryMs(attempts + 1, random)
+  const waitMs = nextRetryMs(attempts + 1, random, waits.retryMs)
   if (waitMs === null) return { status: 'exhausted', dueMs: null, attempts: attempts + 1 }
   const dueMs = now() + clampRetryAfter(waitMs, outcome.retryAfterMs)
   return { status: 'owed', dueMs, attempts: attempts + 1 }
@@ -75,12 +84,12 @@ function verdict(
 
 /** How the webhook stands after an answer; null where it stands as before, which is what healthy ones do. */
 function webhookAfter(
+  { now, waits }: DeliveryParts,
   { client, condition, lane: before }: Webhook,
   seq: number,
   outcome: Answered,
-  nowMs: number,
 ): { readonly webhook: Settlement['webhook']; readonly events: readonly DeliveryEvent[] } {
-  const moved = conditionAfter(condition, seq, outcome, nowMs)
+  const moved = conditionAfter(condition, seq, outcome, now(), waits.probeMs)
   const isSlow = outcome.kind === 'failed' || outcome.totalMs > SUSPECT_AFTER_MS
   const lane = isSlow ? 'slow' : 'fast'
   if (lane === before && isSame(moved.condition, condition)) return { webhook: null, events: [] }
@@ -96,7 +105,8 @@ function webhookAfter(
 const isSame = (after: Condition, before: Condition): boolean =>
   (isSound(after) && isSound(before)) || JSON.stringify(after) === JSON.stringify(before)
 
-const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
+/** What is kept of a try. */
+export const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
   at,
   n,
   ok: outcome.kind === 'delivered',

@@ -13,17 +13,27 @@ export const CLOSED_BREAKER: Breaker = { kind: 'closed', failures: 0 }
 export const burnsAttempt = (breaker: Breaker): boolean => breaker.kind !== 'open'
 
 /** After a delivery that failed; one that succeeded closes it, whatever it was. */
-export function afterFailure(breaker: Breaker, nowMs: number, retryAfterMs: number | null = null): Breaker {
+export function afterFailure(
+  breaker: Breaker,
+  nowMs: number,
+  retryAfterMs: number | null = null,
+  waitsMs: readonly number[] = PROBE_WAITS_MS,
+): Breaker {
   if (breaker.kind === 'open') {
     // Began before the breaker opened, ended after: it is no probe.
     if (nowMs < breaker.probeAtMs) return breaker
-    return opened(breaker.probes + 1, nowMs, retryAfterMs)
+    return opened(breaker.probes + 1, nowMs, retryAfterMs, waitsMs)
   }
   const failures = breaker.failures + 1
-  return failures < BREAKER_FAILURES ? { kind: 'closed', failures } : opened(0, nowMs, retryAfterMs)
+  return failures < BREAKER_FAILURES ? { kind: 'closed', failures } : opened(0, nowMs, retryAfterMs, waitsMs)
 }
 
-function opened(probes: number, nowMs: number, retryAfterMs: number | null): Breaker {
-  const waitMs = PROBE_WAITS_MS[Math.min(probes, PROBE_WAITS_MS.length - 1)]!
+function opened(
+  probes: number,
+  nowMs: number,
+  retryAfterMs: number | null,
+  waitsMs: readonly number[],
+): Breaker {
+  const waitMs = waitsMs[Math.min(probes, waitsMs.length - 1)]!
   return { kind: 'open', probes, probeAtMs: nowMs + clampRetryAfter(waitMs, retryAfterMs) }
 }

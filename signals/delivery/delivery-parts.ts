@@ -3,6 +3,7 @@ import type { LoggedSignal } from '../log/read-log.ts'
 import type { Faults } from './faults.ts'
 import type { Attempt } from './ledger.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
+import type { Waits } from './policy.ts'
 import type { SecretBox } from './secret-box.ts'
 
 export type SendOrder = {
@@ -57,6 +58,7 @@ export type DeliveryParts = {
   readonly send: (order: SendOrder) => Promise<Outcome>
   /** How long a worker may be silent before another takes its client. */
   readonly flightMs: number
+  readonly waits: Waits
   /** True from when on no other delivery is begun. */
   readonly isStopping: () => boolean
   readonly faults: Faults

@@ -6,9 +6,11 @@ import type { AddressRules } from './address-guard.ts'
 import { callNearby } from './call-nearby.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
+import { every } from './every.ts'
 import { createFaults } from './faults.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { createHighWater } from './high-water.ts'
+import { WAITS, type Waits } from './policy.ts'
 import { OVERDUE_AFTER_MS, RECONCILE_EVERY_MS, reconcileOnce } from './reconcile.ts'
 import type { RelayParts } from './relay.ts'
 import { runRelay } from './relay-loop.ts'
@@ -33,8 +35,10 @@ export type DeliveryOptions = {
   readonly rules: AddressRules
   /** Authorities to trust in place of the machine's, PEM. */
   readonly ca?: string
-  /** How long a dead worker or a lost call goes unnoticed; shorter in tests. */
-  readonly pace?: { readonly flightMs: number; readonly overdueAfterMs: number }
+  /** How long a dead worker, a lost call or a dead relay goes unnoticed; shorter in tests. */
+  readonly pace?: { readonly flightMs: number; readonly overdueAfterMs: number; readonly leaseMs?: number }
+  /** WAITS but in tests. */
+  readonly waits?: Waits
   readonly onEvent: (event: DeliveryEvent) => void
   /** Told of what went wrong and is tried again. */
   readonly onError: (error: unknown) => void
@@ -106,7 +110,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 const BLOCKING = { maxRetriesPerRequest: null, commandTimeout: undefined, enableOfflineQueue: true } as const
 
 const deliveryParts = (
-  { box, clock, dice, pace, onEvent, onError }: DeliveryOptions,
+  { box, clock, dice, pace, waits, onEvent, onError }: DeliveryOptions,
   redis: Redis,
   send: DeliveryParts['send'],
   stopped: AbortSignal,
@@ -117,6 +121,7 @@ const deliveryParts = (
   ...dice,
   send,
   flightMs: pace?.flightMs ?? FLIGHT_MS,
+  waits: waits ?? WAITS,
   isStopping: () => stopped.aborted,
   faults: createFaults(),
   onEvent,
@@ -124,7 +129,7 @@ const deliveryParts = (
 })
 
 const relayParts = (
-  { clock, dice, privateStore }: DeliveryOptions,
+  { clock, dice, pace, privateStore }: DeliveryOptions,
   redis: Redis,
   queue: DeliveryQueue,
 ): RelayParts => ({
@@ -132,9 +137,10 @@ const relayParts = (
   queue,
   highWater: createHighWater(privateStore),
   token: dice.newToken(),
+  leaseMs: pace?.leaseMs,
   now: clock.now,
   shuffle: list => shuffled(list, dice.random),
-  subscribersOf: (signal, passed) => subscribersOf(redis, signal, passed),
+  subscribersOf: signals => subscribersOf(redis, signals),
 })
 
 /** Waits, and rejects once a stop waits no longer. */
@@ -165,36 +171,12 @@ function startTicks(
 ): () => void {
   const overdueAfterMs = pace?.overdueAfterMs ?? OVERDUE_AFTER_MS
   const watch = createWatchdog({ queue, lastStartMs, now: clock.now, onEvent })
+  const reconcile = () => reconcileOnce(redis, queue, clock.now(), overdueAfterMs)
   const stops = [
-    every(clock.startTimer, Math.min(RECONCILE_EVERY_MS, overdueAfterMs), onError, () =>
-      reconcileOnce(redis, queue, clock.now(), overdueAfterMs),
-    ),
+    every(clock.startTimer, Math.min(RECONCILE_EVERY_MS, overdueAfterMs), onError, reconcile),
     every(clock.startTimer, WATCH_EVERY_MS, onError, watch),
   ]
   return () => {
     for (const stop of stops) stop()
-  }
-}
-
-/** Runs again and again, each time so long after the last one has ended; gives a function that stops it. */
-function every(
-  startTimer: StartTimer,
-  ms: number,
-  onError: (error: unknown) => void,
-  run: () => Promise<unknown>,
-): () => void {
-  let isOver = false
-  const tick = async (): Promise<void> => {
-    try {
-      await run()
-    } catch (error) {
-      if (!isOver) onError(error)
-    }
-    if (!isOver) stop = startTimer(ms, () => void tick())
-  }
-  let stop = startTimer(ms, () => void tick())
-  return () => {
-    isOver = true
-    stop()
   }
 }

@@ -15,6 +15,12 @@ const TURN_MS = 5_000
 /** Of the time that a client is taken for: a turn ends long before it, the last request included, and prolongs nothing. */
 const TURN_SHARE = 0.25
 
+/**
+ * Of the same time: no request is begun later, however long this process or Redis stood still. Its deadline, and writing what
+ * came of it, must fit into the rest: the client may be another worker's afterwards.
+ */
+export const LAST_START_SHARE = 0.4
+
 /** What was sent is not sent again because Redis was away for a moment: the result waits for it. */
 const SETTLE_AGAIN_MS = 250
 
@@ -24,14 +30,14 @@ export type DrainResult =
   | { readonly kind: 'later'; readonly atMs: number; readonly lane: Lane }
 
 /** A client that a worker has taken. */
-type Turn = Taking & { readonly lane: Lane; readonly endsMs: number }
+type Turn = Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
 
 /** A delivery that was looked at. */
 type Step = {
   readonly settlement: Settlement
   /** In which lane the client is now. */
   readonly lane: Lane
-  /** When to go on, null where the same worker does at once. */
+  /** When to go on, null where the same worker does at once, as long as its turn lasts. */
   readonly leaveUntilMs: number | null
   /** What to tell once it is written. */
   readonly events: readonly DeliveryEvent[]
@@ -55,17 +61,14 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
 
 async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
   const { redis, now, flightMs } = parts
-  const turn = {
-    client,
-    token: parts.newToken(),
-    flightMs,
-    lane,
-    endsMs: now() + Math.min(TURN_MS, flightMs * TURN_SHARE),
-  }
+  const beginMs = now() // before Redis begins to count
+  const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
+  const lastStartMs = beginMs + flightMs * LAST_START_SHARE
+  const turn = { client, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
   let found = await take(redis, turn, now())
   let step: Step | null = null
   while (found.kind === 'send') {
-    step = await deliverSurely(parts, turn, found)
+    step = now() < lastStartMs ? await deliverSurely(parts, turn, found) : untried(lane, now())
     const { isCurrent, next } = await settleSurely(parts, turn, found, step)
     for (const event of step.events) if (isCurrent || event.kind !== 'exhausted') parts.onEvent(event)
     found = next
@@ -87,13 +90,16 @@ function toResult(found: Exclude<Found, Due>, leaveUntilMs: number, lane: Lane):
   }
 }
 
-/** Writes what came of a step, and waits for a Redis that is away for as long as the client is ours. */
+/**
+ * Writes what came of a step, and waits for a Redis that is away for as long as a client is taken for. Whether the turn goes
+ * on is asked each time: after a long wait too little is left of it for another request.
+ */
 async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
   const { redis, now, sleep } = parts
   const endsMs = now() + turn.flightMs
   for (;;) {
     try {
-      return await settle(redis, turn, due, settlement, now(), leaveUntilMs)
+      return await settle(redis, turn, due, settlement, now(), leaveUntilMs ?? endOf(parts, turn))
     } catch (error) {
       if (!(error instanceof RedisDownError) || now() >= endsMs) throw error
       await sleep(SETTLE_AGAIN_MS)
@@ -109,7 +115,7 @@ async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promis
     parts.onError(error)
     const inARow = tellFault(parts, turn.client, due.seq, 'program_error')
     const settlement = { ...NOTHING, state: due.state, dueMs: parts.now() + errorWaitMs(inARow) }
-    return { settlement, lane: turn.lane, leaveUntilMs: endOf(parts, turn), events: [] }
+    return { settlement, lane: turn.lane, leaveUntilMs: null, events: [] }
   }
 }
 
@@ -132,7 +138,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   const mayHave = signal !== null && record !== null && isEntitled(record, signal)
   if (webhook === null || !webhook.enabled || !mayHave) {
     const events = [{ kind: 'withdrawn', client: turn.client, seq }] as const
-    return { settlement: withdrawn(parts, due), lane: turn.lane, leaveUntilMs: endOf(parts, turn), events }
+    return { settlement: withdrawn(parts, due), lane: turn.lane, leaveUntilMs: null, events }
   }
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried('slow', parts.now())
   const tried = await attemptDelivery(parts, webhook, signal, due)
@@ -142,7 +148,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   }
   parts.faults.end({ client: turn.client, seq })
   const lane = tried.settlement.webhook?.lane ?? webhook.lane
-  return { ...tried, lane, leaveUntilMs: endOf(parts, turn) }
+  return { ...tried, lane, leaveUntilMs: null }
 }
 
 const NOTHING: Settlement = { state: null, dueMs: null, attempt: null, webhook: null }

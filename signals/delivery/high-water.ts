@@ -6,6 +6,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 
 const KEY = 'signals/high-water.json'
+const LOG_END_KEY = 'signals/log-end.json'
 
 /** Numbers that are marked ahead at once: one write to the store in so many signals. */
 export const MARK_AHEAD = 1_000
@@ -13,14 +14,22 @@ export const MARK_AHEAD = 1_000
 const mark = z.object({ seq: z.int().min(0) })
 
 /** The number that no delivered signal exceeds; 0 where nothing was delivered yet. */
-export async function readHighWater(privateStore: ObjectStore): Promise<number> {
-  const bytes = await privateStore.read(KEY)
+export const readHighWater = (privateStore: ObjectStore): Promise<number> =>
+  readMark(privateStore, KEY, 'N above every number that was delivered')
+
+/**
+ * A number that the log had reached some seconds ago: one that ends below it has lost its end. 0 where none was noted; never
+ * above the mark.
+ */
+export const readLogEnd = (privateStore: ObjectStore): Promise<number> =>
+  readMark(privateStore, LOG_END_KEY, 'N the number of the newest signal')
+
+async function readMark(privateStore: ObjectStore, key: string, which: string): Promise<number> {
+  const bytes = await privateStore.read(key)
   if (bytes === null) return 0
   const parsed = mark.safeParse(parseJson(bytes))
   if (parsed.success) return parsed.data.seq
-  throw new Error(
-    `${privateStore.url}/${KEY} is damaged: write {"seq": N} there, N above every number that was delivered`,
-  )
+  throw new Error(`${privateStore.url}/${key} is damaged: write {"seq": N} there, ${which}`)
 }
 
 /**
@@ -29,19 +38,32 @@ export async function readHighWater(privateStore: ObjectStore): Promise<number> 
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
-/** Moves the mark ahead of numbers that are about to be delivered. */
-export type HighWater = { readonly cover: (seq: number) => Promise<void> }
+export type HighWater = {
+  /** Moves the mark ahead of numbers that are about to be delivered. */
+  readonly cover: (seq: number) => Promise<void>
+  /** Notes a number that the log has reached, so that whoever begins later knows its end better than by the mark. */
+  readonly noteEnd: (seq: number) => Promise<void>
+}
 
 export function createHighWater(privateStore: ObjectStore): HighWater {
   let marked: number | null = null
+  let noted = 0
+  const write = (key: string, seq: number): Promise<unknown> =>
+    privateStore.replace(key, toJsonBytes({ seq }), { content_type: 'application/json' })
+  const cover = async (seq: number): Promise<void> => {
+    if (marked !== null && seq <= marked) return
+    marked = await readHighWater(privateStore) // another process may have moved it
+    if (seq <= marked) return
+    await write(KEY, seq + MARK_AHEAD)
+    marked = seq + MARK_AHEAD
+  }
   return {
-    async cover(seq) {
-      if (marked !== null && seq <= marked) return
-      marked = await readHighWater(privateStore) // another process may have moved it
-      if (seq <= marked) return
-      const next = seq + MARK_AHEAD
-      await privateStore.replace(KEY, toJsonBytes({ seq: next }), { content_type: 'application/json' })
-      marked = next
+    cover,
+    async noteEnd(seq) {
+      if (seq <= noted) return
+      await cover(seq) // first: a restored log continues above the mark, and must not end below this
+      await write(LOG_END_KEY, seq)
+      noted = seq
     },
   }
 }

@@ -6,8 +6,8 @@ import { releaseLease } from '../redis/release-lease.ts'
 /** How long a relay may be silent before another takes over: far longer than a step, far shorter than anybody notices. */
 export const LEASE_MS = 3_000
 
-/** A lease that has less left is renewed: a write waits for the disk, and most signals need not wait for this one. */
-const RENEW_BELOW_MS = 2_000
+/** A lease that has a smaller share left is renewed: a write waits for the disk, and most signals need not wait for this one. */
+const RENEW_BELOW = 2 / 3
 
 const RENEW_SCRIPT = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -18,9 +18,11 @@ return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
 `
 
 /** Takes or keeps the lease of the relay. False where another process has it. */
-export const holdLease = async (redis: Redis, token: string): Promise<boolean> =>
-  Number(await askRedis(() => redis.eval(RENEW_SCRIPT, 1, RELAY_LEASE, token, LEASE_MS, RENEW_BELOW_MS))) ===
-  1
+export async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS): Promise<boolean> {
+  const renewBelowMs = Math.floor(leaseMs * RENEW_BELOW)
+  const reply = await askRedis(() => redis.eval(RENEW_SCRIPT, 1, RELAY_LEASE, token, leaseMs, renewBelowMs))
+  return reply === 1
+}
 
 /** Gives the lease back, so that another process need not wait for its end. */
 export const giveBackLease = (redis: Redis, token: string): Promise<void> =>

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'
-import { attemptsKey, ledgerKey, OWING, readyKey, waitingKey } from '../redis/keys.ts'
+import { attemptsKey, ledgerKey, OWING, RELAY_CURSOR, readyKey, waitingKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { OWE_SCRIPT, REPLAY_SCRIPT } from './ledger-scripts.ts'
 
@@ -38,39 +38,62 @@ export type Attempt = {
   readonly excerpt: string
 }
 
-/** Who is owed a signal, and the number of the one before it that this client may see. */
-export type Debt = { readonly client: string; readonly prev: number }
+/** Signals that a client is owed, each with the number of the one before it that this client may see. */
+export type Debts = {
+  readonly client: string
+  readonly signals: readonly { readonly seq: number; readonly prev: number }[]
+}
 
 /**
- * Owes a signal to clients. Whoever is owed it already, or got it, is passed over. Resolves with the clients that must be
- * called: at the others somebody is, or was called for, who finds this signal as well.
+ * Owes signals to clients. What a client is owed already, or got, and what the cursor of the relay has passed, is passed over. Resolves with the clients that must be
+ * called: at the others somebody is, or was called for, who finds these signals as well.
  */
-export async function owe(
-  redis: Redis,
-  seq: number,
-  debts: readonly Debt[],
-  nowMs: number,
-): Promise<readonly string[]> {
+export async function owe(redis: Redis, debts: readonly Debts[], nowMs: number): Promise<readonly string[]> {
   if (debts.length === 0) return []
   const fresh = { attempts: 0, round: 1, ...untried(nowMs) }
   const before = '{"status":"owed","prev":'
   const after = `,${JSON.stringify(fresh).slice(1)}`
-  const pairs = debts.flatMap(({ client, prev }) => [client, prev])
-  const reply = await runScript(redis, OWE_SCRIPT, [OWING], seq, nowMs, before, after, ...pairs)
-  return reply as string[] // the script returns a list of clients
+  const args = debts.flatMap(({ client, signals }) => [client, signals.length, ...pairsOf(signals)])
+  return (await runScript(
+    redis,
+    OWE_SCRIPT,
+    [OWING, RELAY_CURSOR],
+    nowMs,
+    before,
+    after,
+    ...args,
+  )) as string[] // names of clients
 }
+
+const pairsOf = (signals: Debts['signals']): readonly number[] =>
+  signals.flatMap(({ seq, prev }) => [seq, prev])
 
 /** Owes signals to a client once more, from their first attempt on, whatever became of them before. */
 export async function oweAgain(
   redis: Redis,
   client: string,
-  signals: readonly { readonly seq: number; readonly prev: number }[],
+  signals: Debts['signals'],
   nowMs: number,
 ): Promise<void> {
   if (signals.length === 0) return
   const after = `,${JSON.stringify(untried(nowMs)).slice(1)}`
-  const pairs = signals.flatMap(({ seq, prev }) => [seq, prev])
-  await runScript(redis, REPLAY_SCRIPT, [OWING], client, nowMs, after, ...pairs)
+  await runScript(redis, REPLAY_SCRIPT, [OWING], client, nowMs, after, ...pairsOf(signals))
+}
+
+/** Writes down a signal that was acknowledged at its first attempt, without ever having been owed. */
+export async function noteDelivered(
+  redis: Redis,
+  client: string,
+  { seq, prev }: Debts['signals'][number],
+  attempt: Attempt,
+): Promise<void> {
+  const { at } = attempt
+  const state: DeliveryState = {
+    ...{ status: 'delivered', prev, attempts: 1, round: 1 },
+    ...{ owed_at: at, first_attempt_at: at, settled_at: at + attempt.total_ms },
+  }
+  const note = redis.multi().hset(ledgerKey(seq), client, JSON.stringify(state))
+  await askRedis(() => note.rpush(attemptsKey(seq, client), JSON.stringify(attempt)).exec())
 }
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
@@ -105,7 +128,7 @@ export async function readLedger(redis: Redis, seq: number): Promise<ReadonlyMap
 /** What came of each try, oldest first. */
 export async function readAttempts(redis: Redis, seq: number, client: string): Promise<readonly Attempt[]> {
   const found = await askRedis(() => redis.lrange(attemptsKey(seq, client), 0, -1))
-  return found.map(text => JSON.parse(text) as Attempt) // written by settle alone
+  return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
 }
 
 /** How many signals a client is owed. */

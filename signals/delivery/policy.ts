@@ -44,6 +44,16 @@ export const BREAKER_FAILURES = 5
  */
 export const PROBE_WAITS_MS: readonly number[] = [15 * SECOND, 45 * SECOND, 5 * MINUTE]
 
+/** The tables of waits that deliveries are planned by. */
+export type Waits = {
+  /** Between the attempts of a signal. */
+  readonly retryMs: readonly number[]
+  /** Before the probes of an open breaker, the last one for ever. */
+  readonly probeMs: readonly number[]
+}
+
+export const WAITS: Waits = { retryMs: RETRY_WAITS_MS, probeMs: PROBE_WAITS_MS }
+
 /** An endpoint is disabled when all three hold: it was down for long, for more than one signal, and really tried. */
 export const DISABLE_AFTER_MS = 72 * HOUR
 export const DISABLE_AFTER_SIGNALS = 3
@@ -95,10 +105,14 @@ export const MOST_LIVE_SECRETS = 4
  * The wait until the next attempt, or null when there is none: the delivery is exhausted. `attempt` counts the attempts
  * that were made, from 1; `random` gives numbers in [0, 1).
  */
-export function nextRetryMs(attempt: number, random: () => number): number | null {
+export function nextRetryMs(
+  attempt: number,
+  random: () => number,
+  waitsMs: readonly number[] = RETRY_WAITS_MS,
+): number | null {
   if (!Number.isSafeInteger(attempt) || attempt < 1)
     throw new RangeError(`no attempt has the number ${attempt}`)
-  const waitMs = RETRY_WAITS_MS[attempt - 1]
+  const waitMs = waitsMs[attempt - 1]
   return waitMs === undefined ? null : Math.round(waitMs * (1 + RETRY_JITTER * (2 * random() - 1)))
 }
 

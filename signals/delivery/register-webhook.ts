@@ -7,9 +7,11 @@ import { newestVisible } from '../log/visible.ts'
 import { askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
 import type { AddressRules } from './address-guard.ts'
+import { toAttempt } from './attempt.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
 import { commitTest, type FireTestParts, testAliasOf } from './fire-test.ts'
 import type { HighWater } from './high-water.ts'
+import { noteDelivered } from './ledger.ts'
 import type { Outcome } from './outcome.ts'
 import { NOT_ACKNOWLEDGED, refusalOfAnswer, refusalOfUrl } from './registration-refusal.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
@@ -148,7 +150,10 @@ function assertSecret(text: string): void {
   }
 }
 
-/** Fires the test, which has a number like every signal, and sends it here and now: the relay passes it over. */
+/**
+ * Fires the test, which has a number like every signal, and sends it here and now: the relay passes it over. Where it was
+ * acknowledged the ledger says so, or the client's account would miss it for ever.
+ */
 async function sendTest(
   parts: RegisterParts,
   client: string,
@@ -162,7 +167,11 @@ async function sendTest(
   await highWater.cover(seq)
   const signal = await readSignal(redis, seq)
   if (signal === null) throw new Error(`signal ${seq} was committed a moment ago and is not in the log`)
-  return send({ url, secrets: liveSecrets(secrets, now()), signal, prevSeq, attempt: 1 })
+  const at = now()
+  const outcome = await send({ url, secrets: liveSecrets(secrets, at), signal, prevSeq, attempt: 1 })
+  if (outcome.kind === 'delivered')
+    await noteDelivered(redis, client, { seq, prev: prevSeq }, toAttempt(outcome, at, 1))
+  return outcome
 }
 
 async function countRegistration(redis: Redis, client: string): Promise<void> {

@@ -8,12 +8,11 @@ import { CLIENT_PREFIX, RELAYED, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
 import { createScript, runScript } from '../redis/script.ts'
 import type { Lane } from './delivery-queue.ts'
-import type { Debt } from './ledger.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
 
-/** Who has a webhook that is enabled, in which lane it is, and the signal before this one that it may see. */
-export type Subscriber = Debt & { readonly lane: Lane }
+/** Who has a webhook that is enabled, in which lane it is, and the number of the signal before this one that it may see. */
+export type Subscriber = { readonly client: string; readonly prev: number; readonly lane: Lane }
 
 /** Clients that are read at once. */
 const BLOCK = 500
@@ -23,31 +22,35 @@ export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
   (client.status === 'active' || signal.onlyFor === client.id) && viewOf(client)(signal)
 
 /**
- * The clients that a signal is to be delivered to, each with the number of the signal before it that it may see: the
- * newest of its aliases, and of the tests for it, that the relay has passed, `passed` among them. So a client that had no webhook for a while
- * sees the gap, and what it is told agrees with what it can pull.
+ * The clients that signals are to be delivered to, for each signal in the order of their numbers, each client with the number
+ * of the signal before it that it may see: the newest of its aliases, and of the tests for it, that the relay has passed. So a
+ * client that had no webhook for a while sees the gap, and what it is told agrees with what it can pull. Everything is read
+ * once, however many signals there are: they are of one moment.
  */
 export async function subscribersOf(
   redis: Redis,
-  signal: LoggedSignal,
-  passed: ReadonlyMap<string, number>,
-): Promise<readonly Subscriber[]> {
-  if (isRegistrationTest(signal)) return [] // sent by the registration itself
+  signals: readonly LoggedSignal[],
+): Promise<readonly (readonly Subscriber[])[]> {
   const [enabled, relayed] = await Promise.all([
     enabledWebhooks(redis),
     askRedis(() => redis.hgetall(RELAYED)),
   ])
-  const candidates = signal.onlyFor === null ? enabled : enabled.filter(client => client === signal.onlyFor)
-  if (candidates.length === 0) return []
-  const newest = { ...relayed, ...Object.fromEntries(passed) }
-  const found: Subscriber[] = []
-  for (let i = 0; i < candidates.length; i += BLOCK) {
-    found.push(...(await entitledAmong(redis, candidates.slice(i, i + BLOCK), signal, newest)))
-  }
-  return found
+  const isForAll = signals.some(({ onlyFor }) => onlyFor === null)
+  const addressed = new Set(signals.map(({ onlyFor }) => onlyFor))
+  const readers = await readReaders(
+    redis,
+    isForAll ? enabled : enabled.filter(client => addressed.has(client)),
+  )
+  const newest = new Map(Object.entries(relayed).map(([kind, seq]) => [kind, Number(seq)]))
+  return signals.map(signal => {
+    const found = subscribersAmong(readers, signal, newest)
+    newest.set(kindOf(signal), signal.seq)
+    return found
+  })
 }
 
-type Relayed = Readonly<Record<string, string | number>>
+/** A client with a webhook, and the lane of that. */
+type Reader = { readonly client: Client; readonly lane: Lane }
 
 /** Gives for each client of ARGV its record as a text, and the lane of its webhook or ''. */
 const READ_SCRIPT = createScript(`${TEXT_FUNCTION}
@@ -59,25 +62,36 @@ end
 return reply
 `)
 
-async function entitledAmong(
-  redis: Redis,
-  clients: readonly string[],
-  signal: LoggedSignal,
-  relayed: Relayed,
-): Promise<Subscriber[]> {
-  const values = (await runScript(redis, READ_SCRIPT, [WEBHOOKS], ...clients)) as string[] // two a client
-  return clients.flatMap((client, i) => {
-    const record = clientOfText(values[2 * i]!, client)
-    if (record === null || !isEntitled(record, signal)) return []
-    const lane = values[2 * i + 1] === 'slow' ? ('slow' as const) : ('fast' as const)
-    return [{ client, lane, prev: newestRelayed(relayed, record) }]
-  })
+async function readReaders(redis: Redis, clients: readonly string[]): Promise<readonly Reader[]> {
+  const found: Reader[] = []
+  for (let from = 0; from < clients.length; from += BLOCK) {
+    const block = clients.slice(from, from + BLOCK)
+    const values = (await runScript(redis, READ_SCRIPT, [WEBHOOKS], ...block)) as string[] // two a client
+    for (const [i, id] of block.entries()) {
+      const client = clientOfText(values[2 * i]!, id)
+      if (client !== null) found.push({ client, lane: values[2 * i + 1] === 'slow' ? 'slow' : 'fast' })
+    }
+  }
+  return found
 }
 
-function newestRelayed(relayed: Relayed, { id, aliases }: Client): number {
-  let newest = Number(relayed[testsOf(id)] ?? 0)
-  for (const alias of aliases) newest = Math.max(newest, Number(relayed[alias] ?? 0))
-  return newest
+function subscribersAmong(
+  readers: readonly Reader[],
+  signal: LoggedSignal,
+  newest: ReadonlyMap<string, number>,
+): readonly Subscriber[] {
+  if (isRegistrationTest(signal)) return [] // sent by the registration itself
+  const found: Subscriber[] = []
+  for (const { client, lane } of readers) {
+    if (isEntitled(client, signal)) found.push({ client: client.id, lane, prev: newestOf(newest, client) })
+  }
+  return found
+}
+
+function newestOf(newest: ReadonlyMap<string, number>, { id, aliases }: Client): number {
+  let seq = newest.get(testsOf(id)) ?? 0
+  for (const alias of aliases) seq = Math.max(seq, newest.get(alias) ?? 0)
+  return seq
 }
 
 /** Under which the newest test for a client is noted. */

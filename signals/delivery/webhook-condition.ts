@@ -7,6 +7,7 @@ import {
   HEALTHY,
   shouldDisable,
 } from './endpoint-health.ts'
+import { WAITS } from './policy.ts'
 
 export type Condition = { readonly breaker: Breaker; readonly health: EndpointHealth }
 
@@ -31,6 +32,7 @@ export function conditionAfter(
   seq: number,
   result: Result,
   nowMs: number,
+  probeWaitsMs: readonly number[] = WAITS.probeMs,
 ): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
   if (result.kind === 'delivered') {
     // One worker sends to a client, lowest number first: what has piled up is in order without a state of its own.
@@ -40,7 +42,7 @@ export function conditionAfter(
   const alertMs = dueAlertMs(failed, nowMs)
   return {
     condition: {
-      breaker: afterFailure(breaker, nowMs, result.retryAfterMs),
+      breaker: afterFailure(breaker, nowMs, result.retryAfterMs, probeWaitsMs),
       health: alertMs === null ? failed : { ...failed, alertedMs: alertMs },
     },
     disabled: shouldDisable(failed, nowMs) ? whyDisabled(failed) : null,

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'
-import { WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import { OWING, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import type { Lane } from './delivery-queue.ts'
 import type { SecretBox } from './secret-box.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
@@ -73,7 +73,7 @@ export async function saveWebhook(
     secrets: sealSecrets(box, client, secrets),
     ...FRESH,
   }
-  await askRedis(() => redis.multi().hset(webhookKey(client), fields).sadd(WEBHOOKS, client).exec())
+  await begin(redis, client, fields)
 }
 
 /** Writes the secrets anew, after a rotation or under another key of the ring. */
@@ -99,8 +99,18 @@ export const disableWebhook = (redis: Redis, client: string, why: string): Promi
   )
 
 /** Sends to it again from now on, with a clean slate. What was missed is owed by a replay, where somebody asks for one. */
-export const enableWebhook = (redis: Redis, client: string): Promise<unknown> =>
-  askRedis(() => redis.multi().hset(webhookKey(client), FRESH).sadd(WEBHOOKS, client).exec())
+export const enableWebhook = (redis: Redis, client: string): Promise<unknown> => begin(redis, client, FRESH)
+
+/** What is still owed waits for the next probe: the client is overdue from now on, so that the reconciler calls for it. */
+const begin = (redis: Redis, client: string, fields: Readonly<Record<string, string>>): Promise<unknown> =>
+  askRedis(() =>
+    redis
+      .multi()
+      .hset(webhookKey(client), fields)
+      .sadd(WEBHOOKS, client)
+      .zadd(OWING, 'XX', 'LT', 0, client)
+      .exec(),
+  )
 
 /** Forgets a webhook and its secrets. */
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>

@@ -74,7 +74,9 @@ end
 export const TAKE_SCRIPT = createBatchedScript(
   `${NAMES}${FIND}
 local function one(client, token, now, ttl, ends)
-  if not redis.call('SET', flight(client), token, 'NX', 'PX', ttl) then return {'busy'} end
+  local holder = redis.call('GET', flight(client))
+  if holder and holder ~= token then return {'busy'} end -- ours already: the reply was lost
+  redis.call('SET', flight(client), token, 'PX', ttl)
   redis.call('ZADD', owing, ends, client)
   return find(client, now)
 end
@@ -90,7 +92,8 @@ const ATTEMPTS_KEPT = 40
  * Writes what came of a try, how the webhook stands after it, and finds the next signal or lets the client go. Of each
  * call: client, token, now; the number; the state that was read and the new one; time of the next try or ''; the attempt or
  * ''; how the webhook stands now, JSON, or ''; when to look again, or '' to find the next. Gives first '1' where the state
- * was still the one that was read: a replay meanwhile begins another round. After a lost reply it can be run again.
+ * was still the one that was read: a replay meanwhile begins another round. After a lost reply it can be run again. What comes
+ * late, when the client is another worker's already, is written too: an acknowledgement ends the round, whatever that one got.
  */
 export const SETTLE_SCRIPT = createBatchedScript(
   `${NAMES}${FIND}
@@ -117,14 +120,22 @@ local function hasten(client)
   redis.call('DEL', waiting(client))
 end
 
+local function is_late_success(there, state)
+  if not there or state == '' then return false end
+  local old, new = cjson.decode(there), cjson.decode(state)
+  return new.status == 'delivered' and old.status ~= 'delivered' and new.round == old.round
+end
+
 local function one(client, token, now, seq, was, state, due, attempt, moved, leave)
   local there = redis.call('HGET', ledger(seq), client)
   local is_first = there == was and was ~= state -- else it may be run again after a lost reply
   if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
-  local verdict = (there == was or there == state) and '1' or '0'
-  if there == was and state ~= '' then
+  local is_late = there ~= was and there ~= state and is_late_success(there, state)
+  local verdict = (there == was or there == state or is_late) and '1' or '0'
+  if (there == was or is_late) and state ~= '' then
     redis.call('HSET', ledger(seq), client, state)
     redis.call('ZREM', ready(client), seq)
+    if is_late then redis.call('ZREM', waiting(client), seq) end
     if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
   end
   if moved ~= '' then

@@ -12,8 +12,8 @@ const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128
 /** Calls that wait for room at the same time: enough that none waits for another one's round trip. */
 const CALLS_AT_ONCE = 8
 
-/** How often BullMQ looks for jobs whose worker has died. */
-const STALLED_INTERVAL_MS = 5_000
+/** How often BullMQ looks for jobs whose worker has died, of the time in which that is noticed: every 5 s. */
+const STALLED_SHARE = 1 / 4
 
 /** A job that is found stalled is begun again, however often: the ledger decides when a signal is given up. */
 const MOST_STALLS = 1_000_000
@@ -74,7 +74,7 @@ function startWorker(
     prefix: QUEUE_PREFIX,
     concurrency: CALLS_AT_ONCE,
     lockDuration: flightMs,
-    stalledInterval: STALLED_INTERVAL_MS,
+    stalledInterval: flightMs * STALLED_SHARE,
     maxStalledCount: MOST_STALLS,
   })
   worker.on('error', onError)

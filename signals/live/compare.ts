@@ -40,54 +40,61 @@ export async function readLivePast(redis: Redis, alias: string, version: string)
     : null
 }
 
+/** What the runner itself fired for an alias while it was live, by id. */
+export type FiredSignals = ReadonlyMap<string, Signal>
+
+/** What was fired for each alias of `pasts`: one reading of the log, however many there are. */
+export async function readFired(
+  redis: Redis,
+  pasts: ReadonlyMap<string, LivePast>,
+): Promise<ReadonlyMap<string, FiredSignals>> {
+  const fired = new Map([...pasts.keys()].map(alias => [alias, new Map<string, Signal>()]))
+  let since = 0
+  for (;;) {
+    const block = pasts.size === 0 ? [] : await readAfter(redis, since, BLOCK)
+    for (const { body, alias, onlyFor } of block) {
+      const past = pasts.get(alias)
+      if (past === undefined || onlyFor !== null) continue
+      const signal: Signal = JSON.parse(body) // its digest was checked: it is what `toHalves` made
+      if (isOfRunner(signal) && isInside(signal, past.fromMs, past.cursorMs))
+        fired.get(alias)?.set(signal.signal_id, signal)
+    }
+    if (block.length < BLOCK) return fired
+    since = block.at(-1)!.seq
+  }
+}
+
+/** An operator gives what is fired by hand an id of another form. */
+const isOfRunner = ({ signal_id, alias, timestamp, action, is_test }: Signal): boolean =>
+  !is_test && signal_id === signalId(alias, Date.parse(timestamp), action)
+
+/** Whether the bar of a signal closed after `fromMs`, and not after `untilMs`. */
+function isInside({ timestamp }: Pick<Signal, 'timestamp'>, fromMs: number, untilMs: number): boolean {
+  const closeMs = Date.parse(timestamp)
+  return closeMs > fromMs && closeMs <= untilMs
+}
+
 /**
  * Holds what was fired against what a replay of the same bars gives, in sentences that name alias, bar, stored and
  * replayed; none where they agree. Only what can be traded must agree: tests, `DRY_RUN` and what an operator fired by hand
  * are left out, and so are entries that a halt kept back and the `flat` of what nobody was told of.
  */
-export async function compareLive(
-  redis: Redis,
-  past: LivePast,
-  replayed: Replayed,
-): Promise<readonly string[]> {
+export function compareLive(past: LivePast, fired: FiredSignals, replayed: Replayed): readonly string[] {
   const untilMs = Math.min(past.cursorMs, replayed.endMs)
-  const isInside = (closeMs: number) => closeMs > past.fromMs && closeMs <= untilMs
-  const stored = await storedSignals(redis, replayed.alias, isInside)
-  return [...signalFaults(past, replayed, stored, isInside), ...hashFaults(past, replayed, untilMs)]
-}
-
-/** By id: what the runner itself fired for an alias. */
-async function storedSignals(
-  redis: Redis,
-  alias: string,
-  isInside: (closeMs: number) => boolean,
-): Promise<Map<string, Signal>> {
-  const stored = new Map<string, Signal>()
-  let since = 0
-  for (;;) {
-    const block = await readAfter(redis, since, BLOCK)
-    for (const { body, alias: of, onlyFor } of block) {
-      if (of !== alias || onlyFor !== null) continue
-      const signal: Signal = JSON.parse(body) // its digest was checked: it is what `toHalves` made
-      const closeMs = Date.parse(signal.timestamp)
-      const isOurs = signal.signal_id === signalId(alias, closeMs, signal.action)
-      if (isOurs && !signal.is_test && isInside(closeMs)) stored.set(signal.signal_id, signal)
-    }
-    if (block.length < BLOCK) return stored
-    since = block.at(-1)!.seq
-  }
+  return [...signalFaults(past, fired, replayed, untilMs), ...hashFaults(past, replayed, untilMs)]
 }
 
 function signalFaults(
-  { record }: LivePast,
+  { record, fromMs }: LivePast,
+  fired: FiredSignals,
   replayed: Replayed,
-  stored: Map<string, Signal>,
-  isInside: (closeMs: number) => boolean,
+  untilMs: number,
 ): string[] {
+  const stored = new Map([...fired].filter(([, signal]) => isInside(signal, fromMs, untilMs)))
   const faults: string[] = []
   let announced: Mode | null = null
   const expected = replayed.reports.flatMap(report => signalsOf(report, replayed))
-  for (const signal of expected.filter(({ timestamp }) => isInside(Date.parse(timestamp)))) {
+  for (const signal of expected.filter(one => isInside(one, fromMs, untilMs))) {
     const isFlat = signal.action === 'flat'
     if (isFlat && announced === null) continue
     const there = stored.get(signal.signal_id)

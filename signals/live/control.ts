@@ -16,8 +16,8 @@ export type LiveStatus = {
 }
 
 /**
- * Halts a strategy, or every one where `alias` is `*`: entries stop from the next bar on, a `flat` still goes out. A bar
- * that is being committed at this moment may still carry its entry.
+ * Halts a strategy, or every one where `alias` is `*`: when this resolves no entry is written any more, also none that is
+ * on its way; a `flat` still goes out.
  */
 export const halt = async (redis: Redis, alias: string): Promise<void> =>
   void (await askRedis(() => redis.sadd(HALTED, alias)))

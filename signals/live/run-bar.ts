@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
+import type { StepReport } from '#core/replay/held.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { commit, type NewSignal } from '../log/commit.ts'
-import { announce, lateAfterMs } from './announce.ts'
+import { announce, lateAfterMs, type Orders } from './announce.ts'
 import { heldField, readOrders, readStanding, recordFields, type Standing } from './live-record.ts'
 import { closeOf, type LiveStrategy } from './live-strategy.ts'
 import { signalsOf } from './signals-of.ts'
@@ -34,23 +35,39 @@ export async function runBar(
   const { state, report } = await strategy.step(standing.state, bar)
   await world.assertClock()
   const closeMs = closeOf(bar, strategy)
-  const orders = await readOrders(redis, strategy)
   const isLate = now() - closeMs > lateAfterMs(strategy.timeframeMs)
-  const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, {
-    ...orders,
-    isLate,
-  })
-  const next: Standing = { cursor: String(closeMs), version: strategy.version, state, announced }
-  const fields = {
-    ...recordFields(next),
-    ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])),
-  }
-  const outcome = await commit(redis, signals.map(toNew), now(), {
+  const orders = { ...(await readOrders(redis, strategy)), isLate }
+  const after = { cursor: String(closeMs), version: strategy.version, state }
+  const next = await writeBar(world, strategy, standing, { report, orders, after })
+  if (next !== null) return next
+  const halted = { ...orders, isHalted: true } // ordered since they were read
+  const kept = await writeBar(world, strategy, standing, { report, orders: halted, after })
+  if (kept === null) throw new Error(`${strategy.alias}: a halt kept back a bar without an entry`)
+  return kept
+}
+
+type Decided = {
+  readonly report: StepReport
+  readonly orders: Orders
+  readonly after: Omit<Standing, 'announced'>
+}
+
+/** Where the strategy stands then; null, and nothing is written, where there is an entry that a halt forbids by now. */
+async function writeBar(
+  world: LiveWorld,
+  strategy: LiveStrategy,
+  standing: Standing,
+  { report, orders, after }: Decided,
+): Promise<Standing | null> {
+  const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, orders)
+  const next: Standing = { ...after, announced }
+  const outcome = await commit(world.redis, signals.map(toNew), world.now(), {
     alias: strategy.alias,
     from: standing.cursor,
     to: next.cursor,
-    fields,
+    fields: { ...recordFields(next), ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])) },
   })
+  if (outcome.kind === 'halted') return null
   if (outcome.kind === 'moved') return reload(world, strategy, standing, next)
   for (const [i, { seq }] of outcome.signals.entries()) world.note(describe(seq, signals[i]!))
   for (const _ of held) world.note(`${strategy.alias}: an entry is kept back, because it is halted`)

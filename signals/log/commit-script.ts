@@ -1,8 +1,10 @@
 // The one script that writes signals. Redis does not roll back: every check comes before the first write, and the only
 // write that can be refused, XADD, comes before all others.
 
-/** Keys of the script, in its order: log, signal ids, head, newest by alias, cursor of a live strategy, epoch. */
-export const COMMIT_KEYS = 6
+import { EVERY_ALIAS } from '../live/live-record.ts'
+
+/** Keys of the script, in its order: log, signal ids, head, newest by alias, cursor of a live strategy, epoch, halts. */
+export const COMMIT_KEYS = 7
 
 /** Arguments in front of the signals, and of each signal. */
 export const COMMIT_SCRIPT = `
@@ -11,7 +13,7 @@ local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local epoch, floor = ARGV[6], tonumber(ARGV[7]) -- the log that is meant; '' for whichever is there
 local FRONT = 7
-local PARTS = 6 -- id, sha256, head, tail, alias, to
+local PARTS = 7 -- id, sha256, head, tail, alias, to, '1' where a halt keeps it back
 
 local seq = tonumber(redis.call('HGET', head, 'seq') or '0')
 if epoch ~= '' then
@@ -31,6 +33,10 @@ local written = newest and tonumber(string.match(newest[1], '^(%d+)')) or 0
 if written > seq then return {'behind', string.format('%.0f', written)} end
 if seq + count > MAX_SEQ then return {'full'} end
 
+local function is_halted(alias)
+  return redis.call('SISMEMBER', KEYS[7], alias) == 1 or redis.call('SISMEMBER', KEYS[7], '${EVERY_ALIAS}') == 1
+end
+
 local reply, fresh = {'ok'}, {}
 for i = 1, count do
   local at = FRONT + (i - 1) * PARTS
@@ -42,6 +48,7 @@ for i = 1, count do
     reply[#reply + 1] = old
     reply[#reply + 1] = 'repeated'
   else
+    if ARGV[at + 7] == '1' and is_halted(ARGV[at + 5]) then return {'halted', ARGV[at + 5]} end
     seq = seq + 1
     local number = string.format('%.0f', seq)
     fresh[#fresh + 1] = {number, id, sha, ARGV[at + 3] .. number .. ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]}

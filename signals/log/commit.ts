@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { askRedis } from '../redis/connect.ts'
-import { EPOCH, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
+import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
 import { COMMIT_KEYS, COMMIT_SCRIPT } from './commit-script.ts'
 import { type KnownLog, knownLog, LogGoneError, noteSeq } from './guard.ts'
 
@@ -26,6 +26,8 @@ export type CommitOutcome =
   | { readonly kind: 'committed'; readonly signals: readonly Committed[] }
   /** The cursor stands elsewhere: another runner was here, or this step was made already. */
   | { readonly kind: 'moved'; readonly cursor: string }
+  /** There is a new entry of a halted alias among them: it was looked at in the same step that would have written it. */
+  | { readonly kind: 'halted'; readonly alias: string }
 
 /** The same `signal_id` with another content. */
 export class SignalConflictError extends Error {
@@ -45,8 +47,8 @@ export class SignalConflictError extends Error {
 /**
  * Writes signals, all or none, in order, and gives each its number. One that is in the log already keeps its old number,
  * so that a commit whose reply was lost can be made again. When this resolves the signals are on the disk. Throws
- * SignalConflictError, LogGoneError where this is not the log that is guarded, RedisFullError where Redis writes nothing,
- * or RedisDownError where the outcome is unknown: make the same commit again.
+ * SignalConflictError, LogGoneError where this is not the log that is guarded, WritesRefusedError where Redis takes no
+ * writes, or RedisDownError where the outcome is unknown: make the same commit again.
  */
 export async function commit(
   redis: Redis,
@@ -65,6 +67,7 @@ export async function commit(
     return { kind: 'committed', signals: committed }
   }
   if (verdict === 'moved') return { kind: 'moved', cursor: rest[0] ?? '' }
+  if (verdict === 'halted') return { kind: 'halted', alias: rest[0] ?? '' }
   if (verdict === 'conflict') throw new SignalConflictError(rest[0] ?? '', Number(rest[1]))
   if (verdict === 'gone')
     throw new LogGoneError({ epoch: rest[0] || null, seq: Number(rest[1]) }, log?.seq ?? 0)
@@ -83,6 +86,7 @@ const keysOf = (step: LiveStep | null): string[] => [
   LATEST,
   liveKey(step?.alias ?? '-'), // a key of the same node, not touched without a step
   EPOCH,
+  HALTED,
 ]
 
 const argumentsOf = (
@@ -101,7 +105,8 @@ const argumentsOf = (
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))
-    return [content.signal_id, digest, head, tail, content.alias, onlyFor ?? '']
+    const yieldsToHalt = content.action !== 'flat' && onlyFor === null // a test is traded by nobody
+    return [content.signal_id, digest, head, tail, content.alias, onlyFor ?? '', yieldsToHalt ? '1' : '']
   }),
 ]
 

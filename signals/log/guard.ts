@@ -29,12 +29,17 @@ export class LogGoneError extends Error {
 
 /**
  * Holds the log against the mark of the private store, and every later commit and look over this connection against what
- * was seen by then. Throws LogGoneError where numbers were delivered that the log does not reach; names the epoch of a
- * log that is new.
+ * was seen by then. Throws LogGoneError where the log does not reach numbers that were delivered, or `logEnd`, where it was
+ * known to end; names the epoch of a log that is new.
  */
-export async function guardLog(redis: Redis, highWater: number, newEpoch: () => string): Promise<void> {
+export async function guardLog(
+  redis: Redis,
+  highWater: number,
+  newEpoch: () => string,
+  logEnd = 0,
+): Promise<void> {
   const found = await readStoredHead(redis)
-  const isBehind = found.seq < Math.max(1, highWater - MARK_AHEAD)
+  const isBehind = found.seq < Math.max(1, highWater - MARK_AHEAD, logEnd)
   if (highWater > 0 && (found.epoch === null || isBehind)) throw new LogGoneError(found, highWater)
   known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq })
 }
@@ -56,6 +61,19 @@ export async function readStoredHead(redis: Redis): Promise<StoredHead> {
   const epoch = await askRedis(() => redis.get(EPOCH))
   const seq = await askRedis(() => redis.hget(HEAD, 'seq'))
   return { epoch, seq: Number(seq ?? 0) }
+}
+
+/**
+ * The same, held against what is known of the log of this connection: throws LogGoneError where it is another one, or has
+ * fewer signals than were seen.
+ */
+export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
+  const log = knownLog(redis)
+  const found = await readStoredHead(redis)
+  if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
+    throw new LogGoneError(found, log.seq)
+  noteSeq(redis, found.seq)
+  return found
 }
 
 /** Names the epoch, unless somebody does so at the same time: then it is theirs. */

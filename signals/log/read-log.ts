@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG } from '../redis/keys.ts'
-import { knownLog, LogGoneError, nameEpoch, noteSeq, readStoredHead } from './guard.ts'
+import { nameEpoch, readGuardedHead } from './guard.ts'
 
 /** A signal in the log. */
 export type LoggedSignal = {
@@ -56,12 +56,8 @@ export async function newestOf(redis: Redis, aliases: readonly string[], client:
  * by a LogGoneError that it is another one. It writes only where there is none, so that a full Redis can be asked.
  */
 export async function readHead(redis: Redis, newEpoch: () => string): Promise<LogHead> {
-  const log = knownLog(redis)
-  const found = await readStoredHead(redis)
-  if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
-    throw new LogGoneError(found, log.seq)
-  noteSeq(redis, found.seq)
-  return { seq: found.seq, epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)) }
+  const { seq, epoch } = await readGuardedHead(redis)
+  return { seq, epoch: epoch ?? (await nameEpoch(redis, newEpoch)) }
 }
 
 /** An entry of the stream. Throws DamagedLogError where it is not what was written. */

@@ -1,5 +1,6 @@
 // Many small calls of one script as one command: what costs under load is the command, its reply and its wait for the disk.
 import type { Redis } from 'ioredis'
+import { classifyRefusal } from './connect.ts'
 import { createScript, runScript, type Script } from './script.ts'
 
 /** A script whose calls may be run together. All of them use the same keys and have the same number of arguments. */
@@ -79,10 +80,17 @@ async function runTogether(
     const replies = (await runScript(redis, script, keys, ...args)) as unknown[][] // one for each call
     for (const [i, { resolve, reject }] of calls.entries()) {
       const reply = replies[i]!
-      if (reply[0] === 'error') reject(new Error(`a script failed: ${String(reply[1])}`))
+      if (reply[0] === 'error') reject(toError(String(reply[1])))
       else resolve(reply)
     }
   } catch (error) {
     for (const { reject } of calls) reject(error)
   }
+}
+
+/** What befell one call: of Redis itself, such as that it is full, or of the script. */
+function toError(text: string): Error {
+  const told = new Error(text)
+  const error = classifyRefusal(told)
+  return error === told ? new Error(`a script failed: ${text}`) : error
 }

@@ -16,12 +16,28 @@ export class RedisDownError extends Error {
   }
 }
 
-/** Redis answers, and refuses every write: nothing of the command that was refused was done. */
-export class RedisFullError extends RedisDownError {
-  constructor(cause: unknown) {
+/** Why Redis takes no write at all, by the word with which it refuses one, and what mends it. */
+const WRITES_REFUSED = {
+  OOM: 'its memory is full: give it more',
+  MISCONF: 'it cannot write to its disk: make room there',
+  READONLY: 'it is a replica: name its primary in REDIS_URL, or promote it',
+  NOREPLICAS: 'it has fewer replicas than it demands: bring them back',
+} as const
+
+type WriteRefusal = keyof typeof WRITES_REFUSED
+
+/**
+ * Redis answers, and refuses every write: nothing of the command that was refused was done. The message is a sentence for
+ * the operator, with the remedy.
+ */
+export class WritesRefusedError extends RedisDownError {
+  readonly refusal: WriteRefusal
+
+  constructor(refusal: WriteRefusal, cause: unknown) {
     super(cause)
-    this.message = `Redis is full or cannot write: ${cause instanceof Error ? cause.message : String(cause)}`
-    this.name = 'RedisFullError'
+    this.refusal = refusal
+    this.message = `Redis takes no writes, ${WRITES_REFUSED[refusal]}`
+    this.name = 'WritesRefusedError'
   }
 }
 
@@ -49,20 +65,33 @@ export function connectRedis(
 
 /**
  * Runs a command and turns every failure of the connection into a RedisDownError, and a refusal of all writes into a
- * RedisFullError; what Redis refuses of the command itself passes.
+ * WritesRefusedError; what Redis refuses of the command itself passes.
  */
 export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
     if (!(error instanceof Error && error.name === 'ReplyError')) throw new RedisDownError(error)
-    if (CANNOT_WRITE.test(error.message)) throw new RedisFullError(error)
-    throw OUT_OF_SERVICE.test(error.message) ? new RedisDownError(error) : error
+    throw classifyRefusal(error)
   }
 }
 
-/** Refusals before anything was done: no memory, no disk, or a replica. A script meets them at its first write. */
-const CANNOT_WRITE = /^(OOM|MISCONF|READONLY)/
+/**
+ * What a refusal of Redis is: a WritesRefusedError or a RedisDownError where it says something of the server, and the error
+ * itself where it says something of the command. The one place that reads these words, whether a command met them or a
+ * script inside of itself.
+ */
+export function classifyRefusal(error: Error): Error {
+  const refusal = CANNOT_WRITE.exec(error.message)?.[1]
+  if (refusal !== undefined) return new WritesRefusedError(refusal as WriteRefusal, error) // the pattern is made of them
+  return OUT_OF_SERVICE.test(error.message) ? new RedisDownError(error) : error
+}
+
+/** Before it a Redis below 7 tells which script it was: `ERR Error running script (...): @user_script: 5: -OOM ...`. */
+const SCRIPT_FRAME = '^(?:.*@user_script.*: -)?'
+
+/** Refusals before anything was done. A script meets them at its first write, and never after it. */
+const CANNOT_WRITE = new RegExp(`${SCRIPT_FRAME}(${Object.keys(WRITES_REFUSED).join('|')})\\b`)
 
 /** Refusals that say something of the server, and nothing of the command. */
-const OUT_OF_SERVICE = /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)/
+const OUT_OF_SERVICE = new RegExp(`${SCRIPT_FRAME}(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\\b`)

@@ -1,22 +1,28 @@
 import { statfs } from 'node:fs/promises'
-import type { Redis } from 'ioredis'
 import { codeOf } from '#storage/error-code.ts'
-import { askRedis } from './connect.ts'
 
 /**
- * How much of the disk under the append-only file is used, from 0 to 1, as `df` tells it; null where the folder is not
- * told or not there. Only for a Redis on this machine: the folder of another's may by chance have the name of one here.
+ * How much of the disk under the append-only file is used, from 0 to 1, as `df` tells it; null where the system cannot look
+ * at the folder, as where it is not there: who asks has worse to tell meanwhile. It is asked of the disk and not of Redis, so that it is known also when a full disk has ended Redis. `folder` is
+ * where a Redis on this machine keeps its data.
  */
-export async function usedOfDisk(redis: Redis): Promise<number | null> {
-  const reply: unknown = await askRedis(() => redis.config('GET', 'dir'))
-  const folder: unknown = Array.isArray(reply) ? reply[1] : undefined
-  if (typeof folder !== 'string') return null
+export async function usedOfDisk(folder: string): Promise<number | null> {
   try {
     const { blocks, bfree, bavail } = await statfs(folder)
     const used = blocks - bfree
     return used + bavail === 0 ? null : used / (used + bavail)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
+    if (codeOf(error) !== undefined) return null
     throw error
   }
+}
+
+/** Throws a sentence where a folder that an operator named cannot be looked at: it would never raise an alarm. */
+export async function assertDisk(folder: string): Promise<void> {
+  const used = await usedOfDisk(folder)
+  if (used !== null) return
+  throw new Error(
+    `REDIS_FOLDER: there is no folder ${folder} that can be looked at: name the one where the Redis of REDIS_URL keeps its ` +
+      'data (CONFIG GET dir), or leave REDIS_FOLDER away where it is on another machine',
+  )
 }

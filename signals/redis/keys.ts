@@ -22,7 +22,8 @@ export const EPOCH = `${PREFIX}:epoch`
  * Hash of a live strategy: `cursor` (close of its last bar), `checkpoint`, `announced`, `live_from`, `mode` (the operator's
  * order), `hash:<day>` (digest of its state at the end of a day), `held:<signal_id>` (an entry kept back by a halt).
  */
-export const liveKey = (alias: string): string => `${PREFIX}:live:${alias}`
+export const liveKey = (alias: string): string => `${LIVE_PREFIX}${alias}`
+export const LIVE_PREFIX = `${PREFIX}:live:`
 
 /** String with an expiry: who follows a market, such as `BTCUSDT-PERP/4h`. */
 export const liveLeaseKey = (market: string): string => `${PREFIX}:live-lease:${market}`
@@ -45,6 +46,14 @@ export const clientKeysKey = (client: string): string => `${PREFIX}:client:${cli
  * in epoch milliseconds `created_at`, `confirmed_at`, `last_used_at`.
  */
 export const apiKeyKey = (id: string): string => `${PREFIX}:key:${id}`
+
+/** String of a client: its profile of the accumulation program, JSON: `equity_usd`, `contribution_cadence_bars`, `updated_utc`. */
+export const profileKey = (client: string): string => `${PREFIX}:profile:${client}`
+
+/**
+ * Before strings with an expiry, `<limit>:<address>`: how many requests of the preview an address has made in its minute.
+ */
+export const PREVIEW_LIMIT_PREFIX = `${PREFIX}:limit:`
 
 /** Set: the clients with a webhook that is enabled. */
 export const WEBHOOKS = `${PREFIX}:webhooks`

@@ -16,6 +16,8 @@ export type RedisHealth = {
   readonly limitBytes: number
   /** False where the last write of the append-only file failed. */
   readonly isWriting: boolean
+  /** True where it follows another one, and takes no writes. */
+  readonly isReplica: boolean
   /** Settings under which it could lose an acknowledged signal. */
   readonly problems: readonly string[]
 }
@@ -89,6 +91,7 @@ async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
     usedBytes: Number(field('used_memory')),
     limitBytes: Number(field('maxmemory')),
     isWriting: field('aof_last_write_status') !== 'err' && field('aof_last_bgrewrite_status') !== 'err',
+    isReplica: field('role') === 'slave',
     problems,
   }
 }

@@ -1,7 +1,7 @@
 // What the operator sees of signals and deliveries, newest first. It reads the log and the ledger as they are; there is no
 // second book of them that could be wrong.
 import type { Redis } from 'ioredis'
-import { type DeliveryState, readLedger } from '../delivery/ledger.ts'
+import { type DeliveryState, readDeliveries, readLedger } from '../delivery/ledger.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
 
 /** Signals that are looked through at the most for one answer: a second's work for Redis, and weeks of most books. */
@@ -58,9 +58,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
   let { before } = filter
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
-    for (const [i, ledger] of (
-      await Promise.all(signals.map(({ seq }) => readLedger(redis, seq)))
-    ).entries()) {
+    for (const [i, ledger] of (await readLedgers(redis, signals, filter.client)).entries()) {
       rows.push(...rowsOf(signals[i]!, ledger, filter))
       // All of one signal or nothing of it: `next` is a number and cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
@@ -69,6 +67,20 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
     before = signals.at(-1)!.seq
   }
   return { rows, next: before ?? null }
+}
+
+type Ledger = ReadonlyMap<string, DeliveryState>
+
+/** Of one client its own states alone: a thousand others would be a thousand times as much to read. */
+async function readLedgers(
+  redis: Redis,
+  signals: readonly LoggedSignal[],
+  client: string | undefined,
+): Promise<readonly Ledger[]> {
+  const seqs = signals.map(({ seq }) => seq)
+  if (client === undefined) return Promise.all(seqs.map(seq => readLedger(redis, seq)))
+  const states = await readDeliveries(redis, seqs, client)
+  return states.map(state => new Map(state === null ? [] : [[client, state]]))
 }
 
 /** How many deliveries are in which state. */

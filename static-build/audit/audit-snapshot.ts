@@ -15,9 +15,9 @@ export async function auditSnapshot(
 ): Promise<Check> {
   const files = Object.entries(snapshot)
   const found = await Promise.all(
-    files.map(([name, digest]) => faultOf(privateStore, privateKey(version, name), digest)),
+    files.map(([name, digest]) => readPrivate(privateStore, privateKey(version, name), digest)),
   )
-  const faults = found.filter(fault => fault !== null)
+  const faults = found.filter(isFault)
   const isAbsent = files.length > 0 && faults.length === files.length && faults.every(isAway)
   if (isNamed || !isAbsent) return toCheck('snapshot', version, `${files.length} private files`, faults)
   const note = `the snapshot of ${version} is not in ${privateStore.url}, and was not looked at: name its store with --private-store`
@@ -26,12 +26,19 @@ export async function auditSnapshot(
 
 const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unreadable'
 
-async function faultOf(store: ObjectStore, key: string, digest: string): Promise<Fault | null> {
+export const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
+
+/** A private file as it was published, or what is wrong with it. */
+export async function readPrivate(
+  store: ObjectStore,
+  key: string,
+  digest: string,
+): Promise<Uint8Array | Fault> {
   const object = `${store.url}/${key}`
   try {
     const bytes = await store.read(key)
     if (bytes === null) return { object, what: 'missing', told: `${object} is missing` }
-    if (sha256(bytes) === digest) return null
+    if (sha256(bytes) === digest) return bytes
     return {
       object,
       what: 'altered',

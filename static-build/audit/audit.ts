@@ -5,6 +5,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
+import { auditProgram } from './audit-program.ts'
 import { auditSignatures } from './audit-signatures.ts'
 import { auditSnapshot } from './audit-snapshot.ts'
 import { auditVersion } from './audit-version.ts'
@@ -86,7 +87,10 @@ async function checksOf(
   const order = { reader, keyring, publication, isSigned, isDemanded, progress }
   const { checks, manifest } = await auditVersion(order)
   if (manifest === null || privateStore === null) return checks
-  return [...checks, await auditSnapshot(privateStore.store, manifest, privateStore.isNamed)]
+  const snapshot = await auditSnapshot(privateStore.store, manifest, privateStore.isNamed)
+  if (snapshot.notes.length > 0) return [...checks, snapshot] // another store has what is private
+  const program = await auditProgram(privateStore.store, manifest)
+  return program === null ? [...checks, snapshot] : [...checks, snapshot, program]
 }
 
 function neverPublished(reader: PublicReader, version: string): Check {

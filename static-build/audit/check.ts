@@ -12,6 +12,7 @@ export const CHECKS = [
   'documents',
   'files',
   'snapshot',
+  'program',
 ] as const
 
 /** What is wrong with an object. */

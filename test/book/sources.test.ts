@@ -104,16 +104,6 @@ test('files that belong beside a book are no warnings', async () => {
   expect(warnings).toEqual([])
 })
 
-test('program.yaml is recorded as an input', async () => {
-  const { inputs } = await readChanged({ 'program.yaml': 'alias: oak\n' })
-  expect(inputs.at(-1)).toEqual({
-    path: 'program.yaml',
-    bytes: 11,
-    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-    rows: null,
-  })
-})
-
 test('two strategies on one set of bars read it once', async () => {
   const { inputs, strategies } = await readChanged(
     catalogueWith('source: ledger', 'source: ledger\n    mark: 4h'),

@@ -27,6 +27,7 @@ const SUMMARY: BuildSummary = {
       sharpe_daily_annualized: null,
     },
   ],
+  program: null,
   yearly_returns_pct: [
     { strategy: 'ash', 2025: 12.345, 2026: -3.1 },
     { strategy: 'yew', 2025: null, 2026: 0 },
@@ -68,4 +69,21 @@ test('a name as long as an id may be stays apart from its figures', () => {
   const [ash] = SUMMARY.strategies
   const text = printed({ ...SUMMARY, strategies: [{ ...ash!, id: long }] })
   expect(text).toContain(`${long}        dual  `)
+})
+
+test('a program is told in one line, and only where there is one', () => {
+  const program = {
+    alias: 'accumulation',
+    deployment_state: 'accumulating',
+    deployments: 618,
+    avg_cost_basis: 6140.561221,
+    pct_deployed: 83.775811,
+    pct_cheaper_than_dca: -0.548052,
+    rolling_win_rate_pct: null,
+  }
+  expect(printed({ ...SUMMARY, program })).toContain(
+    'program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ' +
+      '-0.55 % cheaper than dca; cheaper in - % of rolling years\n\n46 artifacts',
+  )
+  expect(printed(SUMMARY)).not.toContain('program')
 })

@@ -28,6 +28,7 @@ describe('the environment', () => {
       purgesByTag: false,
       cdn: null,
       redisUrl: null,
+      redisFolder: null,
       allowsUnsafeRedis: false,
       deprecatedAtMs: null,
       sunsetAtMs: null,
@@ -58,6 +59,7 @@ describe('the environment', () => {
       DEPRECATED_AT: '2027-01-31T00:00:00Z',
       SUNSET_AT: '2027-06-30T00:00:00Z',
       REDIS_URL: 'rediss://user:pass@redis.example.org:6380',
+      REDIS_FOLDER: '/var/lib/redis',
       ALLOW_UNSAFE_REDIS: 'yes',
     }
     expect(parseEnvironment(env, '/srv/data')).toEqual({
@@ -75,6 +77,7 @@ describe('the environment', () => {
         urls: ['http://127.0.0.1:8088', 'http://127.0.0.2:8088'],
       },
       redisUrl: 'rediss://user:pass@redis.example.org:6380',
+      redisFolder: '/var/lib/redis',
       allowsUnsafeRedis: true,
       deprecatedAtMs: Date.UTC(2027, 0, 31),
       sunsetAtMs: Date.UTC(2027, 5, 30),
@@ -149,6 +152,11 @@ describe('the environment', () => {
       { REDIS_URL: 'http://user:HIDDEN@redis' },
       'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
     ],
+    [
+      { REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' },
+      'REDIS_FOLDER: expected the data folder of the Redis of REDIS_URL, from / on, where it is on this machine, got "redis"',
+    ],
+    [{ REDIS_FOLDER: '/var/lib/redis' }, 'REDIS_URL: expected the Redis of the signals'],
     [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
     [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a ring'],
     [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],

@@ -21,12 +21,18 @@ import { replay } from '#core/replay/replay.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
+import { computeProgram } from '#pipeline/night/compute-program.ts'
 import {
   SAMPLE_AS_OF,
   SAMPLE_COSTS,
   SAMPLE_VERSION,
   writeSampleBook,
 } from '#pipeline/sample/write-sample-book.ts'
+import { programDocuments } from '#static-build/save-program.ts'
+import { createFileStore } from '#storage/file-store.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import { writeFiles } from '#test/setup/temporary-folder.ts'
+import { describeDifferences, treeOf } from '../static-build/tree.ts'
 
 const dirs: string[] = []
 const newDir = async () => {
@@ -136,6 +142,36 @@ describe('the sample book', () => {
     expect(await readdir(full)).toEqual(['notes.txt'])
   })
 })
+
+describe('the program of the sample book', () => {
+  const data = computeProgram(book, {
+    nowMs: Date.parse(SAMPLE_VERSION),
+    asOf: SAMPLE_AS_OF,
+    allowStale: false,
+  })
+
+  test('buys the synthetic spot market by the day, which has all of its days, and says that it is synthetic', async () => {
+    expect(data?.plan.instrument).toMatch(/synthetic/i)
+    expect(await readFile(join(dir, 'program.yaml'), 'utf8')).toMatch(/synthetic/i)
+    expect(book.program?.bars.gaps).toEqual([])
+    expect(book.program?.bars.bars.c.at(-1)).toBe(bars.c.at(-1))
+    expect(book.program?.bars.bars.t.length).toBe(SAMPLE_AS_OF - toEpochDay(bars.t[0]!) + 1)
+  })
+
+  // The git diff of that folder is the review of every change. Where one is meant: UPDATE_GOLDEN=1 vitest run sample-book
+  test('makes the records that are written down in test/golden/program', async () => {
+    const { data: _, deploys, ...records } = programDocuments(data!, SAMPLE_VERSION)
+    const list = Array.isArray(deploys) ? deploys : []
+    const ends = { count: list.length, first: list.slice(0, 5), last: list.slice(-5) }
+    const files = Object.entries({ ...records, 'deploys-ends': ends }).map(
+      ([name, record]) => [`${name}.json`, new TextDecoder().decode(toJsonBytes(record))] as const,
+    )
+    if (process.env.UPDATE_GOLDEN === '1') await writeFiles(GOLDEN, Object.fromEntries(files))
+    expect(describeDifferences(await treeOf(createFileStore(GOLDEN)), new Map(files))).toEqual([])
+  })
+})
+
+const GOLDEN = join(import.meta.dirname, '../golden/program')
 
 describe('the market of the sample book is as hard as a real one', () => {
   const closes = [...new Map(Array.from(bars.t, (t, i) => [toEpochDay(t), bars.c[i]!])).values()]

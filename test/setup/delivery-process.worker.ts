@@ -1,8 +1,12 @@
-// A process that delivers until it is killed, or told to end: REDIS_URL and the folder of the private store are its
-// arguments. Prints "ready", and what it cannot do.
+// A process that delivers until it is killed, or nobody holds its standard input: its argument says where and at which
+// pace. Prints "ready".
+import { flushCompileCache } from 'node:module'
+import { createFileStore } from '#storage/file-store.ts'
 import { startTestDelivery } from './delivery.ts'
+import { parseOrder } from './process-order.ts'
 
-const [, , redisUrl = ''] = process.argv
-const delivery = await startTestDelivery(redisUrl, { pace: { flightMs: 400, overdueAfterMs: 100 } })
-process.once('SIGTERM', () => void delivery.stop().then(() => process.exit(0)))
+const { redisUrl, privateFolder, pace } = parseOrder(process.argv[2])
+const delivery = await startTestDelivery(redisUrl, { pace, privateStore: createFileStore(privateFolder) })
+process.stdin.resume().once('end', () => void delivery.stop().then(() => process.exit(0)))
 console.log('ready')
+flushCompileCache()

@@ -7,6 +7,7 @@ import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/del
 import { createFaults } from '#signals/delivery/faults.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
+import { WAITS } from '#signals/delivery/policy.ts'
 import { relayOnce } from '#signals/delivery/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
@@ -73,6 +74,7 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
       return Promise.resolve(answer(order))
     },
     flightMs: 20_000,
+    waits: WAITS,
     isStopping: () => false,
     faults: createFaults(),
     onEvent: event => void events.push(event),
@@ -95,7 +97,7 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     token: 'relay',
     now,
     shuffle: list => [...list],
-    subscribersOf: (signal, passed) => subscribersOf(redis, signal, passed),
+    subscribersOf: signals => subscribersOf(redis, signals),
   })
   return calls
 }

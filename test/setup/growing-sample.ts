@@ -1,5 +1,5 @@
 // The sample book as an operator's book grows: at each night every file ends where the night is.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
@@ -24,6 +24,7 @@ export type GrowingSample = {
 /** Makes the sample book once, in a folder that is not there yet; the nights are cut from it. */
 export async function createGrowingSample(folder: string): Promise<GrowingSample> {
   await writeSampleBook(folder)
+  await rm(join(folder, 'program.yaml')) // the nights here are about histories, and a program costs each some time
   const paths = [...SERIES, ...LEDGERS, CATALOGUE]
   const whole = await Promise.all(
     paths.map(async path => [path, await readFile(join(folder, path), 'utf8')] as const),

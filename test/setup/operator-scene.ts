@@ -4,7 +4,7 @@ import { afterFailedDelivery, HEALTHY } from '#signals/delivery/endpoint-health.
 import { type DeliveryState, owe } from '#signals/delivery/ledger.ts'
 import { SOUND } from '#signals/delivery/webhook-condition.ts'
 import { halt } from '#signals/live/control.ts'
-import { attemptsKey, ledgerKey, liveKey, RELAY_CURSOR, webhookKey } from '#signals/redis/keys.ts'
+import { attemptsKey, ledgerKey, liveKey, RELAY_CURSOR, readyKey, webhookKey } from '#signals/redis/keys.ts'
 import { offlineOrders } from './operator.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
@@ -38,8 +38,7 @@ async function playSignal(redis: Redis, i: number): Promise<void> {
   const clients = ['acme-capital', 'north-ridge', 'quiet-harbour']
   await owe(
     redis,
-    seq,
-    clients.map(client => ({ client, prev: seq - 1 })),
+    clients.map(client => ({ client, signals: [{ seq, prev: seq - 1 }] })),
     NOW_MS,
   )
   await settleAs(redis, seq, 'acme-capital', 'delivered', 1)
@@ -65,6 +64,7 @@ async function settleAs(
     settled_at: NOW_MS + 140 * attempts,
   }
   await redis.hset(ledgerKey(seq), client, JSON.stringify(state))
+  await redis.zrem(readyKey(client), seq)
   for (let n = 1; n <= attempts; n++) {
     const ok = n === attempts && status === 'delivered'
     const failed = { status: 502, reason: 'status', excerpt: '<h1>Bad gateway</h1>' }

@@ -63,7 +63,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     token: TOKEN,
     hosts: hostsOf('127.0.0.1'),
     aliases: () => new Set(['alder', 'birch']),
-    programAlias: PROGRAM_ALIAS,
+    programAlias: () => PROGRAM_ALIAS,
     random: seededBytes('operator'),
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,

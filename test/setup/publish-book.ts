@@ -50,6 +50,7 @@ export async function publishBook(
   const night = await computeBook(book, options)
   const published = await publishVersion({
     snapshot: night.snapshot,
+    program: night.program,
     store: await openStore(url, s3),
     privateStore: await openStore(privateUrl, s3),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },

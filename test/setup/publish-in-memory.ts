@@ -45,6 +45,7 @@ export async function publishInMemory(
     documents: {},
     built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs_sha256: null,
+    program_sha256: null,
     snapshot: digests,
     artifacts: await renderAll(store, snapshot, strategies),
   }

@@ -13,25 +13,36 @@ const PACKAGES = join(ROOT, '.servers/redis')
 
 export type TestRedis = {
   readonly url: string
+  /** Where it keeps its append-only file. */
+  readonly folder: string
   /** A new connection, which is up; closed when the server stops. */
   connect(): Promise<Redis>
   /** Ends the server at once, as a crash does. */
   kill(): Promise<void>
+  /** Resolves when it has ended by itself. */
+  ended(): Promise<void>
   /** Starts it again on the same port with what is on the disk. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a server, and unpacks it where this machine has none. */
-export async function startTestRedis(): Promise<TestRedis> {
-  const folder = mkdtempSync(join(tmpdir(), 'highwater-redis-'))
+/**
+ * Starts a server, and unpacks it where this machine has none. `within` is a command that runs it in a place of its own,
+ * where `folder` may be another one than out here.
+ */
+export async function startTestRedis(
+  folder: string = newRedisFolder(),
+  within: readonly string[] = [],
+): Promise<TestRedis> {
   const port = await freePort()
-  const start = (): Promise<LocalServer> => startLocalServer(SCRIPT, [PACKAGES, folder, String(port)])
+  const [command = SCRIPT, ...args] = [...within, SCRIPT, PACKAGES, folder, String(port)]
+  const start = (): Promise<LocalServer> => startLocalServer(command, args)
   const connections: Redis[] = []
   let server = await start()
   const { url } = server
   return {
     url,
+    folder,
     async connect() {
       const redis = connectRedis(url, () => {})
       connections.push(redis)
@@ -42,6 +53,7 @@ export async function startTestRedis(): Promise<TestRedis> {
       if (server.pid !== null) process.kill(server.pid, 'SIGKILL')
       await server.stop()
     },
+    ended: () => server.ended,
     async restart() {
       server = await start()
     },
@@ -52,3 +64,6 @@ export async function startTestRedis(): Promise<TestRedis> {
     },
   }
 }
+
+/** A folder for a server, which removes it when it stops. */
+export const newRedisFolder = (): string => mkdtempSync(join(tmpdir(), 'highwater-redis-'))

@@ -1,12 +1,17 @@
 import type { Redis } from 'ioredis'
 import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts } from '#api/signals/exchange.ts'
-import type { SignalsRoute } from '#core/contract/signals-routes.ts'
+import type { SignalsRoute } from '#core/contract/signals-route.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import { BOX, delivered } from './delivery.ts'
-import { NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
+import { PROGRAM } from './served-program.ts'
+import { NOW_MS, seededBytes } from './signals.ts'
+
+/** The origin of a web page that may read the preview. */
+export const PAGE_ORIGIN = 'https://www.example.org'
 
 /** The parts of a signals app on a Redis, with a clock that stands still unless the test moves it. */
 export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) {
@@ -17,11 +22,17 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     clock: { now: () => NOW_MS + clock.ms, elapsed: () => clock.ms },
     settings: {
       publicBaseUrl: 'https://signals.example.org',
-      programAlias: PROGRAM_ALIAS,
       trustedProxies: [],
       deprecatedAtMs: null,
       sunsetAtMs: null,
     },
+    program: () => PROGRAM,
+    limits: createPreviewLimits(
+      redis,
+      () => clock.ms,
+      error => errors.push(error),
+    ),
+    allowedOrigins: new Set([PAGE_ORIGIN]),
     registering: registerParts(redis, () => NOW_MS + clock.ms),
     newEpoch: () => 'first-epoch',
     isDraining: () => false,
@@ -60,11 +71,14 @@ export const withKey = (token: string, method = 'GET'): RequestInit => ({
 })
 
 /** A request with a key, as a route takes it: with a body where it wants one. */
-export const requestOf = ({ method, body }: SignalsRoute, token: string | null): RequestInit => ({
+export const requestOf = ({ id, method, body }: SignalsRoute, token: string | null): RequestInit => ({
   method,
   headers: {
     ...(token === null ? {} : { 'X-API-Key': token }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   },
-  ...(body === undefined ? {} : { body: '{"url":"https://hooks.example.org/token-of-mine"}' }),
+  ...(body === undefined ? {} : { body: id === 'put_webhook' ? WEBHOOK : INPUT }),
 })
+
+const WEBHOOK = '{"url":"https://hooks.example.org/token-of-mine"}'
+const INPUT = '{"equity_usd":5000,"contribution_cadence_bars":14}'

@@ -37,7 +37,7 @@ export async function fire(redis: Redis, id: string, alias: string, onlyFor: str
   const isTest = onlyFor !== null
   const content = signalContent(id, { alias, is_test: isTest, mode: isTest ? 'DRY_RUN' : 'LIVE' })
   const outcome = await commit(redis, [{ content, onlyFor }], NOW_MS)
-  if (outcome.kind === 'moved') throw new Error('a fire has no cursor')
+  if (outcome.kind !== 'committed') throw new Error(`the fire was not written: ${outcome.kind}`)
   return outcome.signals[0]!.seq
 }
 

@@ -140,6 +140,11 @@ describe('a URL', () => {
     expect(messageOf(() => checkUrl(text, STRICT))).toContain(expected)
   })
 
+  test('on a port of the system tells of every other one, where development allows them', () => {
+    const message = messageOf(() => checkUrl('http://localhost:22/', DEVELOPMENT))
+    expect(message).toContain('expected one of the ports 443, 8443, or one from 1024 on')
+  })
+
   test.each([
     'https://hooks.example.org/hook?token=x',
     'https://hooks.example.org:443/',

@@ -1,14 +1,18 @@
 // What each route answers, and with which headers.
+import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { SIGNAL_FIELDS } from '#core/contract/signal.ts'
+import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
-import { suspendClient } from '#signals/clients/clients.ts'
+import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
+import { saveProfile } from '#signals/program/profile.ts'
 import { BOX } from '../setup/delivery.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
+import { servedProgram } from '../setup/served-program.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../setup/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../setup/signals-app.ts'
 import { envelopeOf, refusalOf, rowsOf, SIGNAL } from './keyed-answers.ts'
@@ -30,6 +34,8 @@ beforeAll(async () => {
   await suspendClient(redis, 'late')
   for (const id of ['a', 'b']) await fire(redis, id, 'alder')
   await saveWebhook(redis, BOX, { client: 'acme', url: 'https://hooks.example.org/', secrets: [] })
+  await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
+  await saveProfile(redis, 'acme', { equity_usd: 5_000, contribution_cadence_bars: 14 }, NOW_MS)
 })
 afterAll(() => server.stop())
 
@@ -41,7 +47,7 @@ describe('whoami', () => {
       client_id: 'acme',
       tier: 'standard',
       status: 'active',
-      entitlements: { aliases: ['alder'], [PROGRAM_ALIAS]: false },
+      entitlements: { aliases: ['alder'], [PROGRAM_ALIAS]: true },
       key_id: keyId,
     })
     expect(await (await get('/v1/whoami', pending)).json()).toMatchObject({
@@ -50,11 +56,13 @@ describe('whoami', () => {
     })
   })
 
-  test('has room for any alias of the program but the word that is taken', () => {
-    const { parts } = signalsParts(redis)
-    for (const programAlias of ['aliases', '', 'Big', 'a b']) {
-      const create = () => createSignalsApp({ ...parts, settings: { ...parts.settings, programAlias } })
-      expect(create).toThrow(`cannot be '${programAlias}'`)
+  test('names the flag after the program that is served, and `accumulation` where none is', async () => {
+    for (const alias of ['stacker', null]) {
+      const program = alias === null ? null : servedProgram({ alias })
+      const other = createTestSignals(redis, { program: () => program }).app
+      const answer: unknown = await (await other.request('/v1/whoami', withKey(token))).json()
+      const entitlements = { aliases: ['alder'], [alias ?? 'accumulation']: true }
+      expect(z.looseObject({ entitlements: z.unknown() }).parse(answer).entitlements).toEqual(entitlements)
     }
   })
 })
@@ -77,6 +85,33 @@ describe('the head', () => {
       epoch: 'first-epoch',
       server_time: '2026-11-21T00:00:05.000Z',
     })
+  })
+})
+
+describe('the account', () => {
+  test('tells what a webhook acknowledged and what not, and a digest that the history gives as well', async () => {
+    const rows = await rowsOf(await get('/v1/signals/history'))
+    const lines = rows.map(({ seq, signal_id }) => `${seq} ${signal_id}\n`)
+    const { data, links } = await envelopeOf(await get('/v1/signals/account?from=1'))
+    expect(data).toEqual({
+      from: 1,
+      to: 2,
+      entitled: 2,
+      delivered: 0,
+      missing: [1, 2],
+      owed: [],
+      exhausted: [],
+      withdrawn: [],
+      sha256: createHash('sha256').update(lines.join('')).digest('hex'),
+    })
+    expect(links).toEqual({ self: '/v1/signals/account', history: '/v1/signals/history' })
+  })
+
+  test('is refused over numbers that are none, or too many, with what is wrong of each', async () => {
+    const both = await refusalOf(await get('/v1/signals/account?from=0&to=x'))
+    expect(both).toMatchObject({ code: 'validation_error', details: [{ param: 'from' }, { param: 'to' }] })
+    for (const query of ['from=3&to=2', `from=1&to=${MOST_ACCOUNTED + 1}`, 'from=1&from=2'])
+      expect((await get(`/v1/signals/account?${query}`)).status).toBe(422)
   })
 })
 
@@ -131,6 +166,9 @@ describe('the process', () => {
   })
 })
 
+/** The preview may be kept for a minute, and read by pages: it has tests of its own. */
+const NO_PREVIEW = SIGNALS_ROUTES.filter(({ access }) => access !== 'preview')
+
 // Last: a registration among them fires a test.
 describe('every route', () => {
   test.each(SIGNALS_ROUTES)(
@@ -142,7 +180,7 @@ describe('every route', () => {
     },
   )
 
-  test.each(SIGNALS_ROUTES)('$method $path is kept by no cache and shown to no page', async route => {
+  test.each(NO_PREVIEW)('$method $path is kept by no cache and shown to no page', async route => {
     const request = new Request(`http://localhost${route.path}`, requestOf(route, token))
     request.headers.set('origin', 'http://localhost:5173')
     const { headers } = await app.request(request)
@@ -174,7 +212,7 @@ describe('every route', () => {
     expect(options.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test.each(SIGNALS_ROUTES.filter(({ method }) => method === 'GET'))(
+  test.each(NO_PREVIEW.filter(({ method }) => method === 'GET'))(
     'HEAD $path has the headers of GET and no body',
     async ({ path }) => {
       const head = await app.request(path, withKey(token, 'HEAD'))

@@ -2,7 +2,8 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { STATUS_OF } from '#core/contract/errors.ts'
-import { type Access, SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import type { Access } from '#core/contract/signals-route.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
@@ -23,14 +24,14 @@ afterAll(() => server.stop())
 
 type Owner = { readonly id: string; readonly token: string; readonly keyId: string }
 
-type Verdict = 'unauthorized' | 'account_not_active' | 'conflict' | 'ok'
+type Verdict = 'unauthorized' | 'account_not_active' | 'not_entitled' | 'conflict' | 'ok'
 
 type KeyState = {
   readonly name: string
   /** Brings the key of the client into the state, and tells what is sent. */
   readonly arrange: (owner: Owner) => Promise<string | null>
-  /** What routes of an access answer. */
-  readonly verdict: { readonly [A in Exclude<Access, 'open'>]: Verdict }
+  /** What routes of an access answer; those of the program to a client that has it. */
+  readonly verdict: { readonly [A in Exclude<Access, 'open' | 'preview'>]: Verdict }
   /** What confirming answers, where that is another thing. */
   readonly confirming?: Verdict
 }
@@ -44,8 +45,8 @@ const sameId = (seed: string) => {
   return (size: number) => (size === ID_BYTES.length ? ID_BYTES : secret(size))
 }
 
-const STRANGER = { key: 'unauthorized', account: 'unauthorized' } as const
-const WELCOME = { key: 'ok', account: 'ok' } as const
+const STRANGER = { key: 'unauthorized', account: 'unauthorized', program: 'unauthorized' } as const
+const WELCOME = { key: 'ok', account: 'ok', program: 'ok' } as const
 const issue = ({ id }: Owner) => issueKey(redis, id, dice, NOW_MS)
 
 const STATES: readonly KeyState[] = [
@@ -82,7 +83,7 @@ const STATES: readonly KeyState[] = [
       await suspendClient(redis, id)
       return token
     },
-    verdict: { key: 'ok', account: 'account_not_active' },
+    verdict: { key: 'ok', account: 'account_not_active', program: 'ok' },
   },
   { name: 'of an active client', arrange: async ({ token }) => token, verdict: WELCOME },
   {
@@ -137,8 +138,14 @@ async function fill(): Promise<void> {
 }
 
 /** Those that change something come last, and of them a registration, which fires a test, first. */
-const CHANGING = ['put_webhook', 'get_webhook', 'confirm_key']
+const CHANGING = ['put_profile', 'get_profile', 'put_webhook', 'get_webhook', 'confirm_key']
 const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
+
+const verdictOf = (access: Access, verdict: KeyState['verdict'], program: boolean): Verdict => {
+  if (access === 'open' || access === 'preview') return 'ok'
+  if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
+  return verdict[access]
+}
 
 describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) => {
   test.each(ENTITLEMENTS)(
@@ -153,7 +160,7 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
       for (const route of ROUTES) {
         const { id, path, access } = route
         const response = await app.request(path, requestOf(route, token))
-        const usual = access === 'open' ? 'ok' : verdict[access]
+        const usual = verdictOf(access, verdict, program)
         const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
         expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
         if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)
@@ -161,6 +168,8 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
         else if (id === 'latest') expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1) } })
         else if (id === 'head')
           expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1), log_seq: 7 } })
+        else if (id === 'account')
+          expect(await response.json()).toMatchObject({ data: { entitled: sees.length, missing: sees } })
         else if (id === 'whoami') {
           const entitlements = { aliases, [PROGRAM_ALIAS]: program }
           expect(await response.json()).toMatchObject({ client_id: 'acme', entitlements })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { STATUS_OF } from '#core/contract/errors.ts'
+import { isKeyless } from '#core/contract/signals-route.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createTestSignals } from '../setup/signals-app.ts'
@@ -48,20 +49,27 @@ test('every route of the table is described under its method, and nothing else',
 
 test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are refused', async route => {
   const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
-  const keyed = route.access === 'open' ? [] : ['401', '503']
-  expect(found?.security).toEqual(route.access === 'open' ? [] : [{ ApiKey: [] }])
+  const keyed = isKeyless(route) ? [] : ['401', '503']
+  expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
   const statuses = Object.keys(found?.responses ?? {})
   const refused = route.refusals.map(code => String(STATUS_OF[code]))
   expect(statuses).toEqual(
     expect.arrayContaining(['200', '400', '405', '414', '431', '500', ...keyed, ...refused]),
   )
-  expect(statuses.includes('403')).toBe(route.access === 'account')
+  expect(statuses.includes('403')).toBe(route.access === 'account' || route.access === 'program')
+  expect(statuses.includes('429')).toBe(route.access === 'preview' || route.id === 'put_webhook')
 })
 
-test('the history tells of its parameters', async () => {
+test.each([
+  ['/v1/signals/history', ['since', 'limit', 'format']],
+  ['/v1/signals/account', ['from', 'to']],
+  ['/v1/program/basket', ['view']],
+  ['/v1/program/deploys', ['since', 'limit']],
+  ['/v1/program/performance', ['benchmark']],
+])('%s tells of its parameters', async (path, expected) => {
   const { paths } = await readDocument()
-  const names = paths['/v1/signals/history']?.get?.parameters.map(({ name }) => name)
-  expect(names).toEqual(['since', 'limit', 'format'])
+  const names = paths[path]?.get?.parameters.map(({ name }) => name)
+  expect(names).toEqual(expected)
 })
 
 test('a registration tells of its body, in which the secret may be left out', async () => {

@@ -1,10 +1,12 @@
-// A Redis that goes away and comes back, a damaged log, and answers that are cut off.
+// A Redis that goes away and comes back, a log that is damaged or lost, and answers that are cut off.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/listen.ts'
+import { isKeyless } from '#core/contract/signals-route.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
-import { HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
+import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../setup/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../setup/signals-app.ts'
@@ -72,6 +74,45 @@ describe('a damaged log', () => {
   })
 })
 
+describe('a key, while the log is lost', () => {
+  let guarded: Redis
+
+  beforeEach(async () => {
+    guarded = await server.connect() // the guard is that of a connection
+    await guardLog(guarded, 0, () => 'epoch-1')
+  })
+
+  async function whoami(token: string) {
+    const { app, errors } = createTestSignals(guarded)
+    const response = await app.request('/v1/whoami', withKey(token))
+    return { response, status: response.status, errors }
+  }
+
+  test('that is gone with it is answered 503 with Retry-After and not 401: nobody can tell whether it is good', async () => {
+    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    await redis.flushall()
+    const { response, status, errors } = await whoami(token)
+    expect([status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await refusalOf(response)).toEqual({
+      code: 'unavailable',
+      message: 'the log of signals must be repaired first; the operator was told',
+      details: null,
+    })
+    expect(errors).toEqual([expect.any(LogGoneError)])
+    expect(await whoami('nonsense')).toMatchObject({ status: 401 }) // it was never one
+  })
+
+  test('that is still there is taken as ever', async () => {
+    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token: other, keyId } = await addClient(redis, 'birch', ['alder'], dice)
+    await redis.del(apiKeyKey(keyId))
+    expect(await whoami(other)).toMatchObject({ status: 401 })
+    await redis.set(EPOCH, 'another')
+    expect(await whoami(token)).toMatchObject({ status: 200 })
+    expect(await whoami(other)).toMatchObject({ status: 503 })
+  })
+})
+
 describe('over a real connection', () => {
   test('what cannot be read is refused in the envelope of this service', async () => {
     const { parts } = signalsParts(redis)
@@ -98,7 +139,7 @@ describe('Redis', () => {
     const { app, errors } = createTestSignals(redis)
     expect((await app.request('/readyz')).status).toBe(200)
     await server.kill()
-    for (const route of SIGNALS_ROUTES.filter(({ access }) => access !== 'open')) {
+    for (const route of SIGNALS_ROUTES.filter(route => !isKeyless(route))) {
       const { path, access } = route
       const response = await app.request(path, requestOf(route, token))
       expect([path, access, response.status]).toEqual([path, access, 503])

@@ -12,12 +12,14 @@ import { owedCount, readAttempts, readLedger } from '#signals/delivery/ledger.ts
 import { rekeyWebhooks } from '#signals/delivery/rekey.ts'
 import { createSecretBox, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { commit } from '#signals/log/commit.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
-import { PREFIX, QUEUE_PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
+import { liveKey, PREFIX, QUEUE_PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
 import { offlineOrders, testBox } from '../setup/operator.ts'
 import { playScene } from '../setup/operator-scene.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { addClient, fire, NOW_MS, seededBytes } from '../setup/signals.ts'
+import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../setup/signals.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -33,7 +35,10 @@ async function* from(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
 }
 
-const restore = (lines: readonly string[], more: { highWater?: number; isForced?: boolean } = {}) =>
+const restore = (
+  lines: readonly string[],
+  more: { redis?: Redis; highWater?: number; isForced?: boolean } = {},
+) =>
   restoreBackup({
     redis,
     lines: () => from(lines),
@@ -110,6 +115,50 @@ test('what fires while a backup is taken is whole in it or not at all: every led
   )
   expect(seq).toBe(signals)
   expect(await fire(redis, 'next', 'alder')).toBe(signals + 1)
+})
+
+test('a strategy that runs while a backup is taken stands in it where its signals end, so that none is decided twice', async () => {
+  const runBar = (bar: number) =>
+    commit(redis, [{ content: signalContent(`bar_${bar}`), onlyFor: null }], NOW_MS, {
+      alias: 'alder',
+      from: bar === 1 ? '' : String(bar - 1),
+      to: String(bar),
+      fields: {},
+    })
+  let bar = 1
+  await runBar(bar)
+  const lines: string[] = []
+  for await (const line of backupLines(redis, NOW_MS)) {
+    lines.push(line)
+    await runBar(++bar)
+  }
+  await redis.flushall()
+  const { signals } = await restore(lines)
+  expect(await redis.hget(liveKey('alder'), 'cursor')).toBe(String(signals))
+})
+
+test('is taken by a Redis that was emptied under a service, which has begun another queue in it', async () => {
+  await playScene(redis)
+  const lines = await backUp()
+  await redis.flushall()
+  await redis.set(`${QUEUE_PREFIX}:fast:meta`, 'of the service that was stopped')
+  expect(await restore(lines)).toMatchObject({ signals: 6 })
+  expect(await redis.exists(`${QUEUE_PREFIX}:fast:meta`)).toBe(0)
+})
+
+test('that is killed while it makes room leaves nothing that a service would begin with', async () => {
+  await playScene(redis)
+  await readHead(redis, () => 'epoch-1')
+  const lines = await backUp()
+  const dying = await server.connect()
+  let unlinks = 0
+  Object.assign(dying, {
+    unlink: (...keys: string[]) =>
+      ++unlinks === 1 ? redis.unlink(keys) : Promise.reject(new Error('killed')),
+  })
+  await expect(restore(lines, { redis: dying, isForced: true })).rejects.toThrow('killed')
+  expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+  await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
 })
 
 test('is refused where signals are, unless it is forced, and then nothing else is left', async () => {

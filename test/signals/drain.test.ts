@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { drainClient } from '#signals/delivery/drain.ts'
-import { owedCount, readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
+import { overdueClients, owedCount, readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
+import { OVERDUE_AFTER_MS } from '#signals/delivery/reconcile.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../setup/delivery.ts'
@@ -198,6 +199,38 @@ describe('an error of the program', () => {
 })
 
 describe('a receiver that is down', () => {
+  test.each([
+    ['enabled', () => enableWebhook(redis, 'acme')],
+    ['registered', () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] })],
+  ])('is looked after at once, and not at its next probe, when it is %s anew', async (_, renew) => {
+    const { drain, seqs } = await owed(5, () => failed(null))
+    await drain()
+    expect(await overdueClients(redis, NOW_MS, 10)).toEqual([])
+    await renew()
+    expect(await overdueClients(redis, NOW_MS - OVERDUE_AFTER_MS, 10)).toEqual(['acme'])
+    await drain()
+    expect(seqs().length).toBeGreaterThan(4)
+    expect(await overdueClients(redis, NOW_MS - OVERDUE_AFTER_MS, 10)).toEqual([])
+  })
+
+  test('is asked after 15 s with the only signal there is, though that one would wait for longer', async () => {
+    let isUp = false
+    const { drain, clock, seqs } = await owed(1, () => (isUp ? delivered() : failed(null)))
+    for (const waitMs of RETRY_WAITS_MS.slice(0, 4)) {
+      await drain()
+      clock.ms += waitMs
+    }
+    const probeMs = clock.ms + 15_000
+    expect(await drain()).toEqual({ kind: 'later', atMs: probeMs, lane: 'slow' })
+    clock.ms = probeMs
+    expect(await drain()).toEqual({ kind: 'later', atMs: probeMs + 45_000, lane: 'slow' })
+    expect((await readAttempts(redis, 1, 'acme')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, null])
+    isUp = true
+    clock.ms = probeMs + 45_000
+    expect(await drain()).toEqual({ kind: 'done' })
+    expect(seqs()).toHaveLength(7)
+  })
+
   test('is asked with the newest signal alone, and gets all in order as soon as it is back', async () => {
     let isUp = false
     const { drain, more, clock, sent, seqs } = await owed(5, () => (isUp ? delivered() : failed(null)))

@@ -11,12 +11,16 @@ const ERROR = z.strictObject({
   meta: z.strictObject(FIXED_META),
 })
 
+const INPUT = z.strictObject({ equity_usd: z.number(), contribution_cadence_bars: z.number() })
+
 const ENVELOPE = z.strictObject({
   data: z.unknown(),
   meta: z.strictObject({
     ...FIXED_META,
     count: z.int().min(0).optional(),
     last_seq: z.int().min(0).optional(),
+    input_clamped: z.boolean().optional(),
+    requested: INPUT.optional(),
   }),
   links: z.record(z.string(), z.string().startsWith('/')),
 })

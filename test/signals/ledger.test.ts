@@ -31,7 +31,8 @@ afterAll(() => server.stop())
 const ME = { client: 'acme', token: 'me', flightMs: 20_000 }
 const OTHER = { ...ME, token: 'other' }
 
-const debts = (...clients: readonly string[]) => clients.map(client => ({ client, prev: 0 }))
+const debts = (seq: number, ...clients: readonly string[]) =>
+  clients.map(client => ({ client, signals: [{ seq, prev: 0 }] }))
 
 const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   at: NOW,
@@ -68,9 +69,9 @@ async function taken(): Promise<Due> {
 
 describe('a signal that is owed', () => {
   test('is owed once, however often the relay says so', async () => {
-    expect(await owe(redis, 1, debts('acme', 'bolt'), NOW)).toEqual(['acme', 'bolt'])
-    await owe(redis, 3, [{ client: 'acme', prev: 1 }], NOW)
-    await owe(redis, 3, debts('acme', 'bolt'), NOW + 5)
+    expect(await owe(redis, debts(1, 'acme', 'bolt'), NOW)).toEqual(['acme', 'bolt'])
+    await owe(redis, [{ client: 'acme', signals: [{ seq: 3, prev: 1 }] }], NOW)
+    await owe(redis, debts(3, 'acme', 'bolt'), NOW + 5)
     expect(await owedCount(redis, 'acme')).toBe(2)
     expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'owed', prev: 1, owed_at: NOW })
     expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ prev: 0, attempts: 0, round: 1 })
@@ -79,25 +80,35 @@ describe('a signal that is owed', () => {
   })
 
   test('is called for where nobody is called already, and again where a relay died before it called', async () => {
-    expect(await owe(redis, 1, debts('acme'), NOW)).toEqual(['acme'])
-    expect(await owe(redis, 2, debts('acme'), NOW)).toEqual([])
-    expect(await owe(redis, 2, debts('acme'), NOW)).toEqual(['acme'])
+    expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual(['acme'])
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual(['acme'])
     await taken()
-    expect(await owe(redis, 2, debts('acme'), NOW)).toEqual([])
-    expect(await owe(redis, 3, debts('acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(3, 'acme'), NOW)).toEqual([])
+  })
+
+  test('is owed together with others, and only what is new of them', async () => {
+    await owe(redis, debts(2, 'acme'), NOW)
+    const signals = [1, 2, 3].map(seq => ({ seq, prev: seq - 1 }))
+    const both = ['acme', 'bolt'].map(client => ({ client, signals }))
+    expect(await owe(redis, both, NOW + 5)).toEqual(['acme', 'bolt']) // for the second it is owed, and maybe not called for
+    expect(await owedCount(redis, 'acme')).toBe(3)
+    expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 0, owed_at: NOW })
+    expect(await readDelivery(redis, 3, 'bolt')).toMatchObject({ prev: 2, owed_at: NOW + 5 })
   })
 
   test('is not owed again after it was delivered', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await settle(redis, ME, due, done(due), NOW, null)
-    expect(await owe(redis, 1, debts('acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual([])
     expect(await owedCount(redis, 'acme')).toBe(0)
     expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt()])
   })
 
   test('is found overdue by whoever looks for what the queue has lost', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     expect(await overdueClients(redis, NOW - 1, MOST)).toEqual([])
     expect(await overdueClients(redis, NOW, MOST)).toEqual(['acme'])
     await taken()
@@ -108,7 +119,7 @@ describe('a signal that is owed', () => {
 
 describe('a client', () => {
   test('is one worker’s at a time, and gets its signals by number and not as text', async () => {
-    for (const seq of [9, 10, 11]) await owe(redis, seq, debts('acme'), NOW)
+    for (const seq of [9, 10, 11]) await owe(redis, debts(seq, 'acme'), NOW)
     const due = await taken()
     expect(due.seq).toBe(9)
     expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'busy' })
@@ -119,7 +130,7 @@ describe('a client', () => {
   })
 
   test('is free again in the same step in which nothing more is found due', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     const { next } = await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
     expect(next).toEqual({ kind: 'free', atMs: NOW + 500 })
@@ -129,14 +140,14 @@ describe('a client', () => {
   })
 
   test('that is owed nothing is looked for no more', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
     expect(await overdueClients(redis, NOW * 2, MOST)).toEqual([])
   })
 
   test('of a worker that was silent for too long is another’s, and the first one is told', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await redis.del(flightKey('acme')) // as its expiry does
     expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
@@ -147,7 +158,7 @@ describe('a client', () => {
   })
 
   test('that is let go is looked at again at the time that was said', async () => {
-    for (const seq of [1, 2]) await owe(redis, seq, debts('acme'), NOW)
+    for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
     const due = await taken()
     const { next } = await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
     expect(next).toEqual({ kind: 'left' })
@@ -159,7 +170,7 @@ describe('a client', () => {
 
 describe('what came of a try', () => {
   test('can be written again after a lost reply, and stands there once', async () => {
-    for (const seq of [1, 2]) await owe(redis, seq, debts('acme'), NOW)
+    for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
     const due = await taken()
     await settle(redis, ME, due, done(due), NOW, null)
     const again = await settle(redis, ME, due, done(due), NOW, null)
@@ -168,7 +179,7 @@ describe('what came of a try', () => {
   })
 
   test('is not what a replay waits for: a signal that was replayed meanwhile stays owed', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
     const { isCurrent, next } = await settle(redis, ME, due, done(due), NOW + 20, null)
@@ -180,7 +191,7 @@ describe('what came of a try', () => {
 
 describe('a replay', () => {
   test('owes a delivered signal once more, from its first attempt on', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await settle(redis, ME, due, done(due), NOW, null)
     await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
@@ -189,7 +200,7 @@ describe('a replay', () => {
   })
 
   test('of a signal that waits for another try makes it due now, and owes it once', async () => {
-    await owe(redis, 1, debts('acme'), NOW)
+    await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
     await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW)

@@ -9,17 +9,19 @@ import { startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { begin } from '#signals/live/begin.ts'
-import { compareLive, readLivePast } from '#signals/live/compare.ts'
+import { compareLive, readFired, readLivePast } from '#signals/live/compare.ts'
 import { halt, orderMode, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
 import { closeOf } from '#signals/live/live-strategy.ts'
 import { runBar } from '#signals/live/run-bar.ts'
+import { signalId } from '#signals/live/signals-of.ts'
 import { commit } from '#signals/log/commit.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { FREE } from '../replay/hand.ts'
 import { REFERENCE } from '../replay/strategies.ts'
 import { syntheticBars } from '../replay/synthetic-bars.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
+import { signalContent } from '../setup/signals.ts'
 import { barsFrom, firstBars, liveStrategy, logged, reportsOf, testWorld } from './live-kit.ts'
 
 let server: TestRedis
@@ -51,7 +53,8 @@ function daysOf(strategy: Strategy<unknown>, bars: Bars) {
 async function compare(bars: Bars = BARS, strategy = STRATEGY): Promise<readonly string[]> {
   const past = await readLivePast(redis, ALIAS, strategy.version)
   if (past === null) return ['never ran']
-  return compareLive(redis, past, {
+  const fired = await readFired(redis, new Map([[ALIAS, past]]))
+  return compareLive(past, fired.get(ALIAS)!, {
     alias: ALIAS,
     timeframeMs: bars.timeframeMs,
     baseRisk: strategy.baseRisk,
@@ -116,6 +119,23 @@ describe('live and replay', () => {
     const eager = { ...STRATEGY, onBar: STRATEGY.onBar }
     await redis.hset(liveKey(ALIAS), 'live_from', String(BARS.t[FIRST - 200]!))
     expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)
+  })
+
+  test('are compared for many strategies by one reading of the log, to each its own signals of its own time', async () => {
+    const closeMs = Date.parse('2026-11-21T00:00:00Z')
+    const past = { version: '1', fromMs: closeMs - 1, cursorMs: closeMs, record: {} }
+    const idOf = (alias: string) => signalId(alias, closeMs, 'long')
+    for (const alias of ['oak', 'elm', 'ash'])
+      await commit(redis, [{ content: signalContent(idOf(alias), { alias }), onlyFor: null }], 1)
+    const readSince = async (elmFromMs: number) => {
+      const pasts = { oak: past, elm: { ...past, fromMs: elmFromMs }, fir: past }
+      const fired = await readFired(redis, new Map(Object.entries(pasts)))
+      return Object.fromEntries([...fired].map(([alias, found]) => [alias, [...found.keys()]]))
+    }
+    await redis.config('RESETSTAT')
+    expect(await readSince(closeMs - 1)).toEqual({ oak: [idOf('oak')], elm: [idOf('elm')], fir: [] })
+    expect(await redis.info('commandstats')).toMatch(/^cmdstat_xrange:calls=1,/m)
+    expect(await readSince(closeMs)).toEqual({ oak: [idOf('oak')], elm: [], fir: [] })
   })
 
   test('are not compared for a strategy that never ran, or not in this version', async () => {

@@ -124,6 +124,19 @@ function dyingRedis(dies: { readonly at: number; readonly isDone: boolean }): Re
   })
 }
 
+/** A connection over which something else happens just before each script of a commit. */
+const beforeCommits = (happens: () => Promise<void>): Redis =>
+  new Proxy(redis, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return async (...args: unknown[]) => {
+        if (name === 'eval') await happens()
+        return member.apply(target, args)
+      }
+    },
+  })
+
 describe('a runner', () => {
   test('killed before or after any of its commands, and started again, fires everything once', async () => {
     for (let at = 0; ; at++) {
@@ -244,6 +257,20 @@ describe('an entry', () => {
     await resume(redis, 'alder')
     await runAll(strategy, stopped, bars.slice(13))
     expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE', 'short LIVE', 'flat LIVE'])
+  })
+
+  test('that is on its way when a halt is acknowledged does not go out; the flat of its bar does', async () => {
+    const { strategy, standing, bars } = await goLive()
+    const long = await runAll(strategy, standing, bars.slice(0, 3))
+    const reversal = { ...RULES.strategy, onBar: scripted({ 11: { act: 'short', stop: 104 } }).onBar }
+    const reversing = liveStrategy({ ...RULES, strategy: reversal })
+    const meanwhile = beforeCommits(() => halt(redis, EVERY_ALIAS))
+    const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
+    const next = await runBar(world, reversing, long, bars[3]!)
+    expect((await logged(redis)).map(gist)).toEqual(['long LIVE', 'flat LIVE'])
+    expect(next.announced).toBeNull()
+    expect(await readStanding(redis, 'alder')).toEqual(next)
+    expect(world.notes).toContain('alder: an entry is kept back, because it is halted')
   })
 
   test('is DRY_RUN until the operator says LIVE, and in a strategy whose catalogue does not allow it', async () => {

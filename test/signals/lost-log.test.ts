@@ -1,4 +1,4 @@
-// A Redis that was emptied, or that refuses every write: no number is given twice, and the operator is told what is so.
+// A Redis that was emptied: no number is given twice, and the operator is told what is so.
 import { Writable } from 'node:stream'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -7,20 +7,28 @@ import { createLog } from '#cli/log.ts'
 import { openSignals } from '#cli/signals/open-signals.ts'
 import { createStarted } from '#cli/started.ts'
 import { createAlerts, type SentAlert } from '#signals/alerts.ts'
-import { createHighWater, MARK_AHEAD } from '#signals/delivery/high-water.ts'
+import {
+  aboveHighWater,
+  createHighWater,
+  MARK_AHEAD,
+  readHighWater,
+  readLogEnd,
+} from '#signals/delivery/high-water.ts'
 import { beginAnew } from '#signals/log/begin-anew.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
-import { RedisFullError } from '#signals/redis/connect.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { readOverview } from '#signals/views/overview.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../cli/made-up.ts'
 import { operatorClient, operatorParts } from '../setup/operator.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
 import { fire, NOW_MS, seededBytes, signalContent } from '../setup/signals.ts'
+import { createTestSignals } from '../setup/signals-app.ts'
 import { temporaryFolder } from '../setup/temporary-folder.ts'
+import { refusalOf } from './keyed-answers.ts'
 
 const MARK = 1_001
 
@@ -76,6 +84,18 @@ describe('a service that begins', () => {
     expect(await redis.get(EPOCH)).toBe(epoch)
   })
 
+  test('takes a log that goes on from where it was seen to end, and one that was restored above the mark', async () => {
+    const store = createMemoryStore('private')
+    await createHighWater(store).noteEnd(5)
+    await createHighWater(store).noteEnd(5) // as the next look does, or another process
+    const [mark, logEnd] = [await readHighWater(store), await readLogEnd(store)]
+    expect([mark, logEnd]).toEqual([5 + MARK_AHEAD, 5])
+    for (const seq of [5, aboveHighWater(mark)]) {
+      await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
+      await guardLog(await server.connect(), mark, newEpoch, logEnd)
+    }
+  })
+
   test('takes a log that ends less below the mark than it is set ahead', async () => {
     await redis.hset(HEAD, 'seq', '1005')
     await redis.set(EPOCH, 'epoch-0')
@@ -84,15 +104,20 @@ describe('a service that begins', () => {
   })
 })
 
-test('the service itself does not start on an emptied Redis', async () => {
+test.each([
+  ['an emptied Redis', null],
+  ['an older copy of it, which lacks a single signal', '4'],
+])('the service itself does not start on %s', async (_, seq) => {
+  if (seq !== null) await redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, 'epoch-1').exec()
   const folder = await temporaryFolder()
   const PRIVATE_STORE_URL = `file:${folder}`
-  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+  await createHighWater(await openStore(PRIVATE_STORE_URL, null)).noteEnd(5)
   const started = createStarted()
   const opened = openSignals(
     {
       environment: parseEnvironment({ PRIVATE_STORE_URL }, folder),
       redisUrl: server.url,
+      redisFolder: null,
       secrets: { secretKey: '', operatorToken: '' }, // not asked for: the log comes before
       surroundings: {
         env: {},
@@ -145,6 +170,18 @@ describe('a service that runs, whose Redis is emptied', () => {
     })
   })
 
+  test('is not ready, so that a balancer sends its clients elsewhere', async () => {
+    const { app, errors } = createTestSignals(redis)
+    expect((await app.request('/readyz')).status).toBe(200)
+    await redis.flushall()
+    const response = await app.request('/readyz')
+    expect([response.status, await refusalOf(response)]).toMatchObject([
+      503,
+      { code: 'not_ready', details: { checks: { redis: true, log: false } } },
+    ])
+    expect(errors).toEqual([])
+  })
+
   test('goes on above every number under a new epoch, when it is begun anew', async () => {
     await redis.flushall()
     expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
@@ -171,38 +208,6 @@ describe('highwater ops begin-anew', () => {
     await redis.set(RELAY_LEASE, 'somebody')
     expect((await beginByCommand([])).err).toContain('a service is at work')
     expect((await beginByCommand(['--above', 'all'])).err).toContain('expected the number of a signal')
-  })
-})
-
-describe('a Redis that cannot write', () => {
-  beforeEach(async () => {
-    await guard(0)
-    await fire(redis, 'a', 'alder')
-  })
-
-  test('for want of memory is read, fires nothing and says so', async () => {
-    await redis.config('SET', 'maxmemory', '1')
-    try {
-      expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
-      const { status, json } = await ask()('POST', '/ops/signals', body)
-      expect([status, json]).toMatchObject([
-        503,
-        { error: { message: expect.stringMatching(/^Redis is full or cannot write: nothing was fired/) } },
-      ])
-      expect(await alertOf()).toMatchObject({ kind: 'redis_full' })
-    } finally {
-      await redis.config('SET', 'maxmemory', '0')
-    }
-    expect(await readAfter(redis, 0, 10)).toHaveLength(1)
-  })
-
-  test('as a replica refuses a fire by the same error', async () => {
-    await redis.replicaof('127.0.0.1', 1)
-    try {
-      await expect(fire(redis, 'b', 'alder')).rejects.toThrow(RedisFullError)
-    } finally {
-      await redis.replicaof('NO', 'ONE')
-    }
   })
 })
 

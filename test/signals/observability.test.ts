@@ -174,7 +174,7 @@ describe('alerts', () => {
   })
 
   test('know the disk of a Redis of this machine', async () => {
-    const used = await usedOfDisk(redis)
+    const used = await usedOfDisk(server.folder)
     expect(used).toBeGreaterThan(0)
     expect(used).toBeLessThanOrEqual(1)
   })
@@ -205,6 +205,18 @@ describe('alerts', () => {
     expect(kinds()).toEqual(['redis_unsafe', 'redis_full', 'redis_full', 'relay_stuck'])
     alerts.look(null)
     expect(kinds().at(-1)).toBe('redis_down')
+  })
+
+  test('tell of a relay that holds its lease and does not get past a signal, as one that is damaged', async () => {
+    const good: Overview = { ...(await overview()), isRelayed: true, seq: 9 }
+    const { sent, alerts } = start()
+    for (const relayLag of [3, 2, 0, 0]) alerts.look({ ...good, relayLag }) // it moves on, and is done
+    alerts.look({ ...good, seq: 10, relayLag: 1 })
+    expect(sent).toEqual([])
+    alerts.look({ ...good, seq: 12, relayLag: 3 })
+    expect(sent).toMatchObject([
+      { kind: 'relay_stuck', message: expect.stringContaining('past signal 9, and 3 wait') },
+    ])
   })
 
   const ALERT: SentAlert = {

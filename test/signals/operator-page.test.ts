@@ -165,6 +165,44 @@ test('a page says each thing once, and shows what is typed as such', async () =>
   for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
 })
 
+test('a page of a client tells its latency, and one of a signal when each attempt was made', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  const served = (await page.get('/ops/view/clients/acme-capital')).text
+  expect(served).toContain('last 6 deliveries')
+  expect(served).toMatch(/First attempt<\/td>(<td class="n">9 ms<\/td>){3}/)
+  expect(served).toMatch(/Acknowledged<\/td>(<td class="n">140 ms<\/td>){3}/)
+  const dead = (await page.get('/ops/view/clients/old-mill')).text
+  expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">Nothing was delivered yet\./)
+  const { text } = await page.get('/ops/view/signals/3')
+  expect(text).toContain('2026-11-21 00:00:05.420')
+  expect(text).toContain('<td class="bad">502</td>')
+  expect(text).toContain('<td class="good">200</td>')
+})
+
+test('the buttons of a table stand in front of what a phone does not show', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  for (const [path, behind] of [
+    ['/ops/view/live', 'Last bar closed'],
+    ['/ops/view/exhausted', 'Alias'],
+  ] as const) {
+    const { text } = await page.get(path)
+    expect(text.indexOf('<th></th>')).toBeGreaterThan(0)
+    expect(text.indexOf('<th></th>')).toBeLessThan(text.indexOf(`<th>${behind}`))
+  }
+})
+
+test('a refusal is a page, in which a command stands as one', async () => {
+  const page = browser()
+  await page.logIn()
+  const { status, text } = await page.get('/ops/view/clients/nobody')
+  expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
+  expect(text).toContain('<a class="brand" href="/ops">')
+})
+
 test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
   await playScene(redis)
   const page = browser()

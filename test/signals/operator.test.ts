@@ -233,10 +233,10 @@ describe('deliveries', () => {
     const request = ask()
     for (const id of ['a', 'b', 'c']) {
       const seq = await fire(redis, id, 'alder')
+      const signals = [{ seq, prev: seq - 1 }]
       await owe(
         redis,
-        seq,
-        ['acme', 'zeta'].map(client => ({ client, prev: seq - 1 })),
+        ['acme', 'zeta'].map(client => ({ client, signals })),
         NOW_MS,
       )
     }
@@ -263,6 +263,22 @@ describe('deliveries', () => {
     expect((await request('GET', '/ops/deliveries?status=lost&limit=0')).json).toMatchObject({
       error: { details: [{ param: 'status' }, { param: 'limit' }] },
     })
+  })
+
+  test('are accounted for by client: what was owed and what never was', async () => {
+    const request = ask()
+    await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+    for (const [i, alias] of ['alder', 'birch', 'alder'].entries()) await fire(redis, `s${i}`, alias)
+    await owe(redis, [{ client: 'acme', signals: [{ seq: 1, prev: 0 }] }], NOW_MS)
+    const account = { entitled: 2, delivered: 0, missing: [1, 3], owed: [1] }
+    const all = await request('GET', '/ops/clients/acme/account')
+    expect(all.json).toMatchObject({ data: { from: 1, to: 3, ...account } })
+    const some = await request('GET', '/ops/clients/acme/account?from=2&to=2')
+    expect(some.json).toMatchObject({ data: { from: 2, to: 2, entitled: 0, missing: [] } })
+    expect((await request('GET', '/ops/clients/acme/account?from=0&until=9')).json).toMatchObject({
+      error: { details: [{ param: 'from' }, { param: 'until' }] },
+    })
+    expect((await request('GET', '/ops/clients/nobody/account')).status).toBe(404)
   })
 
   test('are owed again by a replay, which needs to know from where', async () => {

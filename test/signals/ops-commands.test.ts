@@ -1,10 +1,11 @@
 // `highwater ops` against the operator's interface and a real Redis: what it prints, and with which code it ends.
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http-server.ts'
 import { listenOperator } from '#api/operator/listen.ts'
+import { tellRedisUrl } from '#cli/signals/redis-url.ts'
 import { createAlerts } from '#signals/alerts.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
@@ -97,6 +98,18 @@ describe('an operator', () => {
     expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
   })
 
+  test('ends a leaked key by the whole of it, and is never told that what names no key were refused already', async () => {
+    const { token, keyId: key } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const { code, err } = await ops(['keys', 'revoke', 'acme'])
+    expect([code, err]).toEqual([1, expect.stringContaining('expected the id of a key')])
+    expect(err).not.toContain('refused already')
+    expect((await ops(['keys', 'revoke', token])).out).toContain(`key id: ${key}`)
+    expect((await ops(['keys', 'list', 'acme'])).out).not.toContain(key)
+    expect((await ops(['keys', 'revoke', token])).err).toContain(
+      `no live key '${key}': it is refused already`,
+    )
+  })
+
   test('fires from a file, once however often, and looks at it', async () => {
     const file = join(await temporaryFolder(), 'signal.json')
     await writeFile(file, JSON.stringify(SIGNAL))
@@ -104,6 +117,14 @@ describe('an operator', () => {
     expect((await ops(['fire', file, '--json'])).out).toContain('"repeated":true')
     expect((await ops(['signal', '1'])).out).toContain('alias: alder')
     expect((await ops(['deliveries', '--status', 'owed'])).code).toBe(0)
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    expect((await ops(['account', 'acme', '--from', '1', '--to', '5'])).out).toMatch(
+      /^from: 1\nto: 5\nentitled: 1\ndelivered: 0\nmissing: 1 \(#1\)\nowed: 0\n.*\nsha256: [0-9a-f]{64}\n$/s,
+    )
+    expect((await ops(['account', 'acme', '--json'])).out).toContain('"entitled":1')
+    expect((await ops(['clients', 'show', 'acme'])).out).toContain(
+      'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
+    )
     expect((await ops(['status', '--json'])).out).toContain('"seq":1')
   })
 
@@ -118,6 +139,18 @@ describe('an operator', () => {
     const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
     expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
     for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
+  })
+
+  test('that a refusal names is one that there is', async () => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    for (const args of [
+      ['clients', 'show', 'nobody'],
+      ['keys', 'confirm', '0aZ3kQ9b'],
+    ]) {
+      const { err } = await ops(args)
+      const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
+      expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
+    }
   })
 
   test('halts and resumes', async () => {
@@ -171,6 +204,7 @@ describe('a command ends', () => {
     ['status'],
     ['fire'],
     ['replay'],
+    ['account'],
     ['backup'],
     ['restore'],
     ['rekey'],
@@ -185,6 +219,12 @@ describe('a command ends', () => {
 })
 
 describe('backup and restore', () => {
+  test('say where a backup cannot be written, as a call that was wrong', async () => {
+    const file = join(await temporaryFolder(), 'no', 'signals.jsonl')
+    const { code, err } = await ops(['backup', file])
+    expect([code, err]).toEqual([2, expect.stringContaining('give a file in a folder that is there')])
+  })
+
   test('bring everything back into an empty Redis; the next signal is above every one that was delivered', async () => {
     const folder = await temporaryFolder()
     const env = { PRIVATE_STORE_URL: `file://${folder}/private` }
@@ -204,6 +244,26 @@ describe('backup and restore', () => {
     expect((await readAfter(redis, 0, 9)).map(({ seq }) => seq)).toEqual([1])
     expect((await ops(['clients', 'show', 'acme'])).code).toBe(0)
     expect(await fire(redis, 'b', 'alder')).toBe(2_002)
+  })
+
+  test('reach a Redis of our own while its service is stopped, and leave none behind', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'signals.jsonl')
+    await fire(redis, 'a', 'alder')
+    await ops(['backup', file])
+    const env = { DATA_FOLDER: join(folder, 'data') }
+    await mkdir(env.DATA_FOLDER)
+    await tellRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:1') // of a service that was killed
+    expect(await run(['ops', 'restore', file], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 signals of'),
+    })
+    const again = await run(['ops', 'backup', join(folder, 'again.jsonl')], { env })
+    expect([again.code, await readFile(join(folder, 'again.jsonl'), 'utf8')]).toEqual([
+      0,
+      expect.stringContaining('"signal_id\\":\\"a\\"'),
+    ])
+    expect(await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')).toMatch(/bye bye\.\.\.\s*$/)
   })
 
   test('refuse a file that was cut, and hold no secret in the clear', async () => {

@@ -53,13 +53,11 @@ function relayParts(more: Partial<RelayParts> = {}) {
     token: 'me',
     now: () => 1_000,
     shuffle: list => [...list],
-    subscribersOf: async ({ alias, seq }) =>
-      alias === 'alder'
-        ? [
-            { client: 'acme', lane: 'fast', prev: seq - 1 },
-            { client: 'bolt', lane: 'slow', prev: seq - 1 },
-          ]
-        : [{ client: 'acme', lane: 'fast', prev: seq - 1 }],
+    subscribersOf: async signals =>
+      signals.map(({ alias, seq }) => {
+        const acme = { client: 'acme', lane: 'fast' as const, prev: seq - 1 }
+        return alias === 'alder' ? [acme, { ...acme, client: 'bolt', lane: 'slow' }] : [acme]
+      }),
     ...more,
   }
   return { parts, queued }
@@ -92,6 +90,23 @@ describe('the relay', () => {
     expect(await relayOnce(parts)).toBe(1)
   })
 
+  test('that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {
+    await fire('a1')
+    const late = relayParts({ token: 'late' })
+    const subscribersOf: RelayParts['subscribersOf'] = async signals => {
+      await giveBackLease(redis, 'late') // as its end does
+      await fire('a2')
+      expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
+      const newcomer = { client: 'newcomer', lane: 'fast', prev: 2 } as const // was entitled meanwhile
+      return signals.map(() => [newcomer])
+    }
+    expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
+    expect(late.queued).toEqual([])
+    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+    expect(await redis.get(RELAY_CURSOR)).toBe('2')
+    expect(await redis.hgetall(RELAYED)).toEqual({ alder: '2' })
+  })
+
   test('killed before any of its writes loses nothing and owes nothing twice', async () => {
     await fire('a1', 'b1')
     for (let died = 0; ; died++) {
@@ -121,7 +136,10 @@ describe('the high-water mark', () => {
   test('is ahead of a signal for which nobody is called: it can be pulled', async () => {
     await fire('b1', 'b2')
     const store = createMemoryStore('private')
-    const { parts } = relayParts({ highWater: createHighWater(store), subscribersOf: async () => [] })
+    const { parts } = relayParts({
+      highWater: createHighWater(store),
+      subscribersOf: async signals => signals.map(() => []),
+    })
     await relayOnce(parts)
     expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
   })

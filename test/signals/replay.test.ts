@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
+import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
+import { accountFor } from '#signals/delivery/account-for.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
 import { drainClient } from '#signals/delivery/drain.ts'
@@ -150,6 +151,8 @@ describe('an account', () => {
     }
     expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
     expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
+    expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
+    expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
   })
 
   test('counts what was withdrawn among what is missing', async () => {

@@ -66,6 +66,25 @@ describe('the signals service', () => {
     expect(document).not.toContain('0.0.0.0')
   })
 
+  test('watches the disk of a foreign Redis whose folder is named, and of none that is not', async () => {
+    const used = async () => {
+      const text = await (await fetch(`${running?.operatorUrl}/metrics`)).text()
+      return /^highwater_redis_disk_used_ratio (\S+)$/m.exec(text)?.[1] ?? null
+    }
+    await start({ REDIS_FOLDER: server.folder })
+    expect(Number(await used())).toBeGreaterThan(0)
+    await running?.stop()
+    await start({})
+    expect(await used()).toBeNull()
+  })
+
+  test('does not start where the folder that is named is not there: it would never raise an alarm', async () => {
+    const nowhere = join(server.folder, 'nowhere')
+    await expect(start({ REDIS_FOLDER: nowhere })).rejects.toThrow(
+      `REDIS_FOLDER: there is no folder ${nowhere}`,
+    )
+  })
+
   test('that cannot reach its Redis says so in a sentence', async () => {
     const url = `redis://127.0.0.1:${await freePort()}`
     await expect(start({ REDIS_URL: url })).rejects.toThrow(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createToken, digestOf, matchesDigest, parseToken } from '#signals/clients/token.ts'
+import { createToken, digestOf, keyIdOf, matchesDigest, parseToken } from '#signals/clients/token.ts'
 import { seededBytes } from '../setup/signals.ts'
 
 const made = createToken(seededBytes('token'))
@@ -61,6 +61,19 @@ describe('a token', () => {
   ])('that is %s is none', (_name, text) => {
     expect(parseToken(text)).toBeNull()
   })
+})
+
+test.each([
+  ['an id', made.id, made.id],
+  ['a key', made.token, made.id],
+  ['a key that was cut', made.token.slice(0, 30), made.id],
+  ['its beginning alone', made.token.slice(0, 16), made.id],
+  ['the prefix alone', 'hw_live_', null],
+  ['a word', 'acme', null],
+  ['nothing', '', null],
+  ['two ids', `${made.id}${made.id}`, null],
+])('%s that an operator pastes names the id that is in it, or none', (_, text, id) => {
+  expect(keyIdOf(text)).toBe(id)
 })
 
 describe('a digest', () => {

@@ -6,12 +6,7 @@ import { fileGround, type Ground, newKeyFile, s3Ground } from '../setup/grounds.
 import { countMoves, playMoves, playRace } from '../setup/kill-moves.ts'
 import { type Model, modelOf, playRound, type Round, toRounds } from '../setup/kill-rounds.ts'
 import { whileReading } from '../setup/reading-tier.ts'
-
-const numberFrom = (name: string, fallback: number): number => {
-  const value = Number(process.env[name] || fallback)
-  if (value > 0) return value
-  throw new Error(`${name}: expected a number above 0, got '${process.env[name]}'`)
-}
+import { numberFrom } from './number-from.ts'
 
 const KILLS = numberFrom('KILLS', 300)
 const MINUTES = numberFrom('MINUTES', 60)

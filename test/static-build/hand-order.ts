@@ -18,6 +18,7 @@ export const orderOf = (
   lastReturn = 0.01,
 ): PublishOrder => ({
   snapshot: handSnapshot([{ id: 'oak', returns: [0.01, -0.02, 0.03, lastReturn] }], { version }),
+  program: null,
   store,
   privateStore,
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },

@@ -1,8 +1,9 @@
 // The whole chain: Varnish, nginx, and the tier on a store, while versions come and go.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
-import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
+import { manifestKey, privateKey, versionFolder } from '#core/contract/artifacts.ts'
 import { type Artifact, manifest } from '#core/contract/manifest.ts'
+import { programFileName } from '#core/contract/program-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Layer } from '../../deploy/layers.ts'
@@ -13,6 +14,7 @@ import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
 import { bytesOf } from '../setup/stored-bytes.ts'
 import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
 import { type WatchedTier, watchTier } from '../setup/watched-tier.ts'
+import { waysTo } from '../setup/ways-to-private.ts'
 
 const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' }
 
@@ -67,6 +69,21 @@ describe('out of one object', () => {
       [],
     )
   })
+})
+
+test('no path leads to a private file of the program, neither through the cache nor through the server', async () => {
+  const secret = '{"reserve_usd":12345.678}'
+  const privateStore = await openStore(stores.privateUrl)
+  const name = programFileName('manifest')
+  const json = { content_type: 'application/json' }
+  await privateStore.create(privateKey(TINY_VERSION, name), new TextEncoder().encode(secret), json)
+  for (const { url } of [edge, files]) {
+    for (const path of waysTo(TINY_VERSION, name)) {
+      const { status, bytes } = await ask(url + path)
+      expect([path, status]).toEqual([path, expect.toBeOneOf([400, 404])])
+      expect(bytes.includes(secret), path).toBe(false)
+    }
+  }
 })
 
 const pin = (address: string): string => address.replace('/v1', `/${versionFolder(TINY_VERSION)}`)

@@ -1,93 +1,127 @@
-// Processes that deliver are killed at moments that a seed decides, twice, in the middle of requests: everybody gets
-// everything all the same, and nothing that was never fired.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+// Everything between a fire and a subscriber is killed at random instants: what was acknowledged is there, and everybody
+// gets everything that is theirs, and nothing that was never fired.
 import { join } from 'node:path'
-import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readLedger } from '#signals/delivery/ledger.ts'
-import { RELAY_LEASE } from '#signals/redis/keys.ts'
-import { addSubscriber, startReceiver, until } from '../setup/delivery.ts'
-import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { fire, seededBytes } from '../setup/signals.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readDelivery } from '#signals/delivery/ledger.ts'
+import type { LoggedSignal } from '#signals/log/read-log.ts'
+import { addSubscriber, type Received, startReceiver, until } from '../setup/delivery.ts'
+import { startKillable } from '../setup/killable.ts'
+import { startTestRedis } from '../setup/redis.ts'
+import { fire } from '../setup/signals.ts'
+import { type KillGround, openKillGround, PACE } from '../setup/signals-kills.ts'
+import { type History, violationsIn } from '../setup/signals-soundness.ts'
+import { temporaryFolder } from '../setup/temporary-folder.ts'
 
-const PROGRAM = join(import.meta.dirname, '../setup/delivery-process.worker.ts')
+const DELIVERY = join(import.meta.dirname, '../setup/delivery-process.worker.ts')
 
 const SEEDS = 24
-const SIGNALS = 6
-const CLIENTS = ['ash', 'birch', 'cedar', 'elm']
 
-let server: TestRedis
-let redis: Redis
+describe('processes that take fires, processes that deliver and Redis killed at random instants', () => {
+  let ground: KillGround
+  beforeAll(async () => {
+    ground = await openKillGround()
+  })
+  afterAll(() => ground.close())
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
-})
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
-
-async function startProcess(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [PROGRAM, server.url], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  return child
-}
-
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  const ended = once(child, 'exit')
-  child.kill(signal)
-  await ended
-}
-
-async function isAllDelivered(): Promise<boolean> {
-  for (let seq = 1; seq <= SIGNALS; seq++) {
-    const ledger = await readLedger(redis, seq)
-    if (CLIENTS.some(client => ledger.get(client)?.status !== 'delivered')) return false
-  }
-  return true
-}
-
-describe('killed twice in the middle of requests', () => {
+  // One history for all of them: each round goes on with what the kills before it have left.
   for (let seed = 1; seed <= SEEDS; seed++) {
-    test(`seed ${seed}: every signal arrives at every client, and none that was not fired`, async () => {
-      const dice = seededBytes(`kills ${seed}`)
-      // At which request each of the two processes dies, before or after the receiver has answered.
-      const deaths = [0, 1].map(() => ({ request: 1 + (dice(1)[0]! % 8), isAnswered: dice(1)[0]! % 2 === 0 }))
-      let requests = 0
-      let onRequest = (): void => {}
-      const receiver = await startReceiver((_, response) => {
-        requests++
-        const [death] = deaths
-        const isLast = death !== undefined && requests === death.request
-        if (!isLast || death.isAnswered) response.end()
-        onRequest()
-      })
-      for (const client of CLIENTS) await addSubscriber(redis, client, receiver.urlOf(client))
-      for (let i = 0; i < SIGNALS / 2; i++) await fire(redis, `a${i}`, 'alder')
-      for (let fired = false; deaths.length > 0; deaths.shift()) {
-        requests = 0
-        const child = await startProcess()
-        const [death] = deaths
-        if (!fired) for (let i = 0; i < SIGNALS / 2; i++) await fire(redis, `b${i}`, 'alder')
-        fired = true
-        await new Promise<void>(resolve => {
-          onRequest = () => requests >= death!.request && resolve() // there is one as long as the loop runs
-          onRequest()
-          void until(isAllDelivered).then(resolve) // fewer requests than that were left
-        })
-        await end(child, 'SIGKILL')
-        await redis.del(RELAY_LEASE) // as its expiry does
-      }
-      const last = await startProcess()
-      await until(isAllDelivered)
-      await end(last, 'SIGTERM')
-      await receiver.close()
-
-      for (const client of CLIENTS) {
-        const seqs = new Set(receiver.of(client))
-        expect([...seqs].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6])
-      }
-      expect(new Set(receiver.received.map(({ client }) => client))).toEqual(new Set(CLIENTS))
+    test(`seed ${seed}: nothing acknowledged is lost, all of it arrives, and nothing else does`, async () => {
+      const { killed, violations } = await ground.playRound(seed)
+      expect(killed).toBeGreaterThan(0)
+      expect(violations).toEqual([])
     })
   }
+})
+
+test('a process killed twice in the middle of the same request: a third one delivers, and no attempt was counted', async () => {
+  const server = await startTestRedis()
+  const redis = await server.connect()
+  const folder = await temporaryFolder()
+  const receiver = await startReceiver((_, response) => {
+    if (receiver.received.length > 2) response.end()
+  })
+  await addSubscriber(redis, 'ash', receiver.urlOf('ash'))
+  await fire(redis, 'a1', 'alder')
+  const order = { redisUrl: server.url, privateFolder: join(folder, 'private'), pace: PACE }
+  const delivery = await startKillable(DELIVERY, order, join(folder, 'compiled'))
+  for (const requests of [1, 2]) {
+    await until(() => receiver.received.length === requests)
+    await delivery.kill()
+    await delivery.start()
+  }
+  await until(async () => (await readDelivery(redis, 1, 'ash'))?.status === 'delivered')
+  expect(receiver.of('ash')).toEqual([1, 1, 1])
+  expect(receiver.received.map(({ headers }) => headers['x-attempt'])).toEqual(['1', '1', '1'])
+  await delivery.kill()
+  await receiver.close()
+  await server.stop()
+})
+
+describe('a history is found unsound that', () => {
+  const signalOf = (seq: number, id: string, alias: string): LoggedSignal => ({
+    ...{ seq, alias, onlyFor: null, atMs: 0 },
+    body: JSON.stringify({ signal_id: id, seq, alias }),
+  })
+  const a = signalOf(1, 'a', 'alder')
+  const b = signalOf(2, 'b', 'birch')
+  const c = signalOf(3, 'c', 'alder')
+  const arrival = (client: string, prevSeq: number, { seq, body }: LoggedSignal): Received => ({
+    ...{ client, seq, prevSeq, body, headers: {} },
+  })
+  const sound: History = {
+    fired: new Map([
+      ['a', { alias: 'alder', seqs: [1] }],
+      ['b', { alias: 'birch', seqs: [2, 2] }],
+      ['c', { alias: 'alder', seqs: [3] }],
+      ['lost', { alias: 'alder', seqs: [] }],
+    ]),
+    log: [a, b, c],
+    settledSeq: 3,
+    received: [
+      ...[arrival('north', 0, a), arrival('north', 1, c), arrival('north', 1, c)],
+      ...[arrival('east', 0, a), arrival('east', 1, b), arrival('east', 2, c)],
+    ],
+    entitled: { north: ['alder'], east: ['alder', 'birch'], none: [] },
+  }
+  const without = (index: number): Received[] => sound.received.filter((_, i) => i !== index)
+  const acknowledged = (id: string, seqs: number[]) =>
+    new Map([...sound.fired, [id, { alias: 'alder', seqs }]])
+
+  test.each<[string, Partial<History>, string]>([
+    ['lost what it acknowledged', { fired: acknowledged('lost', [4]) }, 'lost was acknowledged as 4'],
+    [
+      'gave two numbers for one id',
+      { fired: acknowledged('a', [1, 2]) },
+      'a was acknowledged as 2, and is 1',
+    ],
+    ['has an id twice', { log: [a, b, signalOf(3, 'a', 'alder')] }, 'a is signal 1 and signal 3'],
+    ['has a hole in its numbers', { log: [a, b, { ...c, seq: 4 }] }, 'signal 4 stands at place 3'],
+    ['logged what nobody fired', { fired: new Map() }, 'nobody fired a'],
+    ['never delivered', { received: without(4) }, 'east never got 2'],
+    [
+      'delivered to who may not have it',
+      { received: [arrival('north', 1, b)] },
+      'north got 2, which it may not',
+    ],
+    [
+      'delivered to who may have nothing',
+      { received: [arrival('none', 0, a)] },
+      'none got 1, which it may not',
+    ],
+    ['delivered to a stranger', { received: [arrival('else', 0, a)] }, 'else is no client'],
+    [
+      'invented a signal',
+      { received: [arrival('north', 3, { ...c, seq: 4 })] },
+      'north got 4, which it may not',
+    ],
+    ['named another predecessor', { received: [arrival('north', 2, c)] }, 'north got 3 after 2, not 1'],
+    [
+      'sent other bytes',
+      { received: [arrival('north', 0, { ...a, body: '{}' })] },
+      'north got other bytes of 1',
+    ],
+  ])('%s', (_, change, violation) => {
+    expect(violationsIn(sound)).toEqual([])
+    expect(violationsIn({ ...sound, ...change })).toContainEqual(expect.stringContaining(violation))
+  })
 })

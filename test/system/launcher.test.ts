@@ -33,6 +33,18 @@ for (const [how, node] of LAUNCHERS) {
       expect(exit.stdout).toContain('Usage: highwater build')
     })
 
+    test('starts where compiled modules cannot be kept, and says nothing of it', async () => {
+      const exit = await start(['--version'], { NODE_COMPILE_CACHE: '/dev/null/nowhere' }).ended
+      expect(exit).toMatchObject({ code: 0, stderr: '' })
+    })
+
+    test('keeps what it compiled for the next start', async () => {
+      const tells = `import m from 'node:module'; process.on('exit', () => console.error(m.getCompileCacheDir?.()))`
+      const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(tells)}`
+      const exit = await start(['--version'], { NODE_OPTIONS }).ended
+      expect(exit.stderr).toMatch(/node_modules\/\.cache\/compiled\/v\d/)
+    })
+
     test('hands exit codes through, and arguments that a shell would split', async () => {
       const [book, STORE_URL] = ['no such "book" *', inject('tinyStore').url]
       const failed = await start(['build', '--book', book], { STORE_URL }).ended

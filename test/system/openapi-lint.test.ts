@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
+import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/.bin/redocly')
@@ -10,26 +12,33 @@ const REDOCLY = join(import.meta.dirname, '../../node_modules/.bin/redocly')
 /** No news and no statistics: a test speaks to nobody outside. */
 const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** What the linter says of a document under its recommended rules. */
-function lint(document: string) {
+/** What the linter says of each document under its recommended rules. */
+function lint(...documents: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-openapi-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'openapi.json'), document)
-  const { status, stdout } = spawnSync(REDOCLY, ['lint', '--format=json', 'openapi.json'], {
+  const files = documents.map((_, i) => `openapi-${i}.json`)
+  for (const [i, file] of files.entries()) writeFileSync(join(folder, file), documents[i]!)
+  const { status, stdout } = spawnSync(REDOCLY, ['lint', '--format=json', ...files], {
     cwd: folder,
     env: { ...process.env, ...QUIET },
     encoding: 'utf8',
   })
-  return { status, ...JSON.parse(stdout.slice(stdout.indexOf('{'))) }
+  // One document after the other, without a break between them.
+  const texts = stdout.slice(stdout.indexOf('{')).split(/(?<=^\})(?=\{$)/m)
+  return { status, findings: texts.map(text => JSON.parse(text)) }
 }
 
-test('the document of the service is valid OpenAPI, without a warning', async () => {
+test('the documents of both services and of the operator are valid OpenAPI, without a warning', async () => {
   const { app } = await openHistoryApp(inject('tinyStore'))
-  const document = await (await app.request('/openapi.json')).text()
-  expect(lint(document)).toMatchObject({ status: 0, totals: { errors: 0, warnings: 0 }, problems: [] })
+  const history = await (await app.request('/openapi.json')).text()
+  const signals = JSON.stringify(toSignalsOpenApi('1.0', 'https://signals.example.org'))
+  const operator = JSON.stringify(toOperatorOpenApi('1.0'))
+  const sound = { totals: { errors: 0, warnings: 0 }, problems: [] }
+  const { status, findings } = lint(history, signals, operator)
+  expect([status, findings]).toMatchObject([0, [sound, sound, sound]])
 })
 
 test('the linter would complain', () => {
   const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { get: {} } } }
-  expect(lint(JSON.stringify(document)).totals.errors).toBeGreaterThan(0)
+  expect(lint(JSON.stringify(document)).findings[0].totals.errors).toBeGreaterThan(0)
 })

@@ -1,9 +1,10 @@
 // The five commands of the README that take a new operator from nothing to a verified delivery, as they stand there.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 
@@ -57,6 +58,13 @@ beforeAll(async () => {
   env = { ...process.env, ...ports, DATA_FOLDER: folder }
   delete env.STORE_URL
   delete env.PRIVATE_STORE_URL
+  // That `run` builds the sample where nothing is published is told elsewhere; signals need no long history.
+  const { url, privateUrl } = inject('tinyStore')
+  cpSync(fileURLToPath(url), join(folder, 'store'), { recursive: true, preserveTimestamps: true })
+  cpSync(fileURLToPath(privateUrl), join(folder, 'store.private'), {
+    recursive: true,
+    preserveTimestamps: true,
+  })
   service = start('make', ['run'])
 })
 

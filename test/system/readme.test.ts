@@ -43,8 +43,15 @@ delete ENV.PRIVATE_STORE_URL
 const shell = (command: string, env: NodeJS.ProcessEnv = ENV) =>
   spawnSync('bash', ['-c', command], { cwd: ROOT, env, encoding: 'utf8', timeout: 100_000 })
 
+type Served = {
+  readonly url: string
+  /** Of the signals service, where the command starts one too. */
+  readonly signalsUrl: () => string
+  readonly stop: () => Promise<number | null>
+}
+
 /** Starts a command that serves, and resolves with its address and what Ctrl-C does in a terminal. */
-async function serve(command: string): Promise<{ url: string; stop: () => Promise<number | null> }> {
+async function serve(command: string): Promise<Served> {
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: ROOT,
     env: ENV,
@@ -64,6 +71,7 @@ async function serve(command: string): Promise<{ url: string; stop: () => Promis
   })
   return {
     url,
+    signalsUrl: () => /signals service on (http:\S+)/.exec(output)?.[1] ?? 'nowhere',
     stop: () => {
       process.kill(-child.pid!, 'SIGINT')
       return ended
@@ -77,7 +85,11 @@ describe('the first screen', () => {
   const [screen = ''] = blocks('sh')
   let service: Awaited<ReturnType<typeof serve>>
   const here = (text: string) =>
-    text.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('./sample', `${temporary}/sample`)
+    text
+      .replaceAll('http://127.0.0.1:8080', service.url)
+      .replaceAll('http://127.0.0.1:8081', service.signalsUrl())
+      .replaceAll('.data/', `${temporary}/data/`)
+      .replaceAll('./sample', `${temporary}/sample`)
 
   beforeAll(async () => {
     service = await serve('make run')

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
+import { renderSimulation } from '#core/resources/program/simulation.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
+import { entitleClient } from '#signals/clients/clients.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
   DISABLE_AFTER_ATTEMPTS,
@@ -30,7 +32,8 @@ import {
   startReceiver,
 } from '../setup/receiver-kit.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { fire, NOW_MS, seededBytes } from '../setup/signals.ts'
+import { PROGRAM } from '../setup/served-program.ts'
+import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../setup/signals.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/subscribing.md'), 'utf8')
@@ -60,6 +63,7 @@ afterAll(() => server.stop())
 /** All blocks of the page as one shell runs them. */
 async function runPage(folder: string): Promise<Exit> {
   const { token } = await issueKey(redis, 'acme', seededBytes('next'), NOW_MS)
+  await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
   await writeFile(join(folder, 'body.json'), EXAMPLE)
   const script = blocks('sh')
     .join('')
@@ -87,6 +91,8 @@ async function receiverAtWork(): Promise<string> {
   return folder
 }
 
+const PAGE_INPUT = { equity_usd: 25_000, contribution_cadence_bars: 30 }
+
 test('the shell blocks print who asks, what was signed, what was fired, and that nothing is missing', async context => {
   for (const tool of ['curl', 'jq', 'openssl'])
     if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
@@ -100,6 +106,12 @@ test('the shell blocks print who asks, what was signed, what was fired, and that
   expect(stdout).toContain('schema_version,signal_id,seq,')
   expect(stdout).toContain('"epoch": "first-epoch"')
   expect(stdout).toContain('nothing is missing of 3 signals\n')
+  expect(stdout).toContain('"entitled":4,"delivered":0,"missing":[1,2,3,4],"owed":[],')
+  expect(stdout).toContain('both lists are the same, up to number 4\n')
+  expect(stdout).toContain('["accumulating",7,')
+  const { total_usd_deployed, total_btc_accumulated } = renderSimulation(PROGRAM.data, PAGE_INPUT)
+  expect(stdout).toContain(`,${total_usd_deployed},${total_btc_accumulated}]\n`) // the basket
+  expect(stdout).toContain(`\n[${total_usd_deployed},${total_btc_accumulated}]\n`) // the simulation
   expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\]\}\n\w{8}\n$/)
 })
 

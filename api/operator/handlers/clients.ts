@@ -10,12 +10,14 @@ import {
   listClients,
   suspendClient,
 } from '#signals/clients/clients.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
+import { readLatency } from '#signals/views/latency.ts'
 import { recentDeliveries } from '#signals/views/recent.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
 import { readJson } from '../read-body.ts'
-import { toDelivery, toWebhook } from '../views.ts'
+import { toDelivery, toLatency, toWebhook } from '../views.ts'
 
 /** Deliveries that the answer about one client brings along. */
 const LAST_DELIVERIES = 20
@@ -25,7 +27,7 @@ export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
 export const addClient: Handler = async (c, { redis, clock, programAlias, aliases: served }) => {
   const { id, tier, aliases = [], activate } = parseRequest(clientRequest, await readJson(c))
   const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
-  const client = await createClient(redis, id, tier, clock.now(), beginning, programAlias)
+  const client = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
   return { status: 201, data: { ...client, ...warningOf(aliases, served()) } }
 }
 
@@ -52,12 +54,13 @@ export const allClients: Handler = async (_, { redis }) => {
 
 export const oneClient: Handler = async (c, parts) => ({ data: await describeClient(clientOf(c), parts) })
 
-/** A client with its keys, its webhook and its last deliveries. Throws `not_found`. */
+/** A client with its keys, its webhook, what it waits for signals and its last deliveries. Throws `not_found`. */
 async function describeClient(id: string, { redis, orders }: OperatorParts): Promise<Json> {
   const client = await findClient(redis, id)
-  const [keys, webhooks, deliveries] = await Promise.all([
+  const [keys, webhooks, latency, deliveries] = await Promise.all([
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
+    readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
   ])
   const state = webhooks.get(id) ?? null
@@ -66,6 +69,7 @@ async function describeClient(id: string, { redis, orders }: OperatorParts): Pro
     ...client,
     keys: [...keys],
     webhook: toWebhook(state, address),
+    latency: toLatency(latency),
     deliveries: deliveries.rows.map(toDelivery),
   }
 }
@@ -82,7 +86,7 @@ export const entitle: Handler = async (c, { redis, programAlias, aliases: served
     ...(remove === undefined ? {} : { remove }),
     ...(program === undefined ? {} : { program }),
   }
-  const client = await entitleClient(redis, clientOf(c), change, programAlias)
+  const client = await entitleClient(redis, clientOf(c), change, programAlias())
   return { data: { ...client, ...warningOf([...(aliases ?? []), ...(add ?? [])], served()) } }
 }
 
@@ -98,13 +102,25 @@ export const newKey: Handler = async (c, { redis, random, clock }) => {
 }
 
 export const confirm: Handler = async (c, { redis, clock }) => {
-  const { client, keyId, retired } = await confirmKey(redis, c.req.param('key') ?? '', clock.now())
+  const { client, keyId, retired } = await confirmKey(redis, keyOf(c), clock.now())
   return { data: { client, key_id: keyId, retired_key_ids: [...retired] } }
 }
 
 export const revoke: Handler = async (c, { redis }) => {
-  const key = c.req.param('key') ?? ''
+  const key = keyOf(c)
   if (!(await revokeKey(redis, key)))
-    throw new ApiError('not_found', `there is no live key '${key.slice(0, 8)}'; it is refused already`)
+    throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
   return { data: { key_id: key, revoked: true } }
+}
+
+/** A text that names no key is told so: that it were refused already would be a false comfort where a key has leaked. */
+function keyOf(c: Exchange): string {
+  const text = c.req.param('key') ?? ''
+  const id = keyIdOf(text)
+  if (id !== null) return id
+  const reason =
+    'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` tells it'
+  throw new ApiError('validation_error', `key: ${reason}`, {
+    details: [{ param: 'key', value: '(not repeated)', reason }],
+  })
 }

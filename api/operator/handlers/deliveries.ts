@@ -1,6 +1,13 @@
 import { ApiError } from '#core/contract/errors.ts'
-import { deliveriesQuery, parseRequest, parseSeq, signalsQuery } from '#core/contract/operator-requests.ts'
+import {
+  accountQuery,
+  deliveriesQuery,
+  parseRequest,
+  parseSeq,
+  signalsQuery,
+} from '#core/contract/operator-requests.ts'
 import type { Json } from '#core/render/json.ts'
+import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readLedger } from '#signals/delivery/ledger.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { readOverview } from '#signals/views/overview.ts'
@@ -34,6 +41,11 @@ export const oneDelivery: Handler = async (c, { redis }) => {
 export const allDeliveries: Handler = async (c, { redis }) => {
   const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, c.req.query()))
   return { data: rows.map(toDelivery), meta: { next } }
+}
+
+export const account: Handler = async (c, { redis }) => {
+  const { from = null, to = null } = parseRequest(accountQuery, c.req.query())
+  return { data: await accountFor(redis, c.req.param('client') ?? '', from, to) }
 }
 
 export const status: Handler = async (_, parts) => ({ data: toStatus(await readOverview(parts)) })

@@ -2,12 +2,9 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseFireRequest } from '#core/contract/fire-request.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { assertClock, ClockError } from '#signals/live/clock.ts'
-import { haltedAliases } from '#signals/live/control.ts'
-import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
-import { askRedis, RedisDownError, RedisFullError } from '#signals/redis/connect.ts'
-import { SIGNAL_IDS } from '#signals/redis/keys.ts'
-import { type Answer, type Handler, REDIS_FULL } from '../exchange.ts'
+import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import type { Answer, Handler } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
 import { readJson } from '../read-body.ts'
 
@@ -17,16 +14,16 @@ export const fire: Handler = async (c, parts) => {
   try {
     return await fireOnce(content, parts)
   } catch (error) {
-    throw toRefusal(error)
+    throw await toRefusal(error, parts)
   }
 }
 
 async function fireOnce(content: SignalContent, parts: OperatorParts): Promise<Answer> {
   const { redis, clock, onFired } = parts
   await assertClock(redis, clock.now)
-  await assertNotHalted(content, parts)
   const startedMs = clock.elapsed()
   const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
+  if (outcome.kind === 'halted') throw halted(outcome.alias)
   onFired?.(clock.elapsed() - startedMs)
   const [signal] = outcome.kind === 'committed' ? outcome.signals : []
   if (signal === undefined) throw new Error('a fire without a cursor was turned away by one')
@@ -43,27 +40,27 @@ async function fireOnce(content: SignalContent, parts: OperatorParts): Promise<A
 }
 
 /** A halt stops entries through every door; a `flat` takes risk off, and what was fired before is told again. */
-async function assertNotHalted(
-  { signal_id, alias, action }: SignalContent,
-  { redis }: OperatorParts,
-): Promise<void> {
-  if (action === 'flat') return
-  const halted = await haltedAliases(redis)
-  if (!halted.includes(alias) && !halted.includes(EVERY_ALIAS)) return
-  if ((await askRedis(() => redis.hexists(SIGNAL_IDS, signal_id))) === 1) return
-  throw new ApiError(
-    'conflict',
-    `${alias} is halted: entries are not fired until \`highwater ops live resume\``,
-  )
-}
+const halted = (alias: string): ApiError =>
+  new ApiError('conflict', `${alias} is halted: entries are not fired until \`highwater ops live resume\``)
 
 /** Only here is it said what to do about a reply that was lost: the id makes it safe. */
-function toRefusal(error: unknown): unknown {
+async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<unknown> {
   if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
   if (error instanceof ClockError) return new ApiError('unavailable', error.message)
-  if (error instanceof RedisFullError)
-    return new ApiError('unavailable', `${REDIS_FULL}: nothing was fired; give it memory or disk`)
+  if (error instanceof WritesRefusedError)
+    return new ApiError('unavailable', `${error.message}; nothing was fired`)
   if (error instanceof RedisDownError)
-    return new ApiError('unavailable', 'outcome unknown: send the same signal_id again')
+    return new ApiError('unavailable', `${whyDown((await diskUsed?.()) ?? 0)}${OUTCOME_UNKNOWN}`)
   return error
 }
+
+const OUTCOME_UNKNOWN = 'outcome unknown: send the same signal_id again'
+
+/** A Redis that cannot write ends, and takes back what was half written: its disk is left a little less than full. */
+const FULL_FROM = 0.98
+
+/** What an operator should mend before, where it is the disk. */
+const whyDown = (diskUsed: number): string =>
+  diskUsed < FULL_FROM
+    ? ''
+    : 'Redis is away, and its disk is full: make room, and start it again where it does not come back; '

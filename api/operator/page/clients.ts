@@ -1,17 +1,19 @@
 import { html } from 'hono/html'
 import type { ApiKey } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
+import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from '../parts.ts'
-import type { Piece } from './layout.ts'
+import { type Piece, sentence } from './layout.ts'
 import {
   action,
   clientLink,
+  duration,
+  latencyOf,
   moment,
-  OWN_DELIVERY_COLUMNS,
-  ownDeliveryRow,
-  sentence,
+  signalLink,
+  statusOf,
   table,
   webhookWord,
 } from './pieces.ts'
@@ -22,15 +24,15 @@ export const clientsPage = (
   webhooks: ReadonlyMap<string, WebhookState>,
 ): Piece => html`<h1>Clients</h1>
 ${table(
-  ['Client', 'Tier', 'Account', 'Webhook', '#Owed', '#Aliases'],
+  ['Client', 'Webhook', '#Owed', 'Account', 'Tier', '#Aliases'],
   clients.map(
     ({
       id,
       tier,
       status,
       aliases,
-    }) => html`<tr><td>${clientLink(id)}</td><td>${tier}</td><td>${accountWord(status)}</td>
-<td>${webhookWord(webhooks.get(id))}</td><td class="n">${webhooks.get(id)?.owed ?? 0}</td><td class="n">${aliases.length}</td></tr>`,
+    }) => html`<tr><td>${clientLink(id)}</td><td>${webhookWord(webhooks.get(id))}</td>
+<td class="n">${webhooks.get(id)?.owed ?? 0}</td><td>${accountWord(status)}</td><td>${tier}</td><td class="n">${aliases.length}</td></tr>`,
   ),
   'Nobody yet: `highwater ops clients add ID` adds a client.',
 )}`
@@ -43,11 +45,12 @@ export type ClientView = {
   readonly keys: readonly ApiKey[]
   readonly webhook: WebhookState | undefined
   readonly address: WebhookAddress | null
+  readonly latency: Latency
   readonly deliveries: readonly DeliveryRow[]
 }
 
 export function clientPage(session: Session, view: ClientView): Piece {
-  const { client, keys, webhook, address, deliveries } = view
+  const { client, keys, webhook, address, latency, deliveries } = view
   const base = `/ops/view/clients/${client.id}`
   const isActive = client.status === 'active'
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
@@ -56,18 +59,46 @@ entitled to ${client.aliases.length === 0 ? 'nothing' : client.aliases.join(', '
 <div class="actions">${isActive ? action(session, `${base}/suspend`, 'Suspend', 'stop') : action(session, `${base}/activate`, 'Activate')}</div></div>
 <h2>Keys</h2>
 ${table(
-  ['Key', 'Made', 'Confirmed', 'Last used'],
+  ['Key', 'Last used (UTC)', 'Confirmed (UTC)', 'Made (UTC)'],
   keys.map(
     key =>
-      html`<tr><td><code>${key.id}</code></td><td>${key.created_at}</td><td>${key.confirmed_at ?? 'not yet'}</td><td>${key.last_used_at ?? 'never'}</td></tr>`,
+      html`<tr><td><code>${key.id}</code></td><td>${instant(key.last_used_at, 'never')}</td><td>${instant(key.confirmed_at, 'not yet')}</td><td>${instant(key.created_at, '')}</td></tr>`,
   ),
   'No key: `highwater ops keys issue` makes one.',
 )}
 <h2>Webhook</h2>
 ${webhook === undefined ? html`<div class="scroll"><p class="empty">${sentence('None, so the client pulls: `highwater ops webhook set` sets one.')}</p></div>` : webhookPanel(session, base, webhook, address)}
+<h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${latency.deliveries} deliveries, from the log on</span>`}</h2>
+${latencyTable(latency)}
 <h2>Last deliveries</h2>
-${table(OWN_DELIVERY_COLUMNS, deliveries.map(ownDeliveryRow), 'Nothing was delivered yet.')}`
+${table(
+  ['#Signal', 'Status', '#Latency', 'Alias', '#Attempts', 'Fired (UTC)'],
+  deliveries.map(deliveryRow),
+  'Nothing was delivered yet.',
+)}`
 }
+
+const instant = (text: string | null, none: string): Piece | string =>
+  text === null ? none : moment(Date.parse(text))
+
+/** Of one client, whose name stands above them all. */
+const deliveryRow = ({ seq, alias, firedAtMs, state }: DeliveryRow): Piece =>
+  html`<tr><td class="n">${signalLink(seq)}</td><td>${statusOf(state)}</td><td class="n">${latencyOf(firedAtMs, state)}</td>
+<td>${alias}</td><td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td></tr>`
+
+const latencyTable = ({ firstAttempt, acknowledged }: Latency): Piece =>
+  table(
+    ['Until', '#Median', '#99 %', '#Longest'],
+    [...latencyRow('First attempt', firstAttempt), ...latencyRow('Acknowledged', acknowledged)],
+    'Nothing was delivered yet.',
+  )
+
+const latencyRow = (stage: string, spread: Spread | null): readonly Piece[] =>
+  spread === null
+    ? []
+    : [
+        html`<tr><td>${stage}</td>${[spread.p50, spread.p99, spread.max].map(ms => html`<td class="n">${duration(ms)}</td>`)}</tr>`,
+      ]
 
 function webhookPanel(
   session: Session,

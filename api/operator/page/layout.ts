@@ -34,7 +34,13 @@ export const NOTES = {
 
 export type Note = keyof typeof NOTES
 
+/** A sentence of ours, in which what stands between backticks is typed. */
+export const sentence = (text: string): Piece =>
+  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
+
 const isNote = (text: string | undefined): text is Note => text !== undefined && Object.hasOwn(NOTES, text)
+
+const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
 /** A page of who is logged in. */
 export function page(
@@ -46,7 +52,7 @@ export function page(
 ): Promise<Response> {
   return respond(
     title,
-    html`<header><a class="brand" href="/ops">Highwater <span>operator</span></a>
+    html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
 <form method="post" action="/ops/logout">${csrfField(session)}<button class="quiet">Log out</button></form></header>
 <main>${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}</main>`,
@@ -76,7 +82,8 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
 export const errorPage = ({ code, message }: ApiError): Promise<Response> =>
   respond(
     'Refused',
-    html`<main><h1>${code.replaceAll('_', ' ')}</h1><p class="bad">${message}</p><p><a href="/ops">Back to the overview</a></p></main>`,
+    html`<header>${BRAND}</header>
+<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="/ops">Back to the overview</a></p></main>`,
     STATUS_OF[code],
   )
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import type { Overview } from '#signals/views/overview.ts'
 import type { Piece } from './layout.ts'
@@ -24,6 +25,12 @@ function redisCard({ redis }: Overview): Figure {
   const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
   if (!redis.isWriting)
     return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
+  if (redis.isReplica)
+    return [
+      'Redis',
+      html`<span class="bad">read only</span>`,
+      'it is a replica: name its primary in REDIS_URL',
+    ]
   if (redis.problems.length > 0)
     return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
   return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
@@ -59,10 +66,17 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
     .map(state => {
       const since = state.condition.health.failingSinceMs
       return html`<tr><td>${clientLink(state.client)}</td><td>${webhookWord(state)}</td>
-<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? ''}</td></tr>`
+<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
     })
-  return table(['Client', 'State', 'Failing for', '#Owed', 'Why'], rows, 'All webhooks are healthy.')
+  return table(
+    ['Client', 'State', 'Failing for', '#Owed', 'What follows, or why'],
+    rows,
+    'All webhooks are healthy.',
+  )
 }
+
+const nextProbe = ({ breaker }: Condition): Piece | string =>
+  breaker.kind === 'open' ? html`asked again at ${moment(breaker.probeAtMs)} UTC` : ''
 
 export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
   table(
@@ -70,15 +84,15 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
       'Strategy',
       'Mode',
       'Entries',
+      ...(more === undefined ? [] : ['']), // in front of the times: a phone shows no more than this
       'Last bar closed (UTC)',
       'Live from (UTC)',
-      ...(more === undefined ? [] : ['']),
     ],
     live.map(
       status => html`<tr><td>${status.alias}</td>
 <td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
-<td>${status.isHalted ? html`<span class="bad">halted</span>` : 'flowing'}</td>
-<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}</tr>`,
+<td>${status.isHalted ? html`<span class="bad">halted</span>` : 'flowing'}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
+<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
     ),
     'No strategy has run live yet: `highwater live --book DIR` starts one.',
   )

@@ -1,17 +1,22 @@
 // Small pieces that several pages show.
 import { html } from 'hono/html'
 import type { DeliveryState } from '#signals/delivery/ledger.ts'
-import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import { latencyMs } from '../views.ts'
-import { csrfField, type Piece } from './layout.ts'
+import { csrfField, type Piece, sentence } from './layout.ts'
 import type { Session } from './session.ts'
 
-/** `21 Nov 00:15:02 UTC`, or a dash. */
-export function moment(ms: number | null): Piece {
+/** `2026-11-21 00:15:02`, or a dash. */
+export const moment = (ms: number | null): Piece => timeOf(ms, 'second')
+
+/** `2026-11-21 00:15:02.417`, where a second is long. */
+export const preciseMoment = (ms: number | null): Piece => timeOf(ms, 'millisecond')
+
+function timeOf(ms: number | null, unit: 'second' | 'millisecond'): Piece {
   if (ms === null) return html`<span class="dim">–</span>`
   const iso = new Date(ms).toISOString()
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`
+  const time = iso.slice(11, unit === 'second' ? 19 : 23)
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${time}</time>`
 }
 
 /** `312 ms`, `4.2 s`, `3.1 h`, or a dash. */
@@ -31,10 +36,6 @@ const TONE: { readonly [Status in DeliveryState['status']]: string } = {
 
 export const statusOf = ({ status }: DeliveryState): Piece =>
   html`<span class="${TONE[status]}">${status}</span>`
-
-/** A sentence of ours, in which what stands between backticks is typed. */
-export const sentence = (text: string): Piece =>
-  html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
 
 /** Columns of a table and its rows; a sentence where there are none. One that is too wide scrolls, and the keyboard reaches it. */
 export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
@@ -78,23 +79,5 @@ export function webhookWord(state: WebhookState | undefined): Piece {
   return html`<span class="good">healthy</span>`
 }
 
-export const DELIVERY_COLUMNS = [
-  '#Signal',
-  'Client',
-  'Alias',
-  'Status',
-  '#Attempts',
-  'Fired (UTC)',
-  '#Latency',
-] as const
-
-/** Of one client, whose name stands above them all. */
-export const OWN_DELIVERY_COLUMNS = DELIVERY_COLUMNS.filter(name => name !== 'Client')
-
-export const deliveryRow = (row: DeliveryRow): Piece => rowOf(row, html`<td>${clientLink(row.client)}</td>`)
-
-export const ownDeliveryRow = (row: DeliveryRow): Piece => rowOf(row, '')
-
-const rowOf = ({ seq, alias, firedAtMs, state }: DeliveryRow, client: Piece | string): Piece => html`<tr>
-<td class="n">${signalLink(seq)}</td>${client}<td>${alias}</td><td>${statusOf(state)}</td>
-<td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td><td class="n">${duration(latencyMs(firedAtMs, state))}</td></tr>`
+export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
+  duration(latencyMs(firedAtMs, state))

@@ -12,7 +12,9 @@ header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.5rem
   background: var(--card); border-bottom: 1px solid var(--rule) }
 header form { margin-left: auto }
 .brand { color: var(--ink); font-weight: 650 }
-.brand span, h1 span { color: var(--dim); font-weight: 400 }
+.brand span, h1 span, h2 span { color: var(--dim); font-weight: 400 }
+h2 span { font-size: .87rem }
+.refusal::first-letter { text-transform: uppercase }
 nav { display: flex; gap: 1.1rem }
 nav a { padding: .3rem 0; color: var(--dim) }
 nav a[aria-current] { color: var(--ink); box-shadow: 0 2px var(--line) }
@@ -35,7 +37,8 @@ table { width: 100%; border-collapse: collapse }
 th, td { padding: .5rem .9rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--rule) }
 tr:last-child td { border-bottom: 0 }
 th { color: var(--dim); font-size: .8rem; font-weight: 600 }
-td.wide { white-space: normal; min-width: 14rem; overflow-wrap: anywhere }
+td.wide { white-space: normal; min-width: 24rem; overflow-wrap: anywhere }
+th.n:first-child { width: 5.5rem }
 .n { text-align: right; font-variant-numeric: tabular-nums }
 .good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .dim { color: var(--dim) }
 .note { padding: .6rem 1rem; border-left: 3px solid var(--good); background: var(--card) }
@@ -53,11 +56,13 @@ input[type=number] { width: 8.5rem }
 .login { max-width: 24rem; padding-top: 12vh }
 .login form { display: grid; gap: .6rem; align-items: stretch }
 .login p { margin: .4rem 0 }
+.login form + p { margin-top: 1rem }
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem }
-  nav { order: 3; width: 100%; gap: 1rem; overflow-x: auto }
+  nav { order: 3; width: 100%; gap: 1rem; overflow-x: auto; padding-bottom: 2px }
   main { padding: 1rem }
   .cards { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)) }
-  th, td { padding: .5rem .7rem }
+  th, td { padding: .5rem .55rem }
+  th.n:first-child { width: auto }
 }
 `

@@ -4,6 +4,7 @@ import { findClient, listClients } from '#signals/clients/clients.ts'
 import { readAttempts, readLedger } from '#signals/delivery/ledger.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import { haltedAliases } from '#signals/live/control.ts'
+import { readLatency } from '#signals/views/latency.ts'
 import { readLive, readOverview } from '#signals/views/overview.ts'
 import { recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
@@ -38,14 +39,15 @@ const client: View = async (c, parts, session) => {
   const { redis } = parts
   const found = await findClient(redis, c.req.param('client') ?? '')
   const { id } = found
-  const [keys, webhooks, { rows }] = await Promise.all([
+  const [keys, webhooks, latency, { rows }] = await Promise.all([
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
+    readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
   ])
   const webhook = webhooks.get(id)
   const address = webhook === undefined ? null : await readAddress(parts, id)
-  const view = { client: found, keys, webhook, address, deliveries: rows }
+  const view = { client: found, keys, webhook, address, latency, deliveries: rows }
   return page(session, 'Clients', id, clientPage(session, view), c.req.query('note'))
 }
 

@@ -1,6 +1,6 @@
 // What needs no running service, and for a restore must have none: it speaks with Redis itself.
 import { createReadStream } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
@@ -12,12 +12,15 @@ import { rekeyWebhooks } from '#signals/delivery/rekey.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { dataFolder } from '../../data-folder.ts'
 import { type Environment, parseEnvironment } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
-import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
+import { startOwnRedis } from '../../signals/own-redis.ts'
+import { ownRedisUrl, reachRedis } from '../../signals/redis-url.ts'
 import type { Surroundings } from '../../surroundings.ts'
+import { UsageError } from '../../usage-error.ts'
 import { assertReadable } from './assert-readable.ts'
 
 type JsonOption = { readonly json?: boolean }
@@ -58,16 +61,42 @@ export function addBackup(ops: Command, surroundings: Surroundings): void {
     )
 }
 
-/** Acts on Redis itself, and closes the connection. */
+/**
+ * Acts on Redis itself, and closes the connection. A Redis of our own ends with the service, so where REDIS_URL names none
+ * and ours does not run, it is started for as long as the command lasts.
+ */
 export async function withRedis(
-  { env, root }: Surroundings,
+  surroundings: Surroundings,
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
-  const environment = parseEnvironment(env, dataFolder(root, env))
-  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // each command tells its own error
+  const { env, root } = surroundings
+  const folder = dataFolder(root, env)
+  const environment = parseEnvironment(env, folder)
+  const running = environment.redisUrl ?? (await runningRedisUrl(folder))
+  if (running !== null) return actOn(running, redis => act(redis, environment))
+  const own = await startOwnRedis(surroundings, folder, line => surroundings.terminal(false).note(line))
+  try {
+    await actOn(own.url, redis => act(redis, environment))
+  } finally {
+    await own.stop()
+  }
+}
+
+/** Our own Redis, where one answers; null where its service has ended, or was killed. */
+const runningRedisUrl = async (folder: string): Promise<string | null> => {
+  const url = await ownRedisUrl(folder)
+  if (url === null) return null
+  return actOn(url, () => Promise.resolve()).then(
+    () => url,
+    () => null,
+  )
+}
+
+async function actOn(url: string, act: (redis: Redis) => Promise<void>): Promise<void> {
+  const redis = connectRedis(url, () => {}) // each command tells its own error
   try {
     await reachRedis(redis)
-    await act(redis, environment)
+    await act(redis)
   } finally {
     redis.disconnect()
   }
@@ -86,7 +115,7 @@ async function backup(
   { json = false }: JsonOption,
 ): Promise<void> {
   const draft = `${path}.part` // whoever sees the file sees all of it
-  const file = await open(draft, 'w', PRIVATE_MODE)
+  const file = await openToWrite(draft)
   let lines = 0
   try {
     for await (const line of backupLines(redis, now())) {
@@ -105,6 +134,19 @@ async function backup(
     terminal(false).print(
       `${lines - 2} records are in ${path}; keep SECRET_KEY beside it, or its webhooks cannot be opened`,
     )
+}
+
+/** Throws a UsageError where the file cannot be made. */
+async function openToWrite(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'w', PRIVATE_MODE)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'ENOTDIR' && code !== 'EROFS') throw error
+    throw new UsageError(
+      `${path}: it cannot be written (${code}); give a file in a folder that is there and that this user may write`,
+    )
+  }
 }
 
 async function restore(

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { keyIdOf } from '#signals/clients/token.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import { addQuestion, segment } from './ask.ts'
 
@@ -29,11 +30,13 @@ export function addClients(ops: Command, surroundings: Surroundings): void {
       examples.map(line => `clients ${line}`),
     )
   add('list', 'list all clients', 'list', 'list --json').asks(() => ({ path: '/ops/clients' }))
-  add('show <client>', 'a client with its keys, its webhook and its last deliveries', 'show acme').asks(
-    client => ({
-      path: `/ops/clients/${segment(client)}`,
-    }),
-  )
+  add(
+    'show <client>',
+    'a client with its keys, its webhook, its latency and its last deliveries',
+    'show acme',
+  ).asks(client => ({
+    path: `/ops/clients/${segment(client)}`,
+  }))
   const adding = add(
     'add <client>',
     'add a client, which waits for its activation unless it is told otherwise',
@@ -94,11 +97,14 @@ export function addClientKeys(ops: Command, surroundings: Surroundings): void {
   add('confirm <key>', 'confirm the newer key of a client: the older one dies', 'confirm 0aZ3kQ9b').asks(
     key => ({
       method: 'POST',
-      path: `/ops/keys/${segment(key)}/confirm`,
+      path: `/ops/keys/${keySegment(key)}/confirm`,
     }),
   )
   add('revoke <key>', 'end a key at once', 'revoke 0aZ3kQ9b').asks(key => ({
     method: 'POST',
-    path: `/ops/keys/${segment(key)}/revoke`,
+    path: `/ops/keys/${keySegment(key)}/revoke`,
   }))
 }
+
+/** Of a key that was given whole, its id alone is sent: what is in an address is seen by others. */
+const keySegment = (key: string | undefined): string => segment(keyIdOf(key ?? '') ?? key)

@@ -4,7 +4,9 @@ import { addQuestion, linesOf, segment } from './ask.ts'
 
 const DELIVERY_OPTIONS = ['client', 'status', 'before', 'limit'] as const
 
-/** `highwater ops status`, `deliveries`, `signal` and `replay`. */
+const ACCOUNT_OPTIONS = ['from', 'to'] as const
+
+/** `highwater ops status`, `deliveries`, `signal`, `account` and `replay`. */
 export function addDeliveries(ops: Command, surroundings: Surroundings): void {
   addQuestion(ops, surroundings, 'status', 'how the whole service stands', ['status', 'status --json']).asks(
     () => ({
@@ -20,12 +22,7 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
     .option('--status <status>', 'owed, delivered, exhausted or withdrawn')
     .option('--before <seq>', 'only of signals before this number')
     .option('--limit <n>', 'how many at the most')
-  listing.asks(() => {
-    const options = listing.command.opts<Partial<Record<(typeof DELIVERY_OPTIONS)[number], string>>>()
-    const query = new URLSearchParams()
-    for (const name of DELIVERY_OPTIONS) if (options[name] !== undefined) query.set(name, options[name])
-    return { path: `/ops/deliveries?${query}` }
-  })
+  listing.asks(() => ({ path: `/ops/deliveries?${queryOf(listing.command, DELIVERY_OPTIONS)}` }))
   addQuestion(
     ops,
     surroundings,
@@ -35,6 +32,30 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
   ).asks((seq, client) => ({
     path: `/ops/signals/${segment(seq)}${client === undefined ? '' : `/${segment(client)}`}`,
   }))
+  const accounting = addQuestion(
+    ops,
+    surroundings,
+    'account <client>',
+    'what became of every signal of a client, with a digest that it can compute too',
+    ['account acme', 'account acme --from 42 --to 99 --json'],
+  )
+  accounting.command
+    .option('--from <seq>', 'number of the first one')
+    .option('--to <seq>', 'number of the last one')
+  accounting.asks(
+    client => ({
+      path: `/ops/clients/${segment(client)}/account?${queryOf(accounting.command, ACCOUNT_OPTIONS)}`,
+    }),
+    answer =>
+      linesOf(
+        Object.fromEntries(
+          Object.entries(answer).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? countOf(value) : value,
+          ]),
+        ),
+      ),
+  )
   const replaying = addQuestion(
     ops,
     surroundings,
@@ -51,6 +72,18 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
     answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)),
   )
 }
+
+/** Those options of a command that were given and that the service knows. */
+function queryOf(command: Command, names: readonly string[]): URLSearchParams {
+  const options = command.opts<Readonly<Record<string, string | undefined>>>()
+  const query = new URLSearchParams()
+  for (const name of names) if (options[name] !== undefined) query.set(name, options[name])
+  return query
+}
+
+/** How many signals, and which: a number of one alone would be read as how many. */
+const countOf = (seqs: readonly unknown[]): string =>
+  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
 
 const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
   `nothing is sent again: from number ${from} on there is no signal that ${client} may see; ` +

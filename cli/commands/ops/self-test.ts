@@ -4,7 +4,6 @@ import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/deliv
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
-import { createSender } from '#signals/delivery/send.ts'
 import { keyOfSecret } from '#signals/delivery/webhook-secret.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import type { Terminal } from '../../terminal.ts'
@@ -57,6 +56,7 @@ async function selfTest(receiver: string, options: Options, surroundings: Surrou
     ? await storedTarget(receiver, options, surroundings)
     : givenTarget(receiver, options, surroundings)
   const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
+  const { createSender } = await import('#signals/delivery/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
   const terminal = surroundings.terminal(options.json ?? false)

@@ -1,0 +1,54 @@
+// What is made of a served program once, and kept as long as it is served.
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '#core/contract/errors.ts'
+import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program-deploys.ts'
+import { type PreparedSimulation, prepareSimulation } from '#core/resources/program/simulation.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ServedProgram } from '#storage/published-program.ts'
+
+/** Alias of the program as long as none is published: the name of the flag that clients may have already. */
+const DEFAULT_PROGRAM_ALIAS = 'accumulation'
+
+/** The name of the program's flag among the entitlements. */
+export const programAliasOf = (served: ServedProgram | null): string => served?.alias ?? DEFAULT_PROGRAM_ALIAS
+
+/** Deployments that are remembered of simulations: some ten megabytes. Ten years of days hold some 8 000 at the most. */
+const MOST_DEPLOYMENTS = 100_000
+
+export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents'> & {
+  /** Ascending by seq. */
+  readonly deploys: readonly ProgramDeploy[]
+  /** Names the published preview. Weak: around it every answer tells its own moment. */
+  readonly previewEtag: string
+  /** The run of a cadence on an equity of one dollar: any other equity is a multiple of it. */
+  readonly simulationOf: (cadenceBars: number) => PreparedSimulation
+}
+
+/** Gives the program that is served now. Throws `not_found` where there is none. */
+export function createPrograms(current: () => ServedProgram | null): () => PreparedProgram {
+  let last: { readonly served: ServedProgram; readonly prepared: PreparedProgram } | null = null
+  return () => {
+    const served = current()
+    if (served === null) throw new ApiError('not_found', 'no accumulation program is published')
+    if (last?.served !== served) last = { served, prepared: prepare(served) }
+    return last.prepared
+  }
+}
+
+function prepare({ data, documents }: ServedProgram): PreparedProgram {
+  const known = new LRUCache<number, PreparedSimulation>({
+    maxSize: MOST_DEPLOYMENTS,
+    sizeCalculation: ({ simulation }) => simulation.deployments.length + 1,
+  })
+  return {
+    data,
+    documents,
+    deploys: programDeploys.parse(JSON.parse(new TextDecoder().decode(documents.deploys))),
+    previewEtag: `W/"${sha256(documents.preview)}"`,
+    simulationOf(cadenceBars) {
+      const simulation = known.get(cadenceBars) ?? prepareSimulation(data, cadenceBars)
+      known.set(cadenceBars, simulation)
+      return simulation
+    },
+  }
+}

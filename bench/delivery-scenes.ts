@@ -1,0 +1,129 @@
+// The scenes of the bench of deliveries: each gives the rows of its figures.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { addSubscriber } from '#test/setup/delivery.ts'
+import { signalContent } from '#test/setup/signals.ts'
+import { type Bench, fireMany, median, ms, quantile, row, startWatched } from './delivery-ground.ts'
+
+export const RATE = { clients: 64, signals: 32, rounds: 7, warmUp: 2 }
+export const FAN_OUT = { clients: 1_000, rounds: 5, answerMs: 20 }
+const FIRES = 500
+const HANGING = { healthy: 160, hanging: 40, signals: 40, everyMs: 250 }
+const IDLE = { fires: 200, everyMs: 25 }
+
+export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>>> = {
+  rate: measureRate,
+  'fan-out': measureFanOut,
+  fire: measureFire,
+  hanging: measureHanging,
+  idle: measureIdle,
+}
+
+/** Rounds of deliveries and of bare requests in turns, so that whatever else the machine does falls on both. */
+async function measureRate(bench: Bench): Promise<string[]> {
+  const { clients, signals, rounds, warmUp } = RATE
+  const watch = await startWatched(bench, clients, 'quick')
+  const pool = new Pool(bench.origin, { connections: clients })
+  const taken: { readonly ours: Cost; readonly bare: Cost }[] = []
+  for (let round = 0; round < warmUp + rounds; round++) {
+    const ours = await costOf(clients * signals, async () => {
+      await fireMany(bench.redis, `r${round}`, signals)
+      await watch.acknowledged(clients * signals)
+    })
+    const bare = await costOf(clients * signals, () => postBare(pool, clients, signals))
+    if (round >= warmUp) taken.push({ ours, bare })
+  }
+  await pool.close()
+  await watch.stop()
+  const rate = median(taken.map(({ ours }) => ours.rate))
+  const bareRate = median(taken.map(({ bare }) => bare.rate))
+  const ratio = median(taken.map(({ ours, bare }) => ours.rate / bare.rate))
+  const cpuRatio = median(taken.map(({ ours, bare }) => bare.cpuUs / ours.cpuUs))
+  return [
+    row('deliveries a second', rate.toFixed(0), ''),
+    row('bare POSTs a second (undici Pool.request)', bareRate.toFixed(0), ''),
+    row('ratio of both', ratio.toFixed(2), '0.3'),
+    row('ratio of the processor time of the thread for one', cpuRatio.toFixed(2), ''),
+  ]
+}
+
+async function measureFanOut(bench: Bench): Promise<string[]> {
+  const { clients, rounds } = FAN_OUT
+  const watch = await startWatched(bench, clients, 'slow')
+  const took: number[] = []
+  for (let round = 0; round <= rounds; round++) {
+    await fireMany(bench.redis, `f${round}`, 1)
+    const begin = performance.now()
+    await watch.acknowledged(clients)
+    if (round > 0) took.push(performance.now() - begin)
+  }
+  await watch.stop()
+  return [
+    row(
+      `1 signal to ${clients} endpoints of ${FAN_OUT.answerMs} ms, all acknowledged`,
+      ms(median(took)),
+      '1 s',
+    ),
+  ]
+}
+
+async function measureFire({ redis }: Bench): Promise<string[]> {
+  const took: number[] = []
+  for (let i = 0; i < FIRES; i++) {
+    const begin = performance.now()
+    await fireMany(redis, `d${i}`, 1)
+    took.push(performance.now() - begin)
+  }
+  return [row('fire to durable acknowledgement, p99', ms(quantile(took, 0.99)), '50 ms')]
+}
+
+async function measureHanging(bench: Bench): Promise<string[]> {
+  const { healthy, hanging, signals, everyMs } = HANGING
+  for (let i = 0; i < hanging; i++) await addSubscriber(bench.redis, `dead-${i}`, `${bench.origin}/hang/${i}`)
+  const watch = await startWatched(bench, healthy, 'quick')
+  for (let i = 0; i < signals; i++) {
+    await fireMany(bench.redis, `h${i}`, 1)
+    await sleep(everyMs)
+  }
+  await watch.acknowledged(healthy * signals)
+  const waits = watch.waits()
+  await watch.stop()
+  const name = `fire to acknowledgement while ${hanging} of ${healthy + hanging} hang, ${1_000 / everyMs} signals a second, healthy p99`
+  return [row(name, ms(quantile(waits, 0.99)), '1 s')]
+}
+
+async function measureIdle(bench: Bench): Promise<string[]> {
+  const watch = await startWatched(bench, 1, 'quick')
+  for (let i = 0; i < IDLE.fires; i++) {
+    await sleep(IDLE.everyMs)
+    await fireMany(bench.redis, `i${i}`, 1)
+    await watch.acknowledged(1)
+  }
+  const begun = watch.begun()
+  await watch.stop()
+  return [
+    row('idle to first attempt, p50', ms(median(begun)), ''),
+    row('idle to first attempt, p99', ms(quantile(begun, 0.99)), '20 ms'),
+  ]
+}
+
+async function postBare(pool: Pool, clients: number, signals: number): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ schema_version: '1.0', seq: 1, ...signalContent('bare') }))
+  const headers = { 'content-type': 'application/json', 'x-signature': 'sha256='.padEnd(71, '0') }
+  const post = async (path: string): Promise<void> => {
+    for (let i = 0; i < signals; i++) {
+      const answer = await pool.request({ method: 'POST', path, headers, body })
+      await answer.body.dump()
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, i) => post(`/quick/${i}`)))
+}
+
+type Cost = { readonly rate: number; readonly cpuUs: number }
+
+async function costOf(count: number, run: () => Promise<unknown>): Promise<Cost> {
+  const [begin, before] = [performance.now(), process.threadCpuUsage()]
+  await run()
+  const { user, system } = process.threadCpuUsage(before)
+  return { rate: count / ((performance.now() - begin) / 1000), cpuUs: (user + system) / count }
+}

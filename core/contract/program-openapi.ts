@@ -1,0 +1,57 @@
+// What the OpenAPI document says of the program's routes beyond the table.
+import type { Schema } from './openapi-schema.ts'
+import { BASKET_VIEWS } from './payloads/program-basket.ts'
+import { PERFORMANCE_BENCHMARKS } from './payloads/program-performance.ts'
+import { MOST_PER_PAGE } from './signal-query.ts'
+import type { ProgramRouteId } from './signals-route.ts'
+
+/** The parameters of the query, by route. */
+export const PROGRAM_PARAMETERS: { readonly [Id in ProgramRouteId]?: readonly Schema[] } = {
+  program_basket: [
+    {
+      name: 'view',
+      in: 'query',
+      required: false,
+      description: '`reference`: the equity and cadence of the program; `personal`: those of the profile.',
+      schema: { type: 'string', enum: BASKET_VIEWS, default: 'reference' },
+    },
+  ],
+  program_deploys: [
+    {
+      name: 'since',
+      in: 'query',
+      required: false,
+      description: 'The highest number that was processed: the answer follows it. 0 gives everything.',
+      schema: { type: 'integer', minimum: 0, default: 0 },
+    },
+    {
+      name: 'limit',
+      in: 'query',
+      required: false,
+      description:
+        'Deployments of a page; `links.next` leads to the next one. Without it everything is answered at once.',
+      schema: { type: 'integer', minimum: 1, maximum: MOST_PER_PAGE },
+    },
+  ],
+  program_performance: [
+    {
+      name: 'benchmark',
+      in: 'query',
+      required: false,
+      description: 'What the program is held against.',
+      schema: { type: 'string', enum: PERFORMANCE_BENCHMARKS, default: 'dca' },
+    },
+  ],
+}
+
+/** On every answer of the preview, refusals too, once the address was counted. */
+export const RATE_LIMIT_HEADERS: Schema = {
+  RateLimit: {
+    description: 'Requests that are left, and the seconds until all are back: `"preview";r=59;t=60`.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'Requests of an address in how many seconds: `"preview";q=60;w=60`.',
+    schema: { type: 'string' },
+  },
+}

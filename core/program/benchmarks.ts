@@ -1,0 +1,46 @@
+import type { Bars } from '#core/replay/bars.ts'
+import { costFraction, type ProgramData } from './program.ts'
+import { runTier } from './run-tier.ts'
+import { averageCost, termsOf } from './simulate.ts'
+
+export const BENCHMARK_NAMES = ['dca', 'vwap', 'lump_sum', 'hodl'] as const
+export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
+
+/** What one BTC cost, in dollars; null as long as nothing of the window has happened. */
+export type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
+
+/**
+ * What anybody could have done instead, over what has happened of the window:
+ * - `dca` spends each contribution at once, on the cadence that the program is compared on, and is never paused;
+ * - `vwap` is the volume-weighted mean of the typical price, (high + low + close) / 3, without costs;
+ * - `lump_sum` buys everything at the first close, with costs;
+ * - `hodl` has held from the first close on: no purchase, no costs.
+ */
+export function benchmarks(data: ProgramData, cadenceBars: number): Benchmarks {
+  const { plan, bars, first } = data
+  const start = bars.c[first]
+  if (start === undefined) return { dca: null, vwap: null, lump_sum: null, hodl: null }
+  return {
+    dca: dca(data, cadenceBars),
+    vwap: vwap(bars, first),
+    lump_sum: start / (1 - costFraction(plan.costs)),
+    hodl: start,
+  }
+}
+
+/** The average cost of a single tier that always spends all it has: a program of nothing else equals it to the last bit. */
+export function dca(data: ProgramData, cadenceBars: number): number | null {
+  const terms = termsOf(data, cadenceBars)
+  const everything = { on_contributions: true, fraction: new Float64Array(terms.closes.length).fill(1) }
+  return averageCost(runTier({ tier: 'core', weight: 1 }, everything, terms).holding)
+}
+
+/** From bar `first` on; some of that volume must be above zero. */
+function vwap({ h, l, c, v }: Bars, first: number): number {
+  let [paid, volume] = [0, 0]
+  for (let i = first; i < c.length; i++) {
+    paid += ((h[i]! + l[i]! + c[i]!) / 3) * v[i]!
+    volume += v[i]!
+  }
+  return paid / volume
+}

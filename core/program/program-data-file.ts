@@ -1,0 +1,74 @@
+// The data of a program as JSON, to the last digit, so that a service computes on exactly what the build computed on.
+import { z } from 'zod'
+import type { Bars } from '#core/replay/bars.ts'
+import { type ProgramData, TIER_NAMES } from './program.ts'
+
+const day = z.int()
+
+const rule = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('always') }),
+  z.object({
+    kind: z.literal('mayer'),
+    mean_days: z.int(),
+    bands: z.array(z.object({ below: z.number(), spend: z.number() })),
+  }),
+  z.object({
+    kind: z.literal('dips'),
+    steps: z.array(z.object({ drawdown: z.number(), spend: z.number() })),
+  }),
+])
+
+const plan = z.object({
+  alias: z.string(),
+  instrument: z.string(),
+  timeframe: z.string(),
+  window: z.object({ from: day, to: day }),
+  tiers: z.array(z.object({ tier: z.enum(TIER_NAMES), weight: z.number(), rule })),
+  contribution_cadence_bars: z.int(),
+  costs: z.object({ fee_bps: z.number(), slippage_bps: z.number() }),
+  reference_equity_usd: z.number(),
+  paused: z.array(z.object({ from: day, to: day.nullable() })),
+  tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']),
+})
+
+const prices = z.array(z.number()).transform(values => Float64Array.from(values))
+
+/** JSON has no NaN: a volume that the source left blank is null. */
+const volumes = z.array(z.number().nullable()).transform(values => Float64Array.from(values, toNumber))
+
+const programDataFile = z
+  .object({
+    plan,
+    bars: z.object({
+      timeframeMs: z.int(),
+      t: prices,
+      o: prices,
+      h: prices,
+      l: prices,
+      c: prices,
+      v: volumes,
+    }),
+    first: z.int().min(0),
+    bars_planned: z.int().min(1),
+    rolling: z.object({ windows: z.int(), win_rate: z.number(), median_cheaper: z.number() }).nullable(),
+  })
+  .refine(({ bars, first }) => hasEqualColumns(bars) && first <= bars.t.length)
+
+/** The data as a value of JSON. */
+export const toProgramDataFile = ({ bars, ...rest }: ProgramData): object => ({
+  ...rest,
+  bars: {
+    timeframeMs: bars.timeframeMs,
+    ...{ t: [...bars.t], o: [...bars.o], h: [...bars.h], l: [...bars.l], c: [...bars.c] },
+    v: Array.from(bars.v, volume => (Number.isNaN(volume) ? null : volume)),
+  },
+})
+
+/** The data in a value of JSON, or null where it has another form. */
+export const parseProgramDataFile = (value: unknown): ProgramData | null =>
+  programDataFile.safeParse(value).data ?? null
+
+const toNumber = (volume: number | null): number => volume ?? Number.NaN
+
+const hasEqualColumns = ({ t, o, h, l, c, v }: Bars): boolean =>
+  [o, h, l, c, v].every(({ length }) => length === t.length)

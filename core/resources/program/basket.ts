@@ -1,0 +1,56 @@
+import type { BasketView, ProgramBasket } from '#core/contract/payloads/program-basket.ts'
+import type { SimulationInput } from '#core/contract/payloads/program-simulation.ts'
+import { toPercent, toSignificant } from '#core/contract/rounding.ts'
+import { deploymentState } from '#core/program/deployment-state.ts'
+import type { ProgramData } from '#core/program/program.ts'
+import type { Holding } from '#core/program/run-tier.ts'
+import { averageCost, type Simulation, simulate } from '#core/program/simulate.ts'
+import { published } from './comparison.ts'
+import { asOf, pctDeployed, recordHead } from './record-parts.ts'
+
+/** `/v1/program/basket`: what the program holds. */
+export function renderBasket(
+  data: ProgramData,
+  view: BasketView,
+  input: SimulationInput,
+  simulation: Simulation = simulate(data, input.contribution_cadence_bars),
+): ProgramBasket {
+  const { equity_usd } = input
+  return {
+    ...recordHead(data.plan),
+    view,
+    as_of: asOf(data),
+    deployment_state: deploymentState(data),
+    equity_usd,
+    contribution_cadence_bars: input.contribution_cadence_bars,
+    mark_price: published(markPrice(data)),
+    tiers: simulation.tiers.map(({ tier, weight, ...holding }) => ({
+      tier,
+      weight,
+      ...holdingRecord(holding, equity_usd),
+    })),
+    totals: totalsRecord(simulation.totals, equity_usd, markPrice(data)),
+    last_deploy_seq: simulation.deployments.length,
+  }
+}
+
+/** The newest close, warm-up included: after the window its last. */
+const markPrice = ({ bars }: ProgramData): number | null => bars.c.at(-1) ?? null
+
+const holdingRecord = (holding: Holding, equity: number) => ({
+  contributed_usd: toSignificant(holding.contributed * equity),
+  deployed_usd: toSignificant(holding.deployed * equity),
+  reserve_usd: toSignificant(holding.reserve * equity),
+  btc: toSignificant(holding.btc * equity),
+  avg_cost_basis: published(averageCost(holding)),
+})
+
+function totalsRecord(totals: Holding, equity: number, price: number | null) {
+  const average = averageCost(totals)
+  return {
+    ...holdingRecord(totals, equity),
+    market_value_usd: toSignificant(totals.btc * equity * (price ?? 0)),
+    unrealized_pct: average === null || price === null ? null : toPercent((price / average - 1) * 100),
+    pct_deployed: pctDeployed(totals),
+  }
+}

@@ -1,0 +1,81 @@
+import type { Redis } from 'ioredis'
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { PREVIEW_LIMIT_PREFIX } from '../redis/keys.ts'
+import { type Count, createAddressCounts } from './address-counts.ts'
+
+export const WINDOW_SECONDS = 60
+
+/** Requests of an address in a window: a page that is looked at, and a form that is tried. */
+export const PREVIEW_LIMITS = { preview: 60, simulate: 10 } as const
+
+export type LimitName = keyof typeof PREVIEW_LIMITS
+
+/** What an address may still do. */
+export type Allowance = {
+  readonly name: LimitName
+  /** Whether this request is within the limit. */
+  readonly isWithin: boolean
+  readonly remaining: number
+  /** Until all requests are back. */
+  readonly resetSeconds: number
+}
+
+/** Counts a request of an address. Never rejects: where Redis cannot count, this process does. */
+export type PreviewLimits = (name: LimitName, address: string) => Promise<Allowance>
+
+/** No preview waits longer for a Redis that hangs; give the connection of the limits this as its command time-out. */
+export const LIMITS_TIMEOUT_MS = 150
+
+/**
+ * One limit for all processes on a Redis, and one for each process while that Redis is away. `onError` is told each time
+ * that it cannot count.
+ */
+export function createPreviewLimits(
+  redis: Redis,
+  elapsed: () => number,
+  onError: (error: unknown) => void,
+): PreviewLimits {
+  const counters = {
+    preview: createCounter(redis, 'preview', elapsed, onError),
+    simulate: createCounter(redis, 'simulate', elapsed, onError),
+  }
+  return async (name, address) => {
+    const { count, msLeft } = await counters[name](address)
+    const most = PREVIEW_LIMITS[name]
+    return {
+      name,
+      isWithin: count <= most,
+      remaining: Math.max(most - count, 0),
+      resetSeconds: Math.max(Math.ceil(msLeft / 1000), 1),
+    }
+  }
+}
+
+function createCounter(
+  redis: Redis,
+  name: LimitName,
+  elapsed: () => number,
+  onError: (error: unknown) => void,
+): (address: string) => Promise<Count> {
+  const limiter = new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix: `${PREVIEW_LIMIT_PREFIX}${name}`,
+    points: PREVIEW_LIMITS[name],
+    duration: WINDOW_SECONDS,
+  })
+  const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
+  return async address => {
+    try {
+      return toCount(await limiter.consume(address))
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return toCount(error) // so it tells what is above the limit
+      onError(error)
+      return countHere(address)
+    }
+  }
+}
+
+const toCount = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
+  count: consumedPoints,
+  msLeft: msBeforeNext,
+})

@@ -1,0 +1,34 @@
+// What a client keeps for its personal basket: exactly what it asked for.
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { toIsoInstant } from '#core/calendar.ts'
+import type { SimulationInput } from '#core/contract/payloads/program-simulation.ts'
+import { askRedis } from '../redis/connect.ts'
+import { profileKey } from '../redis/keys.ts'
+
+/** `updated_utc` is when it was stored. */
+export type Profile = SimulationInput & { readonly updated_utc: string }
+
+const stored = z.object({
+  equity_usd: z.number(),
+  contribution_cadence_bars: z.int().min(1),
+  updated_utc: z.string(),
+})
+
+/** Replaces the whole profile of a client. */
+export async function saveProfile(
+  redis: Redis,
+  client: string,
+  { equity_usd, contribution_cadence_bars }: SimulationInput,
+  nowMs: number,
+): Promise<Profile> {
+  const profile = { equity_usd, contribution_cadence_bars, updated_utc: toIsoInstant(nowMs) }
+  await askRedis(() => redis.set(profileKey(client), JSON.stringify(profile)))
+  return profile
+}
+
+/** The profile of a client, or null. Throws where it is not what was written. */
+export async function readProfile(redis: Redis, client: string): Promise<Profile | null> {
+  const text = await askRedis(() => redis.get(profileKey(client)))
+  return text === null ? null : stored.parse(JSON.parse(text))
+}

@@ -1,0 +1,92 @@
+// How quickly a client gets its signals. It is read from the log and the ledger, where the worker has left it: there is no
+// second book of it, and no delivery pays for one.
+import type { Redis } from 'ioredis'
+import { readDeliveries } from '../delivery/ledger.ts'
+import { readStoredHead } from '../log/guard.ts'
+import { toLogged } from '../log/read-log.ts'
+import { askRedis } from '../redis/connect.ts'
+import { LOG } from '../redis/keys.ts'
+
+/** Deliveries that are measured, the newest: a 99th percentile of ten values, and a day or a month of most books. */
+export const MOST_MEASURED = 1_000
+
+/** Numbers that are looked through for them: a client that is entitled to little has fewer, and the answer says how many. */
+export const MOST_LOOKED_THROUGH = 10_000
+
+/** Numbers that are asked for at once. */
+const BLOCK = 1_000
+
+/** Values in milliseconds; a percentile is the smallest value that so many of all are not above (nearest rank). */
+export type Spread = { readonly p50: number; readonly p99: number; readonly max: number }
+
+/** What a client waited for its signals, counted from when they were written to the log. Null where nothing was delivered. */
+export type Latency = {
+  /** Deliveries that were measured. */
+  readonly deliveries: number
+  /** Until its first attempt was begun. */
+  readonly firstAttempt: Spread | null
+  /** Until the client had acknowledged it, in whichever attempt. */
+  readonly acknowledged: Spread | null
+}
+
+type Times = { readonly seq: number; readonly firstAttemptAt: number; readonly settledAt: number }
+
+/**
+ * Latency of the last deliveries of a client that were acknowledged. One that was replayed is left out: its second round
+ * says when somebody ordered it, and nothing of the service.
+ */
+export async function readLatency(redis: Redis, client: string): Promise<Latency> {
+  const times = await lastDelivered(redis, client)
+  const firedAt = await readFiredAt(
+    redis,
+    times.map(({ seq }) => seq),
+  )
+  const waits = (end: (time: Times) => number): readonly number[] =>
+    times.flatMap(time => {
+      const atMs = firedAt.get(time.seq)
+      // The clock of whoever fired may be a little ahead of that of the worker.
+      return atMs === undefined ? [] : [Math.max(0, end(time) - atMs)]
+    })
+  return {
+    deliveries: firedAt.size,
+    firstAttempt: spreadOf(waits(({ firstAttemptAt }) => firstAttemptAt)),
+    acknowledged: spreadOf(waits(({ settledAt }) => settledAt)),
+  }
+}
+
+/** From the newest number downwards. */
+async function lastDelivered(redis: Redis, client: string): Promise<readonly Times[]> {
+  const found: Times[] = []
+  const { seq: newest } = await readStoredHead(redis)
+  const lowest = Math.max(1, newest - MOST_LOOKED_THROUGH + 1)
+  for (let top = newest; top >= lowest && found.length < MOST_MEASURED; top -= BLOCK) {
+    const seqs = Array.from({ length: Math.min(BLOCK, top - lowest + 1) }, (_, i) => top - i)
+    const states = await readDeliveries(redis, seqs, client)
+    for (const [i, state] of states.entries()) {
+      if (state?.status !== 'delivered' || state.round > 1) continue
+      const { first_attempt_at: firstAttemptAt, settled_at: settledAt } = state
+      if (firstAttemptAt !== null && settledAt !== null)
+        found.push({ seq: seqs[i]!, firstAttemptAt, settledAt })
+    }
+  }
+  return found.slice(0, MOST_MEASURED)
+}
+
+async function readFiredAt(redis: Redis, seqs: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const entries = await askRedis(() =>
+    Promise.all(seqs.map(seq => redis.xrange(LOG, `${seq}-0`, `${seq}-0`))),
+  )
+  return new Map(
+    entries
+      .flat()
+      .map(toLogged)
+      .map(({ seq, atMs }) => [seq, atMs]),
+  )
+}
+
+/** Of some values, in any order. */
+export function spreadOf(values: readonly number[]): Spread | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  const ranked = (fraction: number): number => sorted[Math.ceil(fraction * sorted.length) - 1]!
+  return sorted.length === 0 ? null : { p50: ranked(0.5), p99: ranked(0.99), max: ranked(1) }
+}

@@ -1,0 +1,65 @@
+import { privateKey } from '#core/contract/artifacts.ts'
+import {
+  PROGRAM_FILES,
+  PROGRAM_FORMAT,
+  PROGRAM_INDEX,
+  type ProgramFile,
+  type ProgramIndex,
+  programFileName,
+} from '#core/contract/program-files.ts'
+import type { ProgramData } from '#core/program/program.ts'
+import { toProgramDataFile } from '#core/program/program-data-file.ts'
+import { renderBasket } from '#core/resources/program/basket.ts'
+import { renderDeploys } from '#core/resources/program/deploys.ts'
+import { renderPerformance } from '#core/resources/program/performance.ts'
+import { renderManifest, renderPreview } from '#core/resources/program/preview.ts'
+import { sha256 } from '#storage/digest.ts'
+import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import type { Signer } from '#storage/signature.ts'
+import { writeOnce } from '#storage/write-once.ts'
+import { saltOf } from './salt.ts'
+
+const JSON_HEADERS = { content_type: 'application/json' }
+
+/**
+ * Writes the files of a program to the private store, last their index, and returns its digest; null where there is no
+ * program. The index is salted like the record of the inputs, because a basket follows from prices that everybody has
+ * and from a handful of parameters that can be guessed. Without a signing key there is no salt, and the digest binds all
+ * the same.
+ */
+export async function saveProgram(
+  privateStore: ObjectStore,
+  version: string,
+  program: ProgramData | null,
+  signer: Signer | null,
+): Promise<string | null> {
+  if (program === null) return null
+  const documents = programDocuments(program, version)
+  const files: ProgramIndex['files'] = []
+  for (const name of PROGRAM_FILES) {
+    const bytes = toAnswerBytes(documents[name])
+    await writeOnce(privateStore, privateKey(version, programFileName(name)), bytes, JSON_HEADERS)
+    files.push({ name, bytes: bytes.length, sha256: sha256(bytes) })
+  }
+  const { alias } = program.plan
+  const salt = signer === null ? null : saltOf(signer, 'program', version)
+  const index = toJsonBytes({ format_version: PROGRAM_FORMAT, alias, salt, files } satisfies ProgramIndex)
+  await writeOnce(privateStore, privateKey(version, PROGRAM_INDEX), index, JSON_HEADERS)
+  return sha256(index)
+}
+
+/** Everything that is stored of a program: its data, and the records that leave as they are. */
+export function programDocuments(data: ProgramData, version: string): Readonly<Record<ProgramFile, object>> {
+  const { reference_equity_usd: equity_usd, contribution_cadence_bars } = data.plan
+  return {
+    data: toProgramDataFile(data),
+    preview: renderPreview(data),
+    manifest: renderManifest(data, version),
+    basket: renderBasket(data, 'reference', { equity_usd, contribution_cadence_bars }),
+    deploys: renderDeploys(data),
+    'performance-dca': renderPerformance(data, 'dca'),
+    'performance-hodl': renderPerformance(data, 'hodl'),
+    'performance-lump_sum': renderPerformance(data, 'lump_sum'),
+  }
+}

@@ -1,0 +1,20 @@
+import { sha256 } from './digest.ts'
+import type { ObjectStore } from './object-store.ts'
+import { UnreadableError } from './unreadable-error.ts'
+
+/**
+ * A private file of a published version, held to its digest. Throws an UnreadableError where it is missing or altered, and
+ * a StoreError where the store cannot tell.
+ */
+export async function readPrivateFile(
+  privateStore: ObjectStore,
+  key: string,
+  digest: string | undefined,
+): Promise<Uint8Array> {
+  const bytes = await privateStore.read(key)
+  if (bytes !== null && sha256(bytes) === digest) return bytes
+  const what = bytes === null ? 'is missing' : 'is not the file that was published'
+  throw new UnreadableError(
+    `${privateStore.url}/${key} ${what}: restore it from a copy, or name the private store that has it`,
+  )
+}

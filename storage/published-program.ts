@@ -1,0 +1,81 @@
+import { privateKey } from '#core/contract/artifacts.ts'
+import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
+import {
+  PROGRAM_FILES,
+  PROGRAM_INDEX,
+  type ProgramFile,
+  type ProgramIndex,
+  type ProgramRecord,
+  programFileName,
+  programIndex,
+} from '#core/contract/program-files.ts'
+import type { ProgramData } from '#core/program/program.ts'
+import { parseProgramDataFile } from '#core/program/program-data-file.ts'
+import type { ObjectStore } from './object-store.ts'
+import { parseJson } from './parse-json.ts'
+import { readPrivateFile } from './private-file.ts'
+import { readManifest } from './published-manifest.ts'
+import { UnreadableError } from './unreadable-error.ts'
+
+/** A program as a version published it. */
+export type ServedProgram = {
+  readonly version: string
+  readonly alias: string
+  readonly data: ProgramData
+  /** Each record as it was published, to the byte. */
+  readonly documents: Readonly<Record<ProgramRecord, Uint8Array>>
+}
+
+/**
+ * The program of a published version, each file held to its digest; null where the version has none. Throws an
+ * UnreadableError where a file is missing, altered or of another form, and a StoreError where a store cannot tell.
+ */
+export async function readProgram(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  current: CurrentVersion,
+): Promise<ServedProgram | null> {
+  return readProgramOf(privateStore, await readManifest(store, current))
+}
+
+/** The same of a version whose manifest was read. */
+export async function readProgramOf(
+  privateStore: ObjectStore,
+  { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,
+): Promise<ServedProgram | null> {
+  if (program_sha256 === null) return null
+  const index = await readIndex(privateStore, version, program_sha256)
+  const read = async (file: ProgramFile) =>
+    [file, await readFile(privateStore, version, index, file)] as const
+  const files = Object.fromEntries(await Promise.all(PROGRAM_FILES.map(read))) as Record<
+    ProgramFile,
+    Uint8Array
+  > // one entry a file
+  const { data: dataBytes, ...documents } = files
+  const data = parseProgramDataFile(parseJson(dataBytes))
+  if (data === null || data.plan.alias !== index.alias) throw otherForm(privateStore, version, 'data')
+  return { version, alias: index.alias, data, documents }
+}
+
+async function readIndex(privateStore: ObjectStore, version: string, digest: string): Promise<ProgramIndex> {
+  const key = privateKey(version, PROGRAM_INDEX)
+  const index = programIndex.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
+  if (index.success) return index.data
+  throw new UnreadableError(`${privateStore.url}/${key} has another form: update the program`)
+}
+
+async function readFile(
+  privateStore: ObjectStore,
+  version: string,
+  { files }: ProgramIndex,
+  file: ProgramFile,
+): Promise<Uint8Array> {
+  const digest = files.find(({ name }) => name === file)?.sha256
+  if (digest === undefined) throw otherForm(privateStore, version, file)
+  return readPrivateFile(privateStore, privateKey(version, programFileName(file)), digest)
+}
+
+const otherForm = (privateStore: ObjectStore, version: string, file: ProgramFile): UnreadableError =>
+  new UnreadableError(
+    `${privateStore.url}/${privateKey(version, programFileName(file))} has another form: update the program`,
+  )

@@ -1,0 +1,39 @@
+import { basename } from 'node:path'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * The files that take longest, the longest first. One that begins when all others are done leaves the other workers idle to
+ * its end; a clean checkout knows nothing of earlier runs, so it is told here. The order need not be exact.
+ */
+const LONGEST = [
+  's3-killed-build',
+  'killed-build',
+  'sixty-nights',
+  's3-refusals',
+  'delivery-kills',
+  'run-signals',
+  'cdn-purge',
+  'live-process',
+  'readme',
+  'readme-signals',
+  'bad-input',
+  'run',
+  'disk-full',
+  's3-outage',
+]
+
+/** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */
+const PROJECTS = ['system', 'signals', 'fast']
+
+/** Starts the longest files first. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files) // what is not listed: by its last duration where one is known, else by its size
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b))
+  }
+}
+
+function placeOf({ project, moduleId }: TestSpecification): number {
+  const place = LONGEST.indexOf(basename(moduleId, '.test.ts'))
+  return PROJECTS.indexOf(project.name) * 1_000 + (place < 0 ? LONGEST.length : place)
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import { benchmarks } from '#core/program/benchmarks.ts'
+import { deploymentState } from '#core/program/deployment-state.ts'
+import { prepareProgram } from '#core/program/prepare-program.ts'
+import type { ProgramPlan } from '#core/program/program.ts'
+import { rollingFigures } from '#core/program/rolling.ts'
+import { simulate } from '#core/program/simulate.ts'
+import { ALWAYS, barsOf, DAY_0, firstBars, planOf } from './programs.ts'
+
+const DAYS = barsOf(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
+const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
+  window: { from: DAY_0 + day, to: DAY_0 + to },
+})
+const LAST_30 = planOf(1, windowFrom(270, 320))
+
+describe('the bars of a program', () => {
+  test('are 200 days before its window, and what has happened of it', () => {
+    const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)
+    expect([first, bars.t.length, bars_planned]).toEqual([200, 231, 31])
+    expect(bars.t[first]).toBe((DAY_0 + 250) * DAY_MS)
+    expect(bars.t.at(-1)).toBe((DAY_0 + 280) * DAY_MS)
+  })
+
+  test('are fewer before it where the history is shorter, and 200 days of them at any timeframe', () => {
+    expect(prepareProgram(planOf(1, windowFrom(10, 320)), DAYS).first).toBe(10)
+    const halves = barsOf(
+      Array.from({ length: 900 }, () => 5),
+      DAY_MS / 2,
+    )
+    expect(prepareProgram(planOf(1, windowFrom(300, 301)), halves)).toMatchObject({
+      first: 400,
+      bars_planned: 4,
+    })
+  })
+
+  test('reach back as far as the longest mean', () => {
+    const rule = { kind: 'mayer', mean_days: 250, bands: [{ below: 1, spend: 1 }] } as const
+    const plan = planOf(1, { ...windowFrom(270, 280), tiers: [{ tier: 'cyclical', weight: 1, rule }] })
+    expect(prepareProgram(plan, DAYS).first).toBe(250)
+  })
+
+  test('carry no rolling figures where the history is too short for one window', () => {
+    const bars = barsOf(Array.from({ length: 565 }, (_, i) => 100 + (i % 7)))
+    expect(prepareProgram(LAST_30, firstBars(bars, 564)).rolling).toBeNull()
+    expect(prepareProgram(LAST_30, bars).rolling?.windows).toBe(1)
+  })
+})
+
+describe('the state of a program', () => {
+  const on = (count: number, changed: Partial<ProgramPlan> = {}) =>
+    deploymentState(
+      prepareProgram(planOf(1, { ...windowFrom(270, 280), ...changed }), firstBars(DAYS, count)),
+    )
+
+  test('goes from the first close of its window to the last', () => {
+    expect([0, 270, 271, 280, 281, 300].map(count => on(count))).toEqual([
+      'not_started',
+      'not_started',
+      'accumulating',
+      'accumulating',
+      'complete',
+      'complete',
+    ])
+  })
+
+  test('is paused while the newest bar lies in a paused span, both days belonging to it', () => {
+    const paused = [{ from: DAY_0 + 273, to: DAY_0 + 274 }]
+    expect([273, 274, 275, 276].map(count => on(count, { paused }))).toEqual([
+      'accumulating',
+      'paused',
+      'paused',
+      'accumulating',
+    ])
+  })
+
+  test('stays paused in a span without an end, until the window is over', () => {
+    const paused = [{ from: DAY_0 + 273, to: null }]
+    expect([274, 280, 281].map(count => on(count, { paused }))).toEqual(['paused', 'paused', 'complete'])
+  })
+})
+
+test('a program that has not begun has spent nothing and is compared with nothing', () => {
+  const data = prepareProgram(planOf(1, windowFrom(310, 320)), DAYS)
+  expect(simulate(data, 7).totals).toEqual({ contributed: 0, deployed: 0, reserve: 0, btc: 0 })
+  expect(benchmarks(data, 7)).toEqual({ dca: null, vwap: null, lump_sum: null, hodl: null })
+})
+
+test.each([0, -1, 1.5, Number.NaN])('a cadence of %d bars is refused', cadence => {
+  expect(() => simulate(prepareProgram(LAST_30, DAYS), cadence)).toThrow('a whole number of bars from 1 on')
+})
+
+test('a rolling program of tiers that all do what dca does never wins by rounding', () => {
+  const bars = barsOf(Array.from({ length: 600 }, (_, i) => 100.1 + (i % 13) / 7))
+  const tiers = (['core', 'cyclical', 'tactical'] as const).map(tier => ({
+    tier,
+    weight: 1 / 3,
+    rule: ALWAYS,
+  }))
+  expect(rollingFigures(planOf(1, { tiers }), bars)).toEqual({ windows: 36, win_rate: 0, median_cheaper: 0 })
+})

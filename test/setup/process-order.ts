@@ -1,0 +1,14 @@
+import { z } from 'zod'
+
+const order = z.object({
+  redisUrl: z.string(),
+  /** The private store of the service. */
+  privateFolder: z.string(),
+  pace: z.object({ flightMs: z.number(), overdueAfterMs: z.number(), leaseMs: z.number() }),
+})
+
+/** What a process of the service is told at its start. */
+export type ProcessOrder = z.infer<typeof order>
+
+/** Reads it from an argument. */
+export const parseOrder = (text = ''): ProcessOrder => order.parse(JSON.parse(text))

@@ -1,0 +1,81 @@
+// The service serves the program of the served version, and keeps the one before where a new one cannot be read.
+import { beforeEach, expect, test } from 'vitest'
+import type { Alert } from '#signals/alert.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { createProgramReader } from '../../cli/signals/followed-program.ts'
+import { A, B, backTo, C, programOf, publishWith, spoil } from '../static-build/program-store.ts'
+
+let stores: MemoryStores
+let errors: unknown[]
+let alerts: Alert[]
+
+beforeEach(() => {
+  stores = createMemoryStores()
+  errors = []
+  alerts = []
+})
+
+const reader = (source: MemoryStores = stores) =>
+  createProgramReader(source, { onError: error => errors.push(error), raise: alert => alerts.push(alert) })
+
+test('the program of the served version is served, whether it is newer or was rolled back to', async () => {
+  const { look, current } = reader()
+  await look()
+  expect(current()).toBeNull() // nothing is published
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  expect(current()?.version).toBe(A)
+  await publishWith(stores, B, programOf([100, 101]))
+  await look()
+  expect(current()).toMatchObject({ version: B, alias: 'accumulation' })
+  await backTo(stores, A)
+  await look()
+  expect(current()?.version).toBe(A)
+  expect([errors, alerts]).toEqual([[], []])
+})
+
+test('a version without a program has none', async () => {
+  const { look, current } = reader()
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  await publishWith(stores, B, null)
+  await look()
+  expect(current()).toBeNull()
+})
+
+test('a program that is not as published leaves the one before, is told and alerted, and tried again', async () => {
+  const { look, current } = reader()
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  await publishWith(stores, B, programOf([100, 101]))
+  await spoil(stores, B, 'program/data.json')
+  await look()
+  await look()
+  expect(current()?.version).toBe(A)
+  expect(errors).toHaveLength(2)
+  expect(alerts[0]).toMatchObject({ kind: 'program_unreadable', subject: 'program' })
+  expect(alerts[0]?.message).toMatch(new RegExp(`that of ${A} is served on: .*data.json is not the file`))
+  await publishWith(stores, C, programOf([100, 101]), { allowRestatement: true })
+  await look()
+  expect(current()?.version).toBe(C)
+})
+
+test('a store that is away changes nothing, and a slow look is not overtaken by the next', async () => {
+  let outage: Error | null = null
+  let reads = 0
+  const read = async (key: string) => {
+    reads++
+    if (outage !== null) throw outage
+    return stores.privateStore.read(key)
+  }
+  const { look, current } = reader({ ...stores, privateStore: { ...stores.privateStore, read } })
+  await publishWith(stores, A, programOf([100]))
+  outage = new StoreError('read', 'memory:private', 'program', 'away')
+  await look()
+  expect([current(), errors]).toEqual([null, [outage]])
+  outage = null
+  reads = 0
+  await Promise.all([look(), look()])
+  expect([current()?.version, reads]).toEqual([A, 9])
+})
