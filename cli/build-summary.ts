@@ -155,8 +155,14 @@ function yearTable({ yearly_returns_pct: rows }: BuildSummary): string[] {
 const programLine = (program: ProgramSummary): string =>
   `program ${program.alias}: ${program.deployment_state}, ${program.deployments} deployments at ` +
   `${twoDecimals(program.avg_cost_basis)} on average, ${twoDecimals(program.pct_deployed)} % deployed, ` +
-  `${twoDecimals(program.pct_cheaper_than_dca)} % cheaper than dca; cheaper in ` +
+  `${againstDca(program.pct_cheaper_than_dca)} than dca; cheaper in ` +
   `${twoDecimals(program.rolling_win_rate_pct)} % of rolling years`
+
+/** `0.55 % dearer`. */
+const againstDca = (pctCheaper: number | null): string =>
+  pctCheaper === null
+    ? '- % cheaper'
+    : `${twoDecimals(Math.abs(pctCheaper))} % ${pctCheaper < 0 ? 'dearer' : 'cheaper'}`
 
 const twoDecimals = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : '-')
 

@@ -124,7 +124,7 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError 
   if (error instanceof RedisDownError) {
     return new ApiError(
       'unavailable',
-      'the log of signals cannot be reached; no signal is lost, ask again in a moment',
+      'keys and signals cannot be looked up for now; no signal is lost, ask again in a moment',
     )
   }
   onError(error)

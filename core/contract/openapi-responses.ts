@@ -67,7 +67,7 @@ const COMMON_REFUSALS: readonly ErrorCode[] = [
 ]
 
 /** The refusals by status: those given, and those that every route has. */
-export function refusals(own: readonly ErrorCode[]): Schema {
+export function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
   const codes = [...new Set([...own, ...COMMON_REFUSALS])]
   const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
   const describe = (status: number) => ({

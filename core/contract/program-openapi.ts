@@ -44,8 +44,19 @@ export const PROGRAM_PARAMETERS: { readonly [Id in ProgramRouteId]?: readonly Sc
   ],
 }
 
-/** On every answer of the preview, refusals too, once the address was counted. */
-export const RATE_LIMIT_HEADERS: Schema = {
+/** The responses of a route of the preview: each with the limit, once the address was counted. */
+export const withLimitHeaders = (responses: Readonly<Record<string, Schema>>): Schema =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      if (UNCOUNTED.includes(status)) return [status, response]
+      return [status, { ...response, headers: status === '429' ? REFUSAL_HEADERS : LIMIT_HEADERS }]
+    }),
+  )
+
+/** Refused before the address is counted. */
+const UNCOUNTED: readonly string[] = ['405', '414', '431']
+
+const LIMIT_HEADERS: Schema = {
   RateLimit: {
     description: 'Requests that are left, and the seconds until all are back: `"preview";r=59;t=60`.',
     schema: { type: 'string' },
@@ -53,5 +64,13 @@ export const RATE_LIMIT_HEADERS: Schema = {
   'RateLimit-Policy': {
     description: 'Requests of an address in how many seconds: `"preview";q=60;w=60`.',
     schema: { type: 'string' },
+  },
+}
+
+const REFUSAL_HEADERS: Schema = {
+  ...LIMIT_HEADERS,
+  'Retry-After': {
+    description: 'Seconds until all requests are back.',
+    schema: { type: 'integer', minimum: 1 },
   },
 }

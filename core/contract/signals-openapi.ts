@@ -6,7 +6,7 @@ import { keyedMeta } from './keyed-meta.ts'
 import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
 import { NOT_MODIFIED, refusals } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
-import { PROGRAM_PARAMETERS, RATE_LIMIT_HEADERS } from './program-openapi.ts'
+import { PROGRAM_PARAMETERS, withLimitHeaders } from './program-openapi.ts'
 import { links } from './register.ts'
 import { HISTORY_FORMATS, MOST_ACCOUNTED, MOST_PER_PAGE } from './signal-query.ts'
 import { type Access, isKeyless, type SignalsRoute, type SignalsRouteId } from './signals-route.ts'
@@ -69,15 +69,14 @@ const toOperation = (route: SignalsRoute): Schema => ({
   security: isKeyless(route) ? [] : [{ ApiKey: [] }],
   parameters: PARAMETERS[route.id] ?? [],
   ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body) }),
-  responses: {
-    200: { description: 'The answer.', ...headersOf(route), content: contentOf(route) },
-    ...(route.id === 'program_preview' ? NOT_MODIFIED : {}),
-    ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
-  },
+  responses: route.access === 'preview' ? withLimitHeaders(responsesOf(route)) : responsesOf(route),
 })
 
-const headersOf = ({ access }: SignalsRoute): Schema =>
-  access === 'preview' ? { headers: RATE_LIMIT_HEADERS } : {}
+const responsesOf = (route: SignalsRoute): Readonly<Record<string, Schema>> => ({
+  200: { description: 'The answer.', content: contentOf(route) },
+  ...(route.id === 'program_preview' ? NOT_MODIFIED : {}),
+  ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
+})
 
 const bodyOf = (body: z.ZodType): Schema => ({
   required: true,

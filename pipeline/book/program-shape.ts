@@ -2,12 +2,16 @@ import { z } from 'zod'
 import { parseIsoDate, toEpochDay } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { TV_STATUSES } from '#core/contract/payloads/strategy.ts'
-import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, timeframe } from './catalogue.ts'
+import { INSTRUMENT_FORM, INSTRUMENT_PATTERN } from './catalogue.ts'
 import { got } from './field.ts'
 import { EARLIEST_MS, LATEST_MS } from './moment.ts'
+import type { Timeframe } from './timeframe.ts'
 import { mapSchema } from './yaml-fields.ts'
 
 // The fields of `program.yaml`. `expected` is the text of the message when a value is refused.
+
+/** It buys over years: finer bars tell it nothing more, and its rolling years would take a night of their own. */
+export const PROGRAM_TIMEFRAMES = ['1h', '4h', '1d'] as const satisfies readonly Timeframe[]
 
 /** Ten years of daily bars: what contributes more rarely than that is no program. */
 const MAX_CADENCE_BARS = 3650
@@ -53,7 +57,13 @@ export const programShape = (ids: readonly string[]) => ({
     description: 'Spot market; also the name of its folder under bars/.',
     expected: INSTRUMENT_FORM,
   }),
-  timeframe: timeframe('Timeframe of the bars that the program buys on.').default('1d'),
+  timeframe: z
+    .enum(PROGRAM_TIMEFRAMES)
+    .default('1d')
+    .meta({
+      description: 'Timeframe of the bars that the program buys on.',
+      expected: `one of ${PROGRAM_TIMEFRAMES.join(', ')}`,
+    }),
   window: map('The planned window.', 'a map with from and to'),
   tiers: optionalMap('The tiers; without it the three of the definition.', 'a map of tiers'),
   contribution_cadence_bars: z

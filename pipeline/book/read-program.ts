@@ -3,11 +3,12 @@ import type { BarsFile, BarsKey, BookProgram } from './book.ts'
 import { INSTRUMENT_PATTERN } from './catalogue.ts'
 import { got, listed, nearestTo } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { PROGRAM_TIMEFRAMES } from './program-shape.ts'
 import { readBars } from './read-bars.ts'
 import { instrumentsIn } from './read-market.ts'
 import { readPlan } from './read-plan.ts'
 import type { Reading } from './reading.ts'
-import { TIMEFRAMES, type Timeframe } from './timeframe.ts'
+import type { Timeframe } from './timeframe.ts'
 import { toMap } from './yaml-fields.ts'
 import { readYaml, type YamlFile } from './yaml-file.ts'
 
@@ -36,7 +37,7 @@ export async function readProgram(
 /** What tells the bars, whatever else is wrong with the plan; null for what cannot be told. */
 const wantedSchema = z.object({
   instrument: z.string().regex(INSTRUMENT_PATTERN).nullable().catch(null),
-  timeframe: z.enum(TIMEFRAMES).default('1d').nullable().catch(null),
+  timeframe: z.enum(PROGRAM_TIMEFRAMES).default('1d').nullable().catch(null),
 })
 
 async function barsOf(

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { TIER_NAMES, type Tier, type TierName, type TierRule } from '#core/program/program.ts'
+import { WEIGHT_TOLERANCE } from '#core/program/program-problems.ts'
 import type { Path } from './locate.ts'
 import { bandShape, stepShape, tierShapes, tiersShape } from './program-shape.ts'
 import { type Fields, reportFields, soundEntries, soundFields, toMap } from './yaml-fields.ts'
@@ -7,9 +8,6 @@ import type { YamlFile } from './yaml-file.ts'
 
 /** Days of closes in the mean of the Mayer multiple, by its definition. */
 const MAYER_DAYS = 200
-
-/** Sums of decimal fractions are off by their rounding, and by nothing else. */
-const WEIGHT_TOLERANCE = 1e-9
 
 const DEFAULT_BANDS = [
   { below: 0.8, spend: 1 },

@@ -63,14 +63,14 @@ function createCounter(
     points: PREVIEW_LIMITS[name],
     duration: WINDOW_SECONDS,
   })
-  const countHere = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
+  const here = createAddressCounts(WINDOW_SECONDS * 1000, elapsed)
   return async address => {
     try {
       return toCount(await limiter.consume(address))
     } catch (error) {
       if (error instanceof RateLimiterRes) return toCount(error) // so it tells what is above the limit
       onError(error)
-      return countHere(address)
+      return here.add(address)
     }
   }
 }

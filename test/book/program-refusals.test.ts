@@ -45,10 +45,10 @@ test.each<[string, string, string, string]>([
     '3:12: timeframe: expected bars/BTCUSDT-SPOT/4h.csv or .csv.gz, got no such file; bars/BTCUSDT-SPOT/ has 1d.csv',
   ],
   [
-    'a timeframe that is none',
+    'a timeframe that is too fine',
     'window',
-    'timeframe: 2d\nwindow',
-    '3:12: timeframe: expected one of 1m, 5m, 15m, 1h, 4h, 1d, got "2d"',
+    'timeframe: 15m\nwindow',
+    '3:12: timeframe: expected one of 1h, 4h, 1d, got "15m"',
   ],
   ['a day that no calendar has', '2020-01-01', '2020-02-30', `4:9: window.from: ${DATE}, got "2020-02-30"`],
   ['a year that is none of bars', '2029-12-31', '2129-12-31', `5:7: window.to: ${DATE}, got "2129-12-31"`],

@@ -86,9 +86,15 @@ describe('a sound program', () => {
 })
 
 test('a window of more bars than a request can simulate is a problem', async () => {
-  const minutes = { ...withProgram('window', 'timeframe: 1m\nwindow'), 'bars/BTCUSDT-SPOT/1m.csv': BARS }
-  expect(await problemsOf(minutes)).toEqual([
-    'program.yaml:6:7: window.to: expected a window of at most 100000 bars, got 5260320 of 1m: take a longer timeframe',
+  const hours = {
+    ...withProgram(
+      'window:\n  from: 2020-01-01\n  to: 2029',
+      'timeframe: 1h\nwindow:\n  from: 2020-01-01\n  to: 2039',
+    ),
+    'bars/BTCUSDT-SPOT/1h.csv': BARS,
+  }
+  expect(await problemsOf(hours)).toEqual([
+    'program.yaml:6:7: window.to: expected a window of at most 100000 bars, got 175320 of 1h: take a longer timeframe',
   ])
 })
 

@@ -83,7 +83,7 @@ test('a program is told in one line, and only where there is one', () => {
   }
   expect(printed({ ...SUMMARY, program })).toContain(
     'program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ' +
-      '-0.55 % cheaper than dca; cheaper in - % of rolling years\n\n46 artifacts',
+      '0.55 % dearer than dca; cheaper in - % of rolling years\n\n46 artifacts',
   )
   expect(printed(SUMMARY)).not.toContain('program')
 })

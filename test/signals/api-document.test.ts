@@ -17,7 +17,10 @@ const operation = z.looseObject({
       content: z.looseObject({ 'application/json': z.looseObject({ schema: z.looseObject({}) }) }),
     })
     .optional(),
-  responses: z.record(z.string(), z.looseObject({ description: z.string().min(1) })),
+  responses: z.record(
+    z.string(),
+    z.looseObject({ description: z.string().min(1), headers: z.looseObject({}).optional() }),
+  ),
 })
 
 const openApi = z.looseObject({
@@ -58,6 +61,20 @@ test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are re
   )
   expect(statuses.includes('403')).toBe(route.access === 'account' || route.access === 'program')
   expect(statuses.includes('429')).toBe(route.access === 'preview' || route.id === 'put_webhook')
+})
+
+test('the preview tells of the headers of its limit wherever they are, and when to ask again', async () => {
+  const { paths } = await readDocument()
+  const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
+  for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
+    const headers = Object.entries(responses).map(
+      ([status, { headers }]) => [status, Object.keys(headers ?? {})] as const,
+    )
+    for (const [status, names] of headers) {
+      const limit = ['405', '414', '431'].includes(status) ? [] : ['RateLimit', 'RateLimit-Policy']
+      expect([status, names]).toEqual([status, status === '429' ? [...limit, 'Retry-After'] : limit])
+    }
+  }
 })
 
 test.each([

@@ -144,7 +144,11 @@ describe('Redis', () => {
       const response = await app.request(path, requestOf(route, token))
       expect([path, access, response.status]).toEqual([path, access, 503])
       expect(response.headers.get('retry-after')).toBe('5')
-      expect((await refusalOf(response)).code).toBe('unavailable')
+      expect(await refusalOf(response)).toEqual({
+        code: 'unavailable',
+        message: 'keys and signals cannot be looked up for now; no signal is lost, ask again in a moment',
+        details: null,
+      })
       expect((await app.request(path, requestOf(route, 'nonsense'))).status).toBe(401)
     }
     expect((await app.request('/healthz')).status).toBe(200)

@@ -220,6 +220,9 @@ describe('clients', () => {
     const disabled = await request('POST', '/ops/clients/acme/webhook/disable', { why: 'maintenance' })
     expect(disabled.json).toMatchObject({ data: { enabled: false, disabled_why: 'maintenance' } })
     expect(await redis.smembers(WEBHOOKS)).toEqual([])
+    expect((await request('POST', '/ops/clients/acme/test')).json).toMatchObject({
+      error: { code: 'conflict', message: expect.stringContaining('is disabled (maintenance): enable it') },
+    })
     expect((await request('POST', '/ops/clients/acme/webhook/enable')).json).toMatchObject({
       data: { enabled: true },
     })

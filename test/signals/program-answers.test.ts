@@ -147,6 +147,8 @@ describe('the personal basket', () => {
     await client.put('/v1/program/profile', profile)
     const basket = programBasket.parse(await dataOf(await client.get('/v1/program/basket?view=personal')))
     expect(basket).toEqual(renderBasket(PROGRAM.data, 'personal', profile))
+    const newest = programDeploys.parse(parsed(PROGRAM.documents.deploys)).at(-1)
+    expect(basket.last_deploy_seq).toBe(newest?.seq) // of the deployments that can be pulled, at any cadence
     const simulation = programSimulation.parse(
       await dataOf(await client.post('/v1/program/simulate', profile)),
     )

@@ -72,8 +72,21 @@ export const removeWebhook: Handler = async (c, parts) => {
 }
 
 export const fireTest: Handler = async (c, parts) => {
-  const seq = await parts.orders.fireTest(await assertWebhook(c, parts))
+  const id = await assertWebhook(c, parts)
+  await assertEnabled(id, parts)
+  const seq = await parts.orders.fireTest(id)
   return { status: 201, data: { seq } }
+}
+
+/** To a disabled webhook nothing is sent: whoever waits for the test would wait for ever. */
+async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
+  const webhook = (await readWebhookStates(redis, [id])).get(id)
+  if (webhook?.enabled !== false) return
+  const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`
+  throw new ApiError(
+    'conflict',
+    `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,
+  )
 }
 
 export const replay: Handler = async (c, parts) => {

@@ -83,7 +83,8 @@ const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParam
 
 function personalBasket({ data, simulationOf }: PreparedProgram, input: Profile): Json {
   const { simulation } = simulationOf(input.contribution_cadence_bars)
-  return renderBasket(data, 'personal', input, simulation) as Json // its type leaves room for later fields
+  const { simulation: reference } = simulationOf(data.plan.contribution_cadence_bars)
+  return renderBasket(data, 'personal', input, simulation, reference) as Json // its type leaves room for later fields
 }
 
 async function profileOf({ redis }: ServedParts, client: string): Promise<Profile> {

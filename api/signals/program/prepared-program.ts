@@ -40,6 +40,7 @@ function prepare({ data, documents }: ServedProgram): PreparedProgram {
     maxSize: MOST_DEPLOYMENTS,
     sizeCalculation: ({ simulation }) => simulation.deployments.length + 1,
   })
+  warmUp(data)
   return {
     data,
     documents,
@@ -51,4 +52,11 @@ function prepare({ data, documents }: ServedProgram): PreparedProgram {
       return simulation
     },
   }
+}
+
+/** So many runs, and the engine of JavaScript has compiled what a simulation is made of: the first asker does not wait for it. */
+const WARM_UP_RUNS = 20
+
+function warmUp(data: ServedProgram['data']): void {
+  for (let cadence = 1; cadence <= WARM_UP_RUNS; cadence++) prepareSimulation(data, cadence)
 }

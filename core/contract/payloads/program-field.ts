@@ -108,4 +108,4 @@ export const asOf = instant('Close of the newest bar; null where there is none.'
 export const lastDeploySeq = z
   .int()
   .min(0)
-  .describe('Number of the newest deployment; 0 where there is none.')
+  .describe('Number of the newest deployment that `/v1/program/deploys` has; 0 where there is none.')

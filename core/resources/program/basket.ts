@@ -8,12 +8,16 @@ import { averageCost, type Simulation, simulate } from '#core/program/simulate.t
 import { published } from './comparison.ts'
 import { asOf, pctDeployed, recordHead } from './record-parts.ts'
 
-/** `/v1/program/basket`: what the program holds. */
+/**
+ * `/v1/program/basket`: what the program holds. `reference` is the run whose deployments are published: those that
+ * `/v1/program/deploys` numbers, whatever the cadence of this basket.
+ */
 export function renderBasket(
   data: ProgramData,
   view: BasketView,
   input: SimulationInput,
   simulation: Simulation = simulate(data, input.contribution_cadence_bars),
+  reference: Simulation = simulate(data, data.plan.contribution_cadence_bars),
 ): ProgramBasket {
   const { equity_usd } = input
   return {
@@ -30,7 +34,7 @@ export function renderBasket(
       ...holdingRecord(holding, equity_usd),
     })),
     totals: totalsRecord(simulation.totals, equity_usd, markPrice(data)),
-    last_deploy_seq: simulation.deployments.length,
+    last_deploy_seq: reference.deployments.length,
   }
 }
 
