@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const SYSTEMD = join(ROOT, 'deploy/systemd')
 const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** Throws nothing: whether a command line is one that the program knows, without running it. */
+/** Expects a command line to be one that the program knows, with its options, without running it. */
 async function expectCommand(words: readonly string[]): Promise<void> {
   const firstOption = words.findIndex(
     word => word.startsWith('-') || word.includes('/') || word.includes('"'),
@@ -92,7 +92,6 @@ const composeSchema = z.object({
       command: z.array(z.string()),
       environment: z.record(z.string(), z.string()).default({}),
       volumes: z.array(z.string()),
-      user: z.string().optional(),
     }),
   ),
   volumes: z.record(z.string(), z.unknown()),
