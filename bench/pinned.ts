@@ -84,6 +84,8 @@ async function startTier(): Promise<RunningServer> {
     settings: SETTINGS,
     clock: { now: () => Date.now(), elapsed: () => performance.now() },
     isDraining: () => false,
+    newRequestId: () => 'bench',
+    onAnswered: () => {},
     onError: fail,
   })
   const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)

@@ -13,6 +13,17 @@ export type Cdn = {
   readonly urls: readonly string[]
 }
 
+/** The CDN of an environment, null where none is purged. One that is purged at its own address is looked at there too. */
+export function toCdn(
+  purgeUrls: readonly string[],
+  purgeCommand: string | null,
+  lookUrls: readonly string[],
+): Cdn | null {
+  if (purgeUrls.length === 0 && purgeCommand === null) return null
+  const urls = lookUrls.length === 0 ? purgeUrls : lookUrls
+  return { purgeUrls, purgeCommand, urls: urls.map(url => url.replace(/\/+$/, '')) }
+}
+
 /** The CDN, or the tier behind it, did not do what was asked: a sentence without a secret in it. */
 export class CdnError extends Error {
   constructor(message: string, cause?: unknown) {

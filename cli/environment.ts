@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
-import type { Cdn } from './cdn.ts'
+import { type Cdn, toCdn } from './cdn.ts'
+import { OPERATIONS_VARIABLES, type OperationsEnvironment, toOperations } from './operations-variables.ts'
 import {
   LARGEST_PORT,
   port,
@@ -39,6 +40,7 @@ export type Environment = {
   readonly allowsUnsafeRedis: boolean
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
+  readonly operations: OperationsEnvironment
   readonly signals: SignalsEnvironment
 }
 
@@ -106,12 +108,16 @@ const VARIABLES = {
     .describe('a file with an Ed25519 private key: it signs what is published'),
   DEPRECATED_AT: instant.optional().describe('an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: instant.optional().describe('an instant such as 2027-06-30T00:00:00Z'),
+  ...OPERATIONS_VARIABLES,
   ...SIGNALS_VARIABLES,
 }
 
 const NAME_WIDTH = 22
 
-/** The names of all variables, for `--help`. */
+/** The names of all variables. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(VARIABLES)
+
+/** What each is for, for `--help`. */
 export const ENVIRONMENT_HELP = Object.entries(VARIABLES)
   .map(([name, schema]) => `  ${name.padEnd(NAME_WIDTH)} ${schema.description}`)
   .join('\n')
@@ -133,7 +139,7 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
  * UsageError that lists every problem at once.
  */
 export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): Environment {
-  const given = Object.keys(VARIABLES).map(name => [name, env[name] || undefined])
+  const given = VARIABLE_NAMES.map(name => [name, env[name] || undefined])
   const parsed = variables.safeParse(Object.fromEntries(given))
   if (!parsed.success) throw new UsageError(describeProblems(parsed.error, env))
   const { data } = parsed
@@ -147,12 +153,13 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
     allowedOrigins: data.ALLOWED_ORIGINS,
     purgesByTag: data.CDN_PURGE === 'tag',
-    cdn: toCdn(data),
+    cdn: toCdn(data.CDN_PURGE_URL, data.CDN_PURGE_COMMAND ?? null, data.CDN_URL),
     redisUrl: data.REDIS_URL ?? null,
     redisFolder: data.REDIS_FOLDER ?? null,
     allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS === 'yes',
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
+    operations: toOperations(data),
     signals: toSignals(data),
   }
 }
@@ -170,17 +177,6 @@ const toS3Access = (data: z.output<typeof variables>): S3Access => ({
         },
 })
 
-/** A cache that is purged at its own address is looked at there too, unless it is told otherwise. */
-function toCdn({ CDN_PURGE_URL: purgeUrls, CDN_PURGE_COMMAND, CDN_URL }: z.output<typeof variables>) {
-  if (purgeUrls.length === 0 && CDN_PURGE_COMMAND === undefined) return null
-  const urls = CDN_URL.length === 0 ? purgeUrls : CDN_URL
-  return {
-    purgeUrls,
-    purgeCommand: CDN_PURGE_COMMAND ?? null,
-    urls: urls.map(url => url.replace(/\/+$/, '')),
-  } satisfies Cdn
-}
-
 /** One line a variable: its name, what was expected and what it holds, except where that may be a secret. */
 function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   const names = [...new Set(error.issues.map(({ path }) => String(path[0])))]
@@ -192,7 +188,7 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
 }
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|CDN_PURGE_|CDN_URL$)/
+const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|CDN_URL$)/
 
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'

@@ -6,6 +6,7 @@ import { addDiff } from './commands/diff.ts'
 import { addInit } from './commands/init.ts'
 import { addKeys } from './commands/keys.ts'
 import { addLive } from './commands/live.ts'
+import { addNightly } from './commands/nightly.ts'
 import { addOps } from './commands/ops/ops.ts'
 import { addPrune } from './commands/prune.ts'
 import { addPurge } from './commands/purge.ts'
@@ -52,6 +53,7 @@ const COMMANDS = [
   addRun,
   addInit,
   addBuild,
+  addNightly,
   addServe,
   addLive,
   addVersions,

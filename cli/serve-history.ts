@@ -1,6 +1,7 @@
 import type { Clock } from '#api/clock.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
-import { errorAnswer } from '#api/error-answer.ts'
+import { type ErrorAnswer, errorAnswer } from '#api/error-answer.ts'
+import type { AdminParts } from '#api/history/admin.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
@@ -8,66 +9,141 @@ import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
-import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/version-source.ts'
+import { createVersionSource, POLL_MS } from '#api/history/version-source.ts'
 import { type HttpApp, type RunningServer, startServer } from '#api/http-server.ts'
 import { toIsoInstant } from '#core/calendar.ts'
+import type { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import type { Environment } from './environment.ts'
+import { listenAdmin } from './history/listen-admin.ts'
+import { createTeller, toSentence } from './history/tell-looks.ts'
+import { type ServingWorld, watchHistory } from './history/watch-history.ts'
 import { toReachable } from './reachable-url.ts'
+import { createStarted, type Started } from './started.ts'
 
 /** How long `/readyz` says 503 before the server stops listening, so that a balancer sends nobody any more. */
 const DRAIN_NOTICE_MS = 500
 
 export type HistoryService = {
   readonly url: string
-  /** Drains: `/readyz` says 503, running requests end, the port is given back. */
+  /** Where the metrics are. */
+  readonly adminUrl: string
+  /** Drains: `/readyz` says 503, running requests end, the ports are given back. */
   readonly stop: () => Promise<void>
 }
 
-/** Starts the history service on its stores. `log` is told of swaps and of everything that went wrong. */
+/**
+ * Starts the history service on its stores. `note` is told of swaps and of everything that went wrong. Rejects where a port
+ * cannot be had; nothing runs then.
+ */
 export async function serveHistory(
   environment: Environment,
-  clock: Clock,
-  log: (line: string) => void,
+  world: ServingWorld,
+  note: (line: string) => void,
 ): Promise<HistoryService> {
+  const started = createStarted()
+  try {
+    const open = await openHistory(environment, world, note, started)
+    const drain = { isDraining: false }
+    const server = await listen(open, drain, started)
+    const admin = await listenAdmin(toAdminParts(open), environment, note)
+    started.add(admin.close)
+    started.add(() => giveNotice(drain))
+    // Only now: a timer would keep a process alive whose port was taken.
+    const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
+    started.add(() => clearInterval(polling))
+    return { url: server.url, adminUrl: admin.url, stop: started.endAll }
+  } catch (error) {
+    await started.endAll().catch(() => {}) // the first error is the one that tells
+    throw error
+  }
+}
+
+type OpenHistory = Awaited<ReturnType<typeof openHistory>>
+
+/** Everything but the listeners: the stores are looked at once. */
+async function openHistory(
+  environment: Environment,
+  world: ServingWorld,
+  note: (line: string) => void,
+  started: Started,
+) {
   const store = await openStore(environment.storeUrl, environment.s3, SERVING_PATIENCE)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3, SERVING_PATIENCE)
   const source = createVersionSource(store, privateStore)
-  const tell = createTeller(environment.storeUrl, log)
-  tell(await source.refresh())
-  let isDraining = false
-  const onError = (error: unknown): void =>
-    log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`)
-  const published = createPublishedAnswers(store, log)
+  const published = createPublishedAnswers(store, note)
+  const computed = createComputedAnswers()
+  const pinned = createPinnedVersions(source, store, privateStore, error => note(toSentence(error)))
+  const version = (): string | null => source.current()?.version ?? null
+  const observed = {
+    version,
+    residentVersions: () => pinned.residents() + (version() === null ? 0 : 1),
+    caches: { published: published.use, computed: computed.use },
+  }
+  const watch = watchHistory(environment, world, observed, note)
+  started.add(watch.stop)
+  const tell = createTeller(environment.storeUrl, note)
+  const look = async (): Promise<void> => {
+    const outcome = await source.refresh()
+    tell(outcome)
+    watch.onLook(outcome)
+  }
+  await look()
+  return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
+}
+
+async function listen(
+  open: OpenHistory,
+  drain: { readonly isDraining: boolean },
+  started: Started,
+): Promise<RunningServer> {
+  const { environment, world, note, store, source, published, computed, pinned, watch } = open
   const createApp = (boundUrl: string): HttpApp => {
     const app = createHistoryApp({
       source,
       published,
-      deltas: createDictionaryDeltas(store, published, source.history, log),
-      computed: createComputedAnswers(),
-      pinned: createPinnedVersions(source, store, privateStore, error => log(toSentence(error))),
+      deltas: createDictionaryDeltas(store, published, source.history, note),
+      computed,
+      pinned,
       files: createStoredFiles(store, source.history),
       settings: toSettings(environment, boundUrl),
-      clock,
-      isDraining: () => isDraining,
-      onError,
+      clock: world,
+      isDraining: () => drain.isDraining,
+      newRequestId: watch.newRequestId,
+      onAnswered: watch.onAnswered,
+      onError: (error, requestId) => note(toFault(error, requestId)),
     })
-    return { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) }
+    const answerError = (error: ApiError): ErrorAnswer => {
+      const answer = errorAnswer(error, rawRegister(world))
+      watch.onUnparsed(answer.status, Buffer.byteLength(answer.body))
+      return answer
+    }
+    return { fetch: app.fetch, answerError }
   }
   const server = await startServer(createApp, environment.host, environment.historyPort)
-  // Only now: a timer would keep a process alive whose port was taken.
-  const polling = setInterval(() => tolerate(source.refresh().then(tell), 'the next look comes'), POLL_MS)
-  return { url: server.url, stop: () => stop(server) }
+  started.add(server.close)
+  return server
+}
 
-  async function stop(running: RunningServer): Promise<void> {
-    isDraining = true
-    clearInterval(polling)
-    await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
-    await running.close()
-  }
+const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts => ({
+  metrics: watch.metrics,
+  version,
+  clock: world,
+  onError: error => note(toFault(error)),
+})
+
+/** With the stack: it goes to the operator and to nobody else. */
+const toFault = (error: unknown, requestId?: string): string =>
+  `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ` +
+  (error instanceof Error ? error.stack : String(error))
+
+/** So that a balancer sends nobody any more. */
+async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
+  drain.isDraining = true
+  await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
 }
 
 const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
@@ -81,38 +157,3 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
 /** What the register says where a request could not even be parsed. */
 const rawRegister = (clock: Clock) =>
   register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(clock.now()), null)
-
-/** Tells of every swap; of a failure, or of a store without a version, once and not at every look. */
-function createTeller(storeUrl: string, log: (line: string) => void): (outcome: RefreshOutcome) => void {
-  let isServing = false
-  let lastLine = ''
-  return outcome => {
-    isServing ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
-    const line = describeLook(outcome, isServing, storeUrl)
-    if (line !== '' && line !== lastLine) log(line)
-    lastLine = line
-  }
-}
-
-/** What an operator should know of a look at the pointer; nothing where nothing changed. */
-function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: string): string {
-  switch (outcome.kind) {
-    case 'unchanged':
-      return ''
-    case 'swapped':
-      return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
-    case 'fallen back':
-      return `serving ${outcome.to}, which was published before: ${toSentence(outcome.error)}`
-    case 'failed':
-      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
-    case 'unlisted':
-      return `the list of versions stays as it was: ${toSentence(outcome.error)}`
-    case 'empty':
-      return isServing
-        ? `still serving the version before: nothing is published in ${storeUrl} any more`
-        : `nothing is published in ${storeUrl}; publish with \`highwater build --store ${storeUrl}\`; ` +
-            'it will be served as soon as it is there'
-  }
-}
-
-const toSentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))

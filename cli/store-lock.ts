@@ -8,15 +8,16 @@ import type { Terminal } from './terminal.ts'
 
 /**
  * Runs something under the lock of the public store, because that is where the pointer is: one process at a time moves
- * it or removes what it names.
+ * it or removes what it names. Another `name` is another lock.
  */
 export async function withStoreLock<Result>(
   store: ObjectStore,
   { now }: Surroundings,
   terminal: Terminal,
   run: (lock: Lock) => Promise<Result>,
+  name = 'build',
 ): Promise<Result> {
-  const lock = await acquireLock(store, 'build', {
+  const lock = await acquireLock(store, name, {
     holder: { pid: process.pid, host: hostname(), started: toIsoInstant(now()) },
     now,
     isAlive,

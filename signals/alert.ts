@@ -12,6 +12,10 @@ export type AlertKind =
   | 'redis_read_only'
   | 'live_mismatch'
   | 'program_unreadable'
+  | 'swap_failed'
+  | 'swap_mended'
+  | 'night_failed'
+  | 'night_mended'
   | 'more'
 
 export type Alert = {

@@ -98,6 +98,7 @@ async function readPublished(
   const acceptEncoding = c.req.header('accept-encoding')
   const ordinary = await published.read(artifact, acceptEncoding)
   if (ordinary === null) return null
+  c.set('kind', 'static')
   const resolved = { answer: ordinary, path: artifact.url, more: dictionaryHeadersOf(c, artifact) }
   if (!isDictionary(artifact)) return resolved
   const answer = await deltas.better(version, artifact, ordinary, {
@@ -136,6 +137,7 @@ async function resolveAndRead(
   const isTried = artifact === undefined || path === tried
   const published = isTried ? null : await readPublished(c, parts, version, artifact)
   if (published !== null) return published
+  c.set('kind', 'computed')
   const answer = await parts.computed.compute(version, id, params, c.req.header('accept-encoding'))
   return { answer, path, more: dictionaryHeadersOf(c, artifact) }
 }

@@ -11,6 +11,7 @@ import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendEr
 import { createFileHandler, createLogHandler } from './file-handler.ts'
 import { handlerOf, pinnedHandlerOf } from './handlers.ts'
 import { createIndexHandler } from './index-handler.ts'
+import { answeredOf } from './tell-answer.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
@@ -19,16 +20,17 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     c.set('startedMs', parts.clock.elapsed())
     c.set('served', parts.source.current())
     await next()
+    parts.onAnswered(answeredOf(c, parts))
   })
   for (const route of ROUTES) {
-    mount(app, parts, toPattern(route.path), handlerOf(route))
+    mount(app, parts, route.path, handlerOf(route))
     const pinned = pinnedHandlerOf(route)
-    if (pinned !== null) mount(app, parts, toPattern(pinnedTemplate(route)), pinned)
+    if (pinned !== null) mount(app, parts, pinnedTemplate(route), pinned)
   }
   for (const file of FILE_ROUTES.filter(each => each.of !== 'log')) {
-    mount(app, parts, toPattern(file.path), createFileHandler(file))
+    mount(app, parts, file.path, createFileHandler(file))
   }
-  mount(app, parts, LOG_PATTERN, createLogHandler())
+  mount(app, parts, LOG_TEMPLATE, createLogHandler(), LOG_PATTERN)
   mount(app, parts, '/', createIndexHandler())
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
   mount(app, parts, '/llms.txt', createLlmsHandler(parts.settings))
@@ -46,14 +48,28 @@ const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
  */
 const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)}'
 
+/** As it is told of in logs and metrics. */
+const LOG_TEMPLATE = '/v1/pointer/{name}'
+
 /** One path with all its methods: GET (and with it HEAD) answers, OPTIONS tells, anything else is refused. */
-function mount(app: Hono<HistoryEnv>, parts: HistoryParts, pattern: string, handler: Handler): void {
+function mount(
+  app: Hono<HistoryEnv>,
+  parts: HistoryParts,
+  template: string,
+  handler: Handler,
+  pattern = toPattern(template),
+): void {
   app.get(pattern, c => {
+    c.set('route', template)
     assertUrlLength(c.req.url)
     return handler(c, parts)
   })
-  app.options(pattern, c => tellOptions(c, parts))
-  app.all(pattern, () => {
+  app.options(pattern, c => {
+    c.set('route', template)
+    return tellOptions(c, parts)
+  })
+  app.all(pattern, c => {
+    c.set('route', template)
     throw new ApiError('method_not_allowed', `this path answers ${METHODS}`, { headers: { allow: METHODS } })
   })
 }

@@ -10,6 +10,7 @@ import type { ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../negotiate-coding.ts'
+import { type CacheUse, noCacheUse } from './cache-use.ts'
 import { createGate } from './gate.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
@@ -38,6 +39,7 @@ export type ComputedAnswers = {
     params: Params,
     acceptEncoding: string | null | undefined,
   ): Promise<ReadyAnswer>
+  readonly use: () => CacheUse
 }
 
 export function createComputedAnswers(): ComputedAnswers {
@@ -45,19 +47,28 @@ export function createComputedAnswers(): ComputedAnswers {
     maxSize: CACHE_BYTES,
     sizeCalculation: answer => answer.bytes.length,
   })
+  const use = noCacheUse()
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
   const throughGate = createGate(
     MOST_LARGE,
     `${MOST_LARGE} large answers are being made already; ask again in a moment`,
   )
   return {
+    use: () => use,
     compute(served, id, params, acceptEncoding) {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
       const key = `${served.version} ${coding} ${canonicalPath(id, params)}`
       const cached = cache.get(key)
-      if (cached !== undefined) return Promise.resolve(cached)
+      if (cached !== undefined) {
+        use.hits++
+        return Promise.resolve(cached)
+      }
       const running = inFlight.get(key)
-      if (running !== undefined) return running // equal requests at the same time are one computation
+      if (running !== undefined) {
+        use.shared++
+        return running // equal requests at the same time are one computation
+      }
+      use.misses++
       const render = () => renderReady(served, id, params, coding)
       const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
       const answer = (isLarge ? throughGate(render) : render())

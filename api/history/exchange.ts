@@ -8,6 +8,7 @@ import { deprecationHeaders } from '../deprecation.ts'
 import { errorAnswer, toApiError } from '../error-answer.ts'
 import { matchesEtag } from '../etag.ts'
 import { sharedHeaders } from '../shared-headers.ts'
+import type { Answered, AnswerKind } from './answered.ts'
 import type { ComputedAnswers } from './computed-answers.ts'
 import type { DictionaryDeltas } from './dictionary-deltas.ts'
 import type { InfrastructureAnswer } from './infrastructure.ts'
@@ -30,8 +31,12 @@ export type HistoryParts = {
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
-  /** Told of every error that is not the caller's. */
-  readonly onError: (error: unknown) => void
+  /** A name for a request that nobody in front has named. */
+  readonly newRequestId: () => string
+  /** Told of every answer. It is called in the time of each: it must be quick. */
+  readonly onAnswered: (answered: Answered) => void
+  /** Told of every error that is not the caller's, and of the request that met it. */
+  readonly onError: (error: unknown, requestId?: string) => void
 }
 
 /** What a request carries from its first handler to its answer. */
@@ -40,6 +45,11 @@ export type HistoryEnv = {
     startedMs: number
     /** The version that the request began with: it ends with it, also where it ends in an error. */
     served: ServedVersion | null
+    /** What is told of the answer; each is set by who knows it, and absent until then. */
+    route?: string
+    kind?: AnswerKind
+    bytes?: number
+    requestId?: string
   }
 }
 
@@ -64,6 +74,7 @@ export function sendReady(
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) {
     return new Response(null, { status: 304, headers: { ...headers, etag: answer.etag } })
   }
+  c.set('bytes', answer.bytes.length)
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 
@@ -86,6 +97,7 @@ export function sendLive(
     return new Response(null, { status: 304, headers })
   }
   const body = renderJson({ data, meta: liveMeta(c, parts), links })
+  c.set('bytes', body.length)
   return new Response(body, {
     headers: {
       ...headers,
@@ -97,9 +109,12 @@ export function sendLive(
 
 /** The answer to any error; what is not the caller's is told to the operator and to nobody else. */
 export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Response {
-  if (!(error instanceof ApiError)) parts.onError(error)
+  const requestId = requestIdOf(c, parts)
+  if (!(error instanceof ApiError)) parts.onError(error, requestId)
   const { status, headers, body } = errorAnswer(toApiError(error), liveMeta(c, parts))
-  return new Response(body, { status, headers: { ...answerHeaders(c, parts), ...headers } })
+  c.set('bytes', Number(headers['content-length']))
+  const own = { 'x-request-id': requestId } // what a user quotes, and the operator finds in the log
+  return new Response(body, { status, headers: { ...answerHeaders(c, parts), ...headers, ...own } })
 }
 
 /** Headers of every answer to this request. */
@@ -115,5 +130,19 @@ const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
 const provenance = (served: ServedVersion | null | undefined): Provenance =>
   served?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
 
-const tookMs = (c: Exchange, { clock }: HistoryParts): number =>
+/** What a proxy may call a request, as nginx and UUIDs do: anything else could carry a secret into the log. */
+const FIT_ID = /^[\da-f-]{8,64}$/i
+
+/** The name of a request, the same all through it: that of the proxy in front, or a new one. */
+export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
+  const known = c.get('requestId')
+  if (known !== undefined) return known
+  const given = c.req.header('x-request-id')
+  const id = given !== undefined && FIT_ID.test(given) ? given : newRequestId()
+  c.set('requestId', id)
+  return id
+}
+
+/** Milliseconds since a request came, to the microsecond. */
+export const tookMs = (c: Exchange, { clock }: HistoryParts): number =>
   Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000

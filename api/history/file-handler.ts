@@ -3,7 +3,7 @@ import { FILE_ROUTES, FILE_VARIABLES, type FileRoute, type FileVariable } from '
 import { StoreError } from '#storage/object-store.ts'
 import { CACHING } from '../shared-headers.ts'
 import { pinnedHeaders } from './dataset-headers.ts'
-import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
+import { type Exchange, type Handler, type HistoryParts, requestIdOf, sendReady } from './exchange.ts'
 import { findPublication, versionInPath } from './history.ts'
 import { goneError } from './pinned-versions.ts'
 import { DamagedFileError, type StoredFile } from './stored-files.ts'
@@ -12,11 +12,11 @@ import { DamagedFileError, type StoredFile } from './stored-files.ts'
 export const createFileHandler =
   (file: FileRoute): Handler =>
   async (c, parts) => {
-    if (file.of !== 'version') return sendFile(c, parts, file, await readFile(parts, file, ''))
+    if (file.of !== 'version') return sendFile(c, parts, file, await readFile(c, parts, file, ''))
     const history = parts.source.history()
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
-    const stored = await readFile(parts, file, version)
-    if (stored === null) throw await missing(parts, file, version)
+    const stored = await readFile(c, parts, file, version)
+    if (stored === null) throw await missing(c, parts, file, version)
     return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version))
   }
 
@@ -26,7 +26,7 @@ export function createLogHandler(): Handler {
   return async (c, parts) => {
     for (const { file, pattern } of files) {
       const [, variable] = pattern.exec(c.req.path) ?? []
-      if (variable !== undefined) return sendFile(c, parts, file, await readFile(parts, file, variable))
+      if (variable !== undefined) return sendFile(c, parts, file, await readFile(c, parts, file, variable))
     }
     const known = newestEntry(parts)
     throw new ApiError('not_found', `entries have ten digits, signatures the 64 of a SHA-256${known}`)
@@ -55,8 +55,13 @@ function newestEntry({ source }: HistoryParts): string {
 }
 
 /** A version that was removed has lost its manifest first; one that has it never had this file. */
-async function missing(parts: HistoryParts, file: FileRoute, version: string): Promise<ApiError> {
-  const manifest = await readFile(parts, MANIFEST, version)
+async function missing(
+  c: Exchange,
+  parts: HistoryParts,
+  file: FileRoute,
+  version: string,
+): Promise<ApiError> {
+  const manifest = await readFile(c, parts, MANIFEST, version)
   if (manifest === null) return goneError(version)
   return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
 }
@@ -64,15 +69,18 @@ async function missing(parts: HistoryParts, file: FileRoute, version: string): P
 const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
 
 async function readFile(
-  { files, onError }: HistoryParts,
+  c: Exchange,
+  parts: HistoryParts,
   file: FileRoute,
   variable: string,
 ): Promise<StoredFile | null> {
   try {
-    return await files.read(file, variable)
+    const stored = await parts.files.read(file, variable)
+    if (stored !== null) c.set('kind', 'static')
+    return stored
   } catch (error) {
     if (!(error instanceof StoreError || error instanceof DamagedFileError)) throw error
-    onError(error)
+    parts.onError(error, requestIdOf(c, parts))
     throw new ApiError('unavailable', 'the store cannot be read at the moment')
   }
 }

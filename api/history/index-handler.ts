@@ -14,6 +14,7 @@ export function createIndexHandler(): Handler {
     if (drawn === null || drawn.of !== served) {
       drawn = { of: served, page: new TextEncoder().encode(indexPage(served?.snapshot ?? null)) }
     }
+    c.set('bytes', drawn.page.length)
     const length = { 'content-length': String(drawn.page.length) }
     return new Response(drawn.page, { headers: { ...answerHeaders(c, parts), ...PAGE_HEADERS, ...length } })
   }

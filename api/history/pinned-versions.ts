@@ -26,6 +26,8 @@ export type PinnedVersions = {
    * where it was removed, `unavailable` where it cannot be read or is damaged, `overloaded` where too many are loading.
    */
   open(version: string): Promise<ServedVersion>
+  /** How many are in memory. */
+  readonly residents: () => number
 }
 
 /** `onFault` is told why a version that was published cannot be served. */
@@ -56,6 +58,7 @@ export function createPinnedVersions(
     throw new ApiError('unavailable', `the version ${publication.version} cannot be read at the moment`)
   }
   return {
+    residents: () => resident.size,
     async open(version) {
       const served = source.current()
       if (served?.version === version) return served

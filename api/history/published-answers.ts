@@ -4,6 +4,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding } from '../negotiate-coding.ts'
+import { type CacheUse, noCacheUse } from './cache-use.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
@@ -13,6 +14,7 @@ const CACHE_BYTES = 64 << 20
 export type PublishedAnswers = {
   /** The answer in the best coding the client accepts; null where the file is lost, damaged or cannot be read. */
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
+  readonly use: () => CacheUse
 }
 
 /** `onDamage` is told once a version of each file that is missing, cannot be read or is not what the manifest says. */
@@ -24,8 +26,10 @@ export function createPublishedAnswers(
     maxSize: CACHE_BYTES,
     sizeCalculation: answer => answer.bytes.length,
   })
+  const use = noCacheUse()
   const told = new WeakSet<object>() // entries of a manifest: forgotten with the version that they belong to
   return {
+    use: () => use,
     async read(artifact, acceptEncoding) {
       const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
       const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
@@ -33,7 +37,11 @@ export function createPublishedAnswers(
       const file = twin ?? artifact
       const key = coding === 'identity' ? artifact.key : `${artifact.key}${TWIN_ENDINGS[coding]}`
       const cached = cache.get(key)
-      if (cached !== undefined) return cached
+      if (cached !== undefined) {
+        use.hits++
+        return cached
+      }
+      use.misses++
       const found = await readWhole(store, key, file.sha256)
       if ('unfit' in found) {
         if (!told.has(file)) onDamage(`${found.unfit}; its answer is computed instead`)

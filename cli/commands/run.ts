@@ -36,7 +36,7 @@ async function run(surroundings: Surroundings, historyOnly: boolean): Promise<vo
   await publishSampleOnce(environment, surroundings, terminal)
   const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
   const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
-  const history = await serveHistory(environment, surroundings, terminal.note)
+  const history = await serveHistory(forPeople(environment, env), surroundings, terminal.note)
   const signals = historyOnly
     ? null
     : await startSignals(environment, surroundings, folder, terminal, history)
@@ -48,6 +48,10 @@ async function run(surroundings: Surroundings, historyOnly: boolean): Promise<vo
     await Promise.all([history.stop(), signals?.stop()])
   }
 }
+
+/** Who looks at a terminal looks for trouble alone, unless it is said otherwise. */
+const forPeople = (environment: Environment, { LOG_LEVEL }: NodeJS.ProcessEnv): Environment =>
+  LOG_LEVEL ? environment : { ...environment, signals: { ...environment.signals, logLevel: 'warn' } }
 
 /** Where the signals cannot start, the history must not stay behind alone, and unsaid. */
 async function startSignals(

@@ -78,6 +78,7 @@ async function startHistory({ surroundings, environment, terminal, started }: Se
   const service = await serveHistory(environment, surroundings, terminal.note)
   started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
+  terminal.print(`its metrics on ${service.adminUrl}/metrics`)
   return {}
 }
 

@@ -15,6 +15,8 @@ const SIGNALS = {
   logLevel: 'info',
 }
 
+const OPERATIONS = { adminHost: '127.0.0.1', adminPort: null, importCommand: null, pingUrl: null }
+
 describe('the environment', () => {
   test('may be empty: everything has a safe default, and listens to this machine alone', () => {
     expect(parseEnvironment({}, '/srv/data')).toEqual({
@@ -32,6 +34,7 @@ describe('the environment', () => {
       allowsUnsafeRedis: false,
       deprecatedAtMs: null,
       sunsetAtMs: null,
+      operations: OPERATIONS,
       signals: SIGNALS,
     })
   })
@@ -81,6 +84,7 @@ describe('the environment', () => {
       allowsUnsafeRedis: true,
       deprecatedAtMs: Date.UTC(2027, 0, 31),
       sunsetAtMs: Date.UTC(2027, 5, 30),
+      operations: OPERATIONS,
       signals: SIGNALS,
     })
   })

@@ -14,7 +14,7 @@ import { TINY_VERSION } from '../setup/publish-book.ts'
 import { damage } from '../setup/store-doubles.ts'
 import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
 import { temporaryFolder } from '../setup/temporary-folder.ts'
-import { run } from './made-up.ts'
+import { madeUp, run } from './made-up.ts'
 
 const CLOCK = { now: () => Date.parse('2025-02-26T00:00:00Z'), elapsed: () => 0 }
 
@@ -27,7 +27,8 @@ async function serving(
 ): Promise<void> {
   const lines: string[] = []
   const environment = parseEnvironment({ HISTORY_PORT: '0', ...env }, '/nowhere')
-  const service = await serveHistory(environment, CLOCK, line => lines.push(line))
+  const world = { ...madeUp().surroundings, ...CLOCK }
+  const service = await serveHistory(environment, world, line => lines.push(line))
   try {
     await look({ service, lines })
   } finally {

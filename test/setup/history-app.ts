@@ -1,3 +1,4 @@
+import type { Answered } from '#api/history/answered.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
@@ -25,7 +26,8 @@ export const SETTINGS: HistorySettings = {
 }
 
 /** The history app on two stores, with a clock that stands still; `damages`, `faults` and
- * `errors` collect what it complains of. */
+ * `errors` collect what it complains of,
+ * `answers` what it tells of each. */
 export async function createTestApp(
   store: ObjectStore,
   privateStore: ObjectStore,
@@ -34,6 +36,7 @@ export async function createTestApp(
   const damages: string[] = []
   const errors: unknown[] = []
   const faults: unknown[] = []
+  const answers: Answered[] = []
   const source = createVersionSource(store, privateStore)
   await source.refresh()
   const tellDamage = (message: string): number => damages.push(message)
@@ -48,10 +51,12 @@ export async function createTestApp(
     settings: SETTINGS,
     clock: { now: () => NOW_MS, elapsed: () => 0 },
     isDraining: () => false,
+    newRequestId: () => 'a-request',
+    onAnswered: answered => answers.push(answered),
     onError: error => errors.push(error),
     ...changes,
   })
-  return { app, source, damages, errors, faults }
+  return { app, source, damages, errors, faults, answers }
 }
 
 /** The same on the stores that two URLs name. */

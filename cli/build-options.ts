@@ -1,0 +1,70 @@
+// What `build` and `nightly` are told alike.
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
+import type { BuildOrder } from './build-version.ts'
+import { dataFolder } from './data-folder.ts'
+import { parseEnvironment } from './environment.ts'
+import { addSigningOptions, type SigningOptions, toConsent } from './signing-options.ts'
+import { addStoreOptions, type StoreOptions, storeUrls } from './store-option.ts'
+import type { Surroundings } from './surroundings.ts'
+import { MOST_THREADS, threadsFor } from './threads.ts'
+import { UsageError } from './usage-error.ts'
+
+export type BuildOptions = StoreOptions &
+  SigningOptions & {
+    readonly book: string
+    readonly version?: string
+    readonly asOf?: string
+    readonly threads?: string
+    readonly allowStale?: boolean
+    readonly allowRestatement?: boolean
+    readonly json?: boolean
+  }
+
+/** From what to build, where to, and how. */
+export const addBuildOptions = (command: Command): Command =>
+  addSigningOptions(addStoreOptions(command.requiredOption('--book <dir>', 'the folder with catalogue.yaml')))
+    .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
+    .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
+    .option('--threads <n>', 'worker threads (default: one a core)')
+    .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
+    .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
+
+/** Throws a UsageError where an option is none. */
+export function toBuildOrder(options: BuildOptions, surroundings: Surroundings): BuildOrder {
+  const { env, root } = surroundings
+  const { redisUrl, signals } = parseEnvironment(env, dataFolder(root, env))
+  return {
+    book: resolve(surroundings.cwd, options.book),
+    ...storeUrls(options, surroundings),
+    version: parseVersion(options.version),
+    asOf: parseDay(options.asOf),
+    allowStale: options.allowStale ?? false,
+    allowRestatement: options.allowRestatement ?? false,
+    consent: toConsent(options),
+    redisUrl,
+    alertWays: signals,
+    threads: parseThreads(options.threads, surroundings.cores),
+  }
+}
+
+function parseVersion(text: string | undefined): string | null {
+  if (text === undefined) return null
+  if (parseIsoInstant(text) === null)
+    throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${text}'`)
+  return text
+}
+
+function parseDay(text: string | undefined): EpochDay | null {
+  if (text === undefined) return null
+  const day = parseIsoDate(text)
+  if (day === null) throw new UsageError(`--as-of: expected a date such as 2026-06-30, got '${text}'`)
+  return day
+}
+
+function parseThreads(text: string | undefined, cores: number): number {
+  const threads = text === undefined ? threadsFor(cores) : Number(text)
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
+  throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)
+}

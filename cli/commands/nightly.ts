@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
+import { printSummary } from '../build-summary.ts'
+import { dataFolder } from '../data-folder.ts'
+import { parseEnvironment } from '../environment.ts'
+import { printReport } from '../nightly/report.ts'
+import { type NightOrder, runNight } from '../nightly/run-night.ts'
+import { isPrivateStoreNamed } from '../store-option.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+type Options = BuildOptions & { readonly import?: string }
+
+const ABOUT = `
+Steps: import, where a command is given; build and publish; verify the new version as published; purge the caches. A night
+that fails publishes nothing, or says what is wrong with what it published; the version before stays served. It exits with 1,
+alerts ALERT_URL and ALERT_COMMAND once a cause and once more when it is mended, and asks NIGHTLY_PING_URL with /fail.
+
+Examples:
+  highwater nightly --book ./book --store file:///var/lib/highwater/store
+  NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json`
+
+/** `highwater nightly`: everything that a night needs, for cron and systemd. */
+export function addNightly(program: Command, surroundings: Surroundings): void {
+  addBuildOptions(
+    program.command('nightly').description('import, build, verify, publish, report and ping: a whole night'),
+  )
+    .option(
+      '--import <command>',
+      'a shell command that brings the book up to date (default: NIGHTLY_IMPORT_COMMAND)',
+    )
+    .option('--json', 'print the report as one JSON document')
+    .addHelpText('after', ABOUT)
+    .action((options: Options) => runNightly(options, surroundings))
+}
+
+async function runNightly(options: Options, surroundings: Surroundings): Promise<void> {
+  const terminal = surroundings.terminal(options.json ?? false)
+  const { report, error } = await runNight(toNightOrder(options, surroundings), surroundings, terminal)
+  if (options.json) terminal.json(report)
+  else {
+    if (report.summary !== null) printSummary(report.summary, terminal)
+    printReport(report, terminal)
+  }
+  if (error !== null) throw error
+}
+
+function toNightOrder(options: Options, surroundings: Surroundings): NightOrder {
+  const { env, root } = surroundings
+  const { operations } = parseEnvironment(env, dataFolder(root, env))
+  return {
+    build: toBuildOrder(options, surroundings),
+    isPrivateNamed: isPrivateStoreNamed(options, surroundings),
+    importCommand: options.import ?? operations.importCommand,
+    pingUrl: operations.pingUrl,
+  }
+}

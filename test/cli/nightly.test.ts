@@ -1,0 +1,210 @@
+// A night from the import to the ping: what it does in order, whom it tells, and what a night that fails leaves behind.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { withStoreLock } from '#cli/store-lock.ts'
+import type { Surroundings } from '#cli/surroundings.ts'
+import { documentKey, privateKey } from '#core/contract/artifacts.ts'
+import { CURRENT_KEY } from '#core/contract/pointer.ts'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import { aLedger, catalogue, csv, dailyBars } from '#test/night/night-book.ts'
+import { startReceiver } from '#test/setup/ping-receiver.ts'
+import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
+import { madeUp, NOW_MS, run } from './made-up.ts'
+
+const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
+
+/** All but the bars, which the import brings. */
+const BOOK = {
+  'catalogue.yaml': catalogue([aLedger('ash')]),
+  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
+  'ledgers/ash.csv': csv(
+    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
+  ),
+}
+
+const IMPORT = 'mkdir -p bars/BTCUSDT-PERP && cp ../fetched.csv bars/BTCUSDT-PERP/1d.csv'
+
+const VERSION = '2024-01-15T06:00:00Z'
+
+async function aNight(env: Readonly<Record<string, string>> = {}) {
+  const folder = await temporaryFolder()
+  await writeFiles(join(folder, 'book'), BOOK)
+  await writeFiles(folder, { 'fetched.csv': BARS })
+  const receiver = await startReceiver()
+  const storeUrl = pathToFileURL(join(folder, 'store')).href
+  const privateStore = await openStore(`${storeUrl}.private`)
+  const whole = {
+    PATH: process.env.PATH ?? '',
+    NIGHTLY_IMPORT_COMMAND: IMPORT,
+    NIGHTLY_PING_URL: `${receiver.url}/check?key=1`,
+    ALERT_URL: `${receiver.url}/alert`,
+    ...env,
+  }
+  const nightly = (world: Partial<Surroundings> = {}, ...more: readonly string[]) =>
+    run(['nightly', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, env: whole, ...world })
+  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
+  const alerts = () =>
+    receiver.posted
+      .filter(({ path }) => path === '/alert')
+      .map(({ body }) => alertSchema.parse(JSON.parse(body)))
+  return { folder, storeUrl, privateStore, receiver, nightly, served, alerts }
+}
+
+const alertSchema = z.object({ kind: z.string(), subject: z.string(), message: z.string(), at: z.string() })
+
+const reportSchema = z.object({
+  outcome: z.enum(['done', 'failed']),
+  version: z.string().nullable(),
+  steps: z.array(z.object({ step: z.string(), outcome: z.string(), ms: z.number() })),
+  error: z.string().nullable(),
+  summary: z.object({ version: z.string() }).nullish(),
+})
+
+const stepsOf = (text: string) =>
+  reportSchema.parse(JSON.parse(text)).steps.map(({ step, outcome }) => `${step} ${outcome}`)
+
+const FAILING = { NIGHTLY_IMPORT_COMMAND: 'echo no route to the exchange >&2; exit 7' }
+
+describe('a night', () => {
+  test('imports, builds, verifies and purges, is served, keeps its report, and pings at both ends', async () => {
+    const { nightly, served, privateStore, receiver, alerts } = await aNight()
+    const { code, out, err } = await nightly({}, '--json')
+    expect([code, err]).toEqual([0, ''])
+    expect(stepsOf(out)).toEqual(['import done', 'build done', 'verify done', 'purge done'])
+    expect(await served()).toBe(VERSION)
+    const kept = await privateStore.read(privateKey(VERSION, 'night.json'))
+    expect(JSON.parse(new TextDecoder().decode(kept ?? new Uint8Array()))).toEqual(JSON.parse(out))
+    expect(receiver.paths()).toEqual(['/check/start?key=1', '/check?key=1'])
+    expect(reportSchema.parse(JSON.parse(receiver.posted[1]!.body))).toMatchObject({ outcome: 'done' })
+    expect(alerts()).toEqual([])
+  })
+
+  test('tells people what it published and what each step took', async () => {
+    const { nightly } = await aNight()
+    const { out } = await nightly()
+    expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
+    expect(out).toMatch(
+      /\nnight done: 2024-01-15T06:00:00Z published .*\nok {6}import .*\nok {6}build .*\nok {6}verify /,
+    )
+  })
+
+  test('can be run again: the same data become one more version', async () => {
+    const { nightly, served } = await aNight()
+    expect((await nightly()).code).toBe(0)
+    expect((await nightly({ now: () => NOW_MS + 60_000 })).code).toBe(0)
+    expect(await served()).toBe('2024-01-15T06:01:00Z')
+  })
+
+  test('needs neither import, nor ping, nor alert', async () => {
+    const { folder, nightly } = await aNight({
+      NIGHTLY_IMPORT_COMMAND: '',
+      NIGHTLY_PING_URL: '',
+      ALERT_URL: '',
+    })
+    await writeFiles(folder, { 'book/bars/BTCUSDT-PERP/1d.csv': BARS })
+    const { code, out } = await nightly({}, '--json')
+    expect([code, stepsOf(out)]).toEqual([0, ['build done', 'verify done', 'purge done']])
+  })
+
+  test('hands its import the environment of the operator, and none of its own variables', async () => {
+    const { folder, nightly } = await aNight({
+      VENDOR_KEY: 'theirs',
+      SECRET_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
+      NIGHTLY_IMPORT_COMMAND: `${IMPORT} && env > ../env.txt`,
+    })
+    expect((await nightly()).code).toBe(0)
+    const given = readFileSync(join(folder, 'env.txt'), 'utf8')
+    expect(given).toContain('VENDOR_KEY=theirs')
+    expect(given).not.toMatch(/^(?:SECRET_KEY|NIGHTLY_|ALERT_)/m)
+  })
+})
+
+describe('a night that fails', () => {
+  test('exits 1, publishes nothing, says where and why, and pings /fail with it', async () => {
+    const { nightly, served, receiver } = await aNight(FAILING)
+    const { code, out, err } = await nightly({}, '--json')
+    expect([code, stepsOf(out), await served()]).toEqual([1, ['import failed'], null])
+    expect(err).toBe(
+      'import: no route to the exchange\nhighwater: the import ended with 7; its output above says why\n',
+    )
+    expect(receiver.paths()).toEqual(['/check/start?key=1', '/alert', '/check/fail?key=1'])
+    expect(receiver.posted[2]!.body).toContain('the import ended with 7')
+  })
+
+  test('of a faulty book leaves the version before served', async () => {
+    const { folder, nightly, served } = await aNight()
+    expect((await nightly()).code).toBe(0)
+    await writeFiles(folder, { 'fetched.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1') })
+    const { code, err } = await nightly({ now: () => NOW_MS + 60_000 })
+    expect([code, await served()]).toEqual([1, VERSION])
+    expect(err).toContain('bars/BTCUSDT-PERP/1d.csv:2: h: expected')
+  })
+
+  test('is told once a cause, whatever numbers it has, and once more when a night succeeds', async () => {
+    const { folder, nightly, alerts } = await aNight()
+    const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)
+    await writeFiles(folder, { 'fetched.csv': broken(100) })
+    await nightly()
+    await writeFiles(folder, { 'fetched.csv': broken(200) })
+    await nightly({ now: () => NOW_MS + 60_000 })
+    expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'build' }])
+    await writeFiles(folder, { 'fetched.csv': BARS })
+    for (const minutes of [2, 3]) await nightly({ now: () => NOW_MS + minutes * 60_000 })
+    expect(alerts().map(({ kind }) => kind)).toEqual(['night_failed', 'night_mended'])
+    expect(alerts()[1]!.message).toContain(`failing since ${VERSION}: 2024-01-15T06:02:00Z is published`)
+  })
+
+  test('because what it published is damaged says so, with exit code 1 and the report beside the version', async () => {
+    const { folder, nightly, privateStore, alerts } = await aNight()
+    // The stopwatch is read when the pointer has moved, and before the version is read back.
+    const elapsed = () => {
+      if (existsSync(join(folder, 'store', CURRENT_KEY))) damageChecksums(join(folder, 'store'))
+      return 0
+    }
+    const { code, out, err } = await nightly({ elapsed }, '--json')
+    expect([code, stepsOf(out)]).toEqual([1, ['import done', 'build done', 'verify failed']])
+    expect(err).toMatch(/1 fault\(s\); what is damaged is computed meanwhile/)
+    expect(await privateStore.read(privateKey(VERSION, 'night.json'))).not.toBeNull()
+    expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'verify' }])
+  })
+
+  test('for want of a ping does not fail: it says so, without the address', async () => {
+    const { url } = await startReceiver(500)
+    const { nightly } = await aNight({ NIGHTLY_PING_URL: `${url}/hidden` })
+    const { code, err } = await nightly()
+    expect(code).toBe(0)
+    expect(err).toBe(
+      ['start', 'done']
+        .map(what => `warning: nobody could be told (${what}): NIGHTLY_PING_URL answered 500\n`)
+        .join(''),
+    )
+  })
+})
+
+test('a night beside another is refused before its import, and tells nobody: the other one does', async () => {
+  const { folder, storeUrl, nightly, receiver } = await aNight()
+  const { surroundings } = madeUp()
+  const store = await openStore(storeUrl)
+  const terminal = surroundings.terminal(false)
+  const refused = await withStoreLock(store, surroundings, terminal, () => nightly(), 'night')
+  expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another night of') })
+  expect(receiver.paths()).toEqual([])
+  expect(readdirSync(join(folder, 'book'))).not.toContain('bars')
+  expect((await nightly()).code).toBe(0)
+})
+
+test('a wrong call exits 2 and tells nobody', async () => {
+  const { nightly, receiver } = await aNight()
+  expect(await nightly({}, '--threads', '0')).toMatchObject({ code: 2, out: '' })
+  expect(receiver.paths()).toEqual([])
+})
+
+function damageChecksums(store: string): void {
+  const path = join(store, documentKey(VERSION, 'SHA256SUMS'))
+  if (existsSync(path)) writeFileSync(path, 'damaged')
+}

