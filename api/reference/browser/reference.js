@@ -12,6 +12,29 @@ const withoutKeys = () => ({
   wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null },
 })
 
+/** The example of the document, and no sample that the library would make up where there is none. */
+const example = (_schema, _mediaType, _settings, given) =>
+  given === undefined || typeof given === 'string' ? given : JSON.stringify(given, null, 2)
+
+const withoutSamples = () => ({
+  afterLoad({ fn }) {
+    fn.getSampleSchema = example
+    fn.jsonSchema202012.getSampleSchema = example
+  },
+  wrapComponents: {
+    modelExample:
+      (Tabs, { React }) =>
+      properties =>
+        React.createElement(Tabs, properties.example ? properties : schemaFirst(properties)),
+  },
+})
+
+/** Where there is no example the schema is what is shown. */
+const schemaFirst = properties => ({
+  ...properties,
+  getConfigs: () => ({ ...properties.getConfigs(), defaultModelRendering: 'model' }),
+})
+
 const openApi = await (await fetch(main.dataset.document)).json()
 
 window.SwaggerUIBundle({
@@ -25,5 +48,5 @@ window.SwaggerUIBundle({
   showExtensions: true,
   validatorUrl: null,
   supportedSubmitMethods: main.dataset.tries.split(' ').filter(method => method !== ''),
-  plugins: [withoutKeys],
+  plugins: [withoutKeys, withoutSamples],
 })
