@@ -5,6 +5,7 @@ import { pinnedTemplate } from '#core/contract/pins.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { assertUrlLength } from '../assert-url-length.ts'
 import { corsHeaders, preflightHeaders } from '../cors.ts'
+import { createReference, REFERENCE_PATTERNS } from '../reference/answer-reference.ts'
 import { COMMON_HEADERS, METHODS } from '../shared-headers.ts'
 import { createDocumentHandler, createLlmsHandler } from './document.ts'
 import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendError } from './exchange.ts'
@@ -34,10 +35,19 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
   mount(app, parts, '/', createIndexHandler())
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
   mount(app, parts, '/llms.txt', createLlmsHandler(parts.settings))
+  const reference = createReference(REFERENCE)
+  for (const pattern of REFERENCE_PATTERNS) mount(app, parts, pattern, reference)
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; / lists what there is')))
   app.onError((error, c) => sendError(c, parts, error))
   return app
 }
+
+const REFERENCE = {
+  title: 'Historical strategy data: the API',
+  document: '/openapi.json',
+  tries: ['get'],
+  links: { '/': 'Index' },
+} as const
 
 /** `/a/{sid}` as `/a/:sid`. */
 const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')

@@ -23,7 +23,8 @@ export const indexPage = (snapshot: Snapshot | null): string =>
 ${snapshot === null ? html`<p>No dataset is loaded yet.</p>` : glance(snapshot)}
 <h2>Endpoints</h2>
 <table class="endpoints"><tbody>${ROUTES.map(({ path, about }) => endpointRow(path, about))}</tbody></table>
-<p>The whole interface is described in <a href="/openapi.json">/openapi.json</a>.</p>
+<p>The whole interface is described at <a href="/docs">/docs</a>, and for programs in
+<a href="/openapi.json">/openapi.json</a>.</p>
 ${snapshot === null ? '' : html`<footer>${snapshot.dataset.disclaimer}</footer>`}
 </main>
 </body>

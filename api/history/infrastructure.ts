@@ -65,5 +65,11 @@ export const index = (served: ServedVersion | null): InfrastructureAnswer => ({
     service: served?.snapshot.dataset.name ?? 'Highwater',
     endpoints: ROUTES.map(({ path, about }) => ({ path, about })),
   },
-  links: { self: '/', openapi: '/openapi.json', version: '/version', strategies: '/v1/strategies' },
+  links: {
+    self: '/',
+    docs: '/docs',
+    openapi: '/openapi.json',
+    version: '/version',
+    strategies: '/v1/strategies',
+  },
 })

@@ -4,6 +4,7 @@ import type { SignalsRoute, SignalsRouteId } from '#core/contract/signals-route.
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../assert-url-length.ts'
+import { createReference, REFERENCE_PATTERNS } from '../reference/answer-reference.ts'
 import { createDocuments } from './documents.ts'
 import {
   answerHeaders,
@@ -36,11 +37,29 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   for (const [path, routes] of Map.groupBy(SIGNALS_ROUTES, route => route.path)) {
     mount(app, path, routes, served, callers)
   }
+  mountReference(app, served)
   app.notFound(c =>
     sendError(c, parts, new ApiError('not_found', 'no such path; /openapi.json lists what there is')),
   )
   app.onError((error, c) => sendError(c, parts, error))
   return app
+}
+
+/** `/docs`: the interface for people. Nothing can be tried there, because nearly all of it needs a key. */
+function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
+  const reference = createReference({
+    title: 'Live trade signals: the API',
+    document: '/openapi.json',
+    tries: [],
+    links: {},
+  })
+  for (const pattern of REFERENCE_PATTERNS) {
+    app.get(pattern, c => {
+      assertUrlLength(c.req.url)
+      return reference(c)
+    })
+    closePath(app, pattern, parts, 'GET, HEAD, OPTIONS')
+  }
 }
 
 /** Who asks: by the key, and by the network. */
@@ -65,6 +84,11 @@ function mount(
       return answer(route, c, parts, callers)
     })
   }
+  closePath(app, path, parts, allow)
+}
+
+/** OPTIONS tells the methods of a path, and every other one is refused. */
+function closePath(app: Hono<SignalsEnv>, path: string, parts: ServedParts, allow: string): void {
   app.options(path, () => new Response(null, { status: 204, headers: { ...answerHeaders(parts), allow } }))
   app.all(path, () => {
     throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })

@@ -3,6 +3,7 @@ import { isBinary, MEDIA_TYPES } from './artifacts.ts'
 import { isGrowing } from './dictionaries.ts'
 import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { envelopeSchema } from './openapi-envelope.ts'
+import { exampleOf } from './openapi-examples.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import type { Format } from './parameters.ts'
 import type { Route } from './route.ts'
@@ -14,6 +15,7 @@ export const success = (route: Route): Schema => ({
   content: {
     'application/json': {
       schema: envelopeSchema(toSchema(route.data)),
+      ...exampleOf(route, 'json'),
     },
     ...Object.fromEntries(
       TABLE_FORMATS.filter(format => route.formats.includes(format)).map(format => [
@@ -24,6 +26,7 @@ export const success = (route: Route): Schema => ({
             ...(isBinary(format) ? { format: 'binary' } : {}),
             description: ABOUT[format],
           },
+          ...(format === 'csv' ? exampleOf(route, format) : {}),
         },
       ]),
     ),

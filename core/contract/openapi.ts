@@ -2,6 +2,7 @@
 import type { ErrorCode } from './errors.ts'
 import { FILE_ROUTES, type FileRoute, variableOf } from './file-routes.ts'
 import { errorSchema } from './openapi-envelope.ts'
+import { exampleComponents } from './openapi-examples.ts'
 import { AS_OF, PIN, SID, toParameter, toVariable } from './openapi-parameters.ts'
 import { NOT_MODIFIED, refusals, success } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
@@ -49,7 +50,10 @@ export const toOpenApi = ({ apiVersion, publicBaseUrl }: ServiceDescription): Sc
     ...ROUTES.filter(isPinnable).map(route => [pinnedTemplate(route), { get: toPinnedOperation(route) }]),
     ...FILE_ROUTES.map(file => [file.path, { get: toFileOperation(file) }]),
   ]),
-  components: { schemas: { Meta: toSchema(meta), Links: toSchema(links), Error: errorSchema() } },
+  components: {
+    schemas: { Meta: toSchema(meta), Links: toSchema(links), Error: errorSchema() },
+    examples: exampleComponents(ROUTES),
+  },
 })
 
 const toOperation = (route: Route): Schema => ({

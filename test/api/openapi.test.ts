@@ -42,7 +42,10 @@ const openApi = z.object({
   info: z.looseObject({ version: z.string() }),
   servers: z.array(z.object({ url: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.strictObject({ get: operation })),
-  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+  components: z.object({
+    schemas: z.record(z.string(), z.unknown()),
+    examples: z.record(z.string(), z.unknown()),
+  }),
 })
 
 let apps: Apps
@@ -75,7 +78,9 @@ describe('the document', () => {
 
   test('refers to nothing that is not in it', () => {
     const targets = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(match => match[1]!)
-    const known = Object.keys(document.components.schemas).map(name => `#/components/schemas/${name}`)
+    const known = Object.entries(document.components).flatMap(([kind, named]) =>
+      Object.keys(named).map(name => `#/components/${kind}/${name}`),
+    )
     expect(targets.length).toBeGreaterThan(ROUTES.length)
     expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
   })

@@ -1,6 +1,7 @@
 // Payloads that speak of the whole book: `/v1/summary`, `/v1/dataset`, the infrastructure endpoints and the index.
 import { z } from 'zod'
-import { dateWindow, fraction, percent, ratio, strategyId, undefinedReasons } from './field.ts'
+import { dateWindow, fraction, percent, ratio, strategyId } from './field.ts'
+import { convention, figureRule, undefinedReasons } from './figure-rule.ts'
 import { VERIFICATION_STATES } from './strategy.ts'
 
 const pair = z
@@ -19,16 +20,26 @@ export const summary = z
       .describe('Mean correlation of daily returns over all pairs that have one, 8 decimals.'),
     equal_weight_book: z
       .looseObject({
-        n_days: z.int().describe('Days that all strategies have.'),
-        net_return_pct: percent('Net return.'),
-        cagr_pct: percent('Compound annual growth rate.').nullable(),
-        max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
-        sharpe_daily_annualized: ratio(
-          'Sharpe ratio of daily returns, annualised by the square root of 365.',
-        ).nullable(),
+        n_days: z.int().describe('Days that all strategies have.').meta(figureRule('N', [])),
+        net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)', [])),
+        cagr_pct: percent('Compound annual growth rate.')
+          .nullable()
+          .meta(figureRule('100 × (E_N^(365 / N) - 1)', ['less_than_one_year'])),
+        max_drawdown_pct: percent('Deepest fall from a peak, negative.').meta(
+          figureRule('100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)', []),
+        ),
+        sharpe_daily_annualized: ratio('Sharpe ratio of daily returns, annualised by the square root of 365.')
+          .nullable()
+          .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),
         undefined: undefinedReasons,
       })
-      .describe('Equal parts of every strategy at base risk, rebalanced daily, over the days that all have.'),
+      .describe('Equal parts of every strategy at base risk, rebalanced daily, over the days that all have.')
+      .meta(
+        convention(
+          'b: on each day the mean of the base returns of all strategies, N days; E: equity compounded from b and ' +
+            'E_0 = 1. Risk-free rate 0, sample deviation (n - 1).',
+        ),
+      ),
     diversification: z
       .looseObject({
         mean_correlation: z.number().describe('The same as `mean_pairwise_correlation`.'),

@@ -16,8 +16,3 @@ export const dateWindow = (about: string) =>
       to: isoDate('Last UTC day, inclusive.').nullable(),
     })
     .describe(about)
-
-/** Why figures of a block are null. */
-export const undefinedReasons = z
-  .record(z.string(), z.string())
-  .describe('For each figure that is null, the path of its field and the reason.')

@@ -1,0 +1,39 @@
+// How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both ship in
+// the OpenAPI document and in docs/figures.md; a test holds the reasons to what the computation gives.
+import { z } from 'zod'
+import { UNDEFINED_REASONS, type UndefinedReason } from '#core/numerics/figure.ts'
+
+/** What the keyword `x-null-when` of a field lists: none for a field that is never null. */
+export type NullRule = readonly UndefinedReason[]
+
+/** The keywords of a field in the document. */
+export const figureRule = (formula: string, nulls: NullRule) => ({
+  'x-formula': formula,
+  'x-null-when': nulls,
+})
+
+/** What holds for every statistic of a group. */
+export const convention = (text: string) => ({ 'x-convention': text })
+
+/** Every reason for which a statistic is null. */
+export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
+  too_few_points: 'The series, or the ledger, has fewer points than the formula needs.',
+  less_than_one_year:
+    'The series has fewer than 365 days: a month extrapolated to a year says nothing of a year.',
+  zero_variance: 'All values are the same, so there is nothing to divide by.',
+  no_losses: 'There is no loss beyond 1e-12 to divide by, or to average.',
+  no_wins: 'There is no gain beyond 1e-12 to divide by, or to average.',
+  no_drawdown: 'The equity never fell below its peak.',
+  no_trades: 'There is no closed trade; where only returns are reported there is none by nature.',
+  zero_denominator: 'The denominator of the formula is 0.',
+  non_positive_sharpe: 'The Sharpe ratio is not above 0, so no length of record would show that it is.',
+  ruin: 'A day took the whole equity: a ratio of nothing says nothing.',
+}
+
+/** Why figures of a block are null. */
+export const undefinedReasons = z
+  .record(z.string(), z.string())
+  .describe(
+    'For each figure that is null, the path of its field and the reason. ' +
+      UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' '),
+  )

@@ -1,0 +1,52 @@
+// The glossary speaks the language of the interface: what it spells is there, and no value of a closed list is left out.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { toOpenApi } from '#core/contract/openapi.ts'
+import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/glossary.md'), 'utf8')
+
+type Term = { readonly word: string; readonly meaning: string; readonly spelled: readonly string[] }
+
+const TERMS: Term[] = [...PAGE.matchAll(/^\| (?!Word )([^|]+) \| ([^|]+) \|([^|]*)\|$/gm)].map(
+  ([, word = '', meaning = '', names = '']) => ({
+    word,
+    meaning,
+    spelled: [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  }),
+)
+
+/** Every name of the two documents: keys, and texts that stand alone, as names of parameters and values of lists do. */
+function namesIn(node: unknown): string[] {
+  if (typeof node === 'string') return [node]
+  if (typeof node !== 'object' || node === null) return []
+  const keys = Array.isArray(node) ? [] : Object.keys(node)
+  return [...keys, ...Object.values(node).flatMap(namesIn)]
+}
+
+const NAMES = new Set(
+  [
+    toOpenApi({ apiVersion: '1.0', publicBaseUrl: 'https://data.example.org' }),
+    toSignalsOpenApi('1.0', 'https://signals.example.org'),
+  ].flatMap(namesIn),
+)
+
+test('every name that the glossary spells is one of the interface', () => {
+  const spelled = TERMS.flatMap(term => term.spelled)
+  expect(spelled.length).toBeGreaterThan(40)
+  expect(spelled.filter(name => !NAMES.has(name))).toEqual([])
+})
+
+test('every state of verification is explained', () => {
+  const spelled = new Set(TERMS.flatMap(term => term.spelled))
+  const states = [...VERIFICATION_STATES, ...TV_STATUSES, 'marked', 'realised', 'reported']
+  expect(states.filter(state => !spelled.has(state))).toEqual([])
+})
+
+test('no word is explained twice, and none by nothing', () => {
+  const words = TERMS.map(({ word }) => word)
+  expect(words).toEqual([...new Set(words)])
+  expect(TERMS.filter(({ meaning }) => meaning.trim().length < 10)).toEqual([])
+})

@@ -1,0 +1,141 @@
+// `/docs` in a real browser that reaches nothing but the service: every route is on it, in either scheme, at either width.
+import { existsSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { errorAnswer } from '#api/error-answer.ts'
+import { type RunningServer, startServer } from '#api/http-server.ts'
+import { createSignalsApp } from '#api/signals/app.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { openHistoryApp } from '../setup/history-app.ts'
+import { signalsParts } from '../setup/signals-app.ts'
+
+/** A browser is 300 MB: it is used where it is there, and fetched nowhere. */
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
+  existsSync(path),
+)
+
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
+
+const HISTORY_PATHS = [
+  ...ROUTES.map(({ path }) => path),
+  ...ROUTES.filter(isPinnable).map(pinnedTemplate),
+  ...FILE_ROUTES.map(({ path }) => path),
+]
+
+const SIZES = [
+  { colorScheme: 'light', width: 1400 },
+  { colorScheme: 'dark', width: 390 },
+  { colorScheme: 'dark', width: 1400 },
+  { colorScheme: 'light', width: 390 },
+] as const
+
+describe.skipIf(CHROMIUM === undefined)('/docs in Chromium (skipped where none is installed)', () => {
+  let history: RunningServer
+  let signals: RunningServer
+  let browser: Browser
+  const redis = new Redis({ lazyConnect: true }) // the page asks for nothing that is in it
+
+  beforeAll(async () => {
+    const { app } = await openHistoryApp(inject('tinyStore'))
+    const { parts } = signalsParts(redis)
+    history = await serve(request => app.fetch(request))
+    signals = await serve(createSignalsApp(parts).fetch)
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await Promise.all([history?.close(), signals?.close()])
+    redis.disconnect()
+  })
+
+  test('draws every route of the history service, in either scheme, and never wider than the window', async () => {
+    const { page, context, complaints } = await open(browser, history.url)
+    expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
+    await page.locator('#operations-Strategy-stats .opblock-summary-control').click()
+    const answers = page.locator('#operations-Strategy-stats .responses-table')
+    expect(await answers.innerText()).toContain('"sharpe_daily_annualized": ')
+    const papers = new Set<string>()
+    for (const { colorScheme, width } of SIZES) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 1000 })
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      papers.add(
+        await page.evaluate('getComputedStyle(document.querySelector(".swagger-ui")).backgroundColor'),
+      )
+      await photograph(page, `history-${colorScheme}-${width}`)
+    }
+    expect(papers.size).toBe(2)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('answers what is tried on it, from where the page came', async () => {
+    const { page, context, complaints } = await open(browser, history.url)
+    const operation = page.locator('#operations-Book-dataset')
+    await operation.locator('.opblock-summary-control').click()
+    await operation.locator('.try-out__btn').click()
+    await operation.locator('.execute').click()
+    expect(
+      await operation.locator('.live-responses-table .response-col_status').last().innerText(),
+    ).toContain('200')
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('draws every route of the signals service, and asks for no key', async () => {
+    const { page, context, complaints } = await open(browser, signals.url)
+    expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
+    await page.locator('#operations-Signals-history .opblock-summary-control').click()
+    const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
+    expect(answers).toContain('Schema')
+    expect(answers, 'a sample that nobody answered').not.toMatch(/"string"|no example/)
+    expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
+    await photograph(page, 'signals-light-1400')
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
+
+const serve = (fetch: (request: Request) => Response | Promise<Response>): Promise<RunningServer> => {
+  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
+  return startServer(() => ({ fetch, answerError: error => errorAnswer(error, meta) }), '127.0.0.1', 0)
+}
+
+/** Opens the page with the network cut off. Complaints: what the policy forbade, failed, or wanted to leave the origin. */
+async function open(browser: Browser, origin: string) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } })
+  const complaints: string[] = []
+  await cutOff(context, origin, complaints)
+  const page = await context.newPage()
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', error => complaints.push(error.message))
+  await page.goto(`${origin}/docs`)
+  await page.locator('.opblock').first().waitFor()
+  return { page, context, complaints }
+}
+
+const cutOff = (context: BrowserContext, origin: string, complaints: string[]) =>
+  context.route('**/*', route => {
+    const url = route.request().url()
+    if (url.startsWith(`${origin}/`) || url.startsWith('data:')) return route.continue()
+    complaints.push(`asks for ${url}`)
+    return route.abort()
+  })
+
+const pathsOn = (page: Page): Promise<string[]> =>
+  page
+    .locator('.opblock-summary-path')
+    .evaluateAll(nodes => nodes.map(node => node.getAttribute('data-path') ?? ''))
+
+/** Pictures for whoever wants to look, outside of the repository. */
+async function photograph(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS
+  if (folder) await page.screenshot({ path: `${folder}/docs-${name}.png` })
+}
