@@ -63,6 +63,7 @@ function answer(server: Server, connections: Connections, app: HttpApp): void {
   server.on('checkExpectation', handle)
   server.on('clientError', (error, socket) => refuseRaw(app, connections, error, socket as Socket))
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy()) // Node has taken its own listener away: a reset would end the process
     const refusal = app.answerError(methodNotAllowed('this server is no proxy'))
     connections.finish(socket, () => endWith(socket, refusal))
   })

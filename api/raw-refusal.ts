@@ -32,8 +32,9 @@ export function toRefusal(error: ParserError): ApiError {
 export const methodNotAllowed = (message: string): ApiError =>
   new ApiError('method_not_allowed', message, { headers: { allow: METHODS } })
 
-/** Writes an answer, or nothing, and closes the connection. */
+/** Writes an answer, or nothing, and closes the connection; one that is closing already is left to it. */
 export function endWith(socket: Socket, answer: ErrorAnswer | null): void {
+  if (!socket.writable) return
   socket.end(answer === null ? '' : toBytes(answer))
   socket.resume() // an end that is not read is never seen
   const linger = setTimeout(() => socket.destroy(), HTTP_LIMITS.lingerMs)

@@ -88,6 +88,23 @@ describe('after requests that are still being answered,', () => {
   })
 })
 
+describe('CONNECT, which takes a connection from the server that Node made,', () => {
+  test('does not end the process where the sender resets it', async () => {
+    const server = await start(tellPath)
+    const gone = open(server, `${REQUEST}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await once(gone, 'connect')
+    gone.resetAndDestroy()
+    expect(statusesIn(await text(open(server, CLOSING)))).toEqual(['200'])
+  })
+
+  test('is left where the connection was closed by the answer before it', async () => {
+    const server = await start(() => new Response('told'))
+    const answers = await text(open(server, `${CLOSING}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`))
+    expect(statusesIn(answers)).toEqual(['200'])
+    expect(statusesIn(await text(open(server, CLOSING)))).toEqual(['200'])
+  })
+})
+
 describe('a body that breaks off', () => {
   const BROKEN = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'
 
