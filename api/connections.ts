@@ -56,8 +56,7 @@ export function trackConnections(server: Server, most: number): Connections {
       else if (isClosing) endResting(socket, connection)
     })
   }
-  server.on('request', begin)
-  server.on('checkExpectation', begin)
+  for (const event of ['request', 'checkExpectation', 'checkContinue']) server.on(event, begin)
   return {
     close: cutOffMs =>
       new Promise(resolve => {

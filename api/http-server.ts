@@ -61,6 +61,10 @@ function answer(server: Server, connections: Connections, app: HttpApp): void {
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handle)
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueInTurn(response)
+    return handle(request, response)
+  })
   server.on('clientError', (error, socket) => refuseRaw(app, connections, error, socket as Socket))
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy()) // Node has taken its own listener away: a reset would end the process
@@ -82,6 +86,12 @@ const listen = (server: Server, host: string, port: number): Promise<void> =>
 function addressOf(server: Server): string {
   const { address, port, family } = server.address() as AddressInfo // a string only for pipes, which we never use
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** By itself Node puts the 100 of an answer that waits for its turn between its head and its body. */
+function continueInTurn(response: ServerResponse): void {
+  if (response.socket !== null) response.writeContinue()
+  else response.once('socket', () => response.headersSent || response.writeContinue())
 }
 
 const overloaded = (): ApiError =>

@@ -88,6 +88,30 @@ describe('after requests that are still being answered,', () => {
   })
 })
 
+describe('a sender that waits for `100 Continue`', () => {
+  const EXPECTING = `${GET}Expect: 100-continue\r\n`
+
+  test.each([
+    ['at once where nothing is before it', '', ['100', '200']],
+    ['in its turn, and never within another answer', REQUEST, ['200', '100', '200']],
+  ])('hears it %s', async (_what, before, expected) => {
+    const server = await start(async request => new Response(await request.text()))
+    const body = 'Content-Length: 3\r\nConnection: close\r\n\r\n'
+    const socket = open(server, before + EXPECTING.replace('GET', 'PUT') + body)
+    const answers = text(socket)
+    socket.on('data', bytes => String(bytes).includes(' 100 ') && socket.write('abc'))
+    expect(statusesIn(await answers)).toEqual(expected)
+    expect((await answers).endsWith('\r\n\r\nabc')).toBe(true)
+  })
+
+  test('hears none where the answer is there before its turn, and gets that answer whole', async () => {
+    const server = await start(() => new Response(Buffer.from('told')))
+    const answers = await text(open(server, `${REQUEST}${EXPECTING}Connection: close\r\n\r\n`))
+    expect(statusesIn(answers)).toEqual(['200', '200'])
+    expect(answers.match(/\r\n\r\ntold/g)).toHaveLength(2)
+  })
+})
+
 describe('CONNECT, which takes a connection from the server that Node made,', () => {
   test('does not end the process where the sender resets it', async () => {
     const server = await start(tellPath)

@@ -49,7 +49,8 @@ function problemsIn({ text, isWhole }: Heard, mayBeHeads: boolean): string[] {
   let rest = text
   while (rest !== '') {
     const head = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n(?:[\w-]+: [^\r\n]*\r\n)*\r\n/.exec(rest)
-    if (head === null) return isWhole ? [...problems, `no answer: ${rest.slice(0, 200)}`] : problems
+    if (head === null)
+      return isWhole ? [...problems, `no answer: ${rest.slice(0, 200)} in ${JSON.stringify(text)}`] : problems
     const status = Number(head[1])
     rest = rest.slice(head[0].length)
     if (status === 100) continue
