@@ -28,7 +28,7 @@ deploy: $(INSTALLED) ## make the parts of deploy/ that follow from the route tab
 test: $(INSTALLED) ## the whole suite
 	@vitest run
 
-soak: $(INSTALLED) ## hundreds of kills of publishing, and of live signals (KILLS=300 SEED=20261121 MINUTES=60)
+soak: $(INSTALLED) ## hundreds of kills of publishing and of live signals, and any request without end (KILLS=300 SEED=20261121 MINUTES=60)
 	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts
 
 check: types lint fast-test ## types, lint and the fast tests, in under a minute

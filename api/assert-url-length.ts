@@ -1,7 +1,7 @@
 import { ApiError } from '#core/contract/errors.ts'
 
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
-const LONGEST_URL = 8192
+export const LONGEST_URL = 8192
 
 /** Throws `uri_too_long` on an address that no request of ours needs. */
 export function assertUrlLength(url: string): void {

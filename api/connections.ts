@@ -1,11 +1,20 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 
 type Connection = {
   readonly answers: Set<ServerResponse>
   /** How many bytes had come when the last answer was out: more of them are the beginning of another request. */
   settledBytes: number
+  /** Came when as many as may be were there. */
+  readonly isSurplus: boolean
+  /** The request that came last. */
+  last: IncomingMessage | null
+  /** Ends the connection; set where it can bring no further request. */
+  farewell: Farewell | null
 }
+
+/** `isAnswered`: what broke off is the body of a request that has its answer. */
+type Farewell = (isAnswered: boolean) => void
 
 /** The connections of a server, and the way to end them all without cutting an answer. */
 export type Connections = {
@@ -14,6 +23,10 @@ export type Connections = {
    * `Connection: close` where its headers are not out yet. What is left after `cutOffMs` is cut off.
    */
   readonly close: (cutOffMs: number) => Promise<void>
+  /** Says farewell once, when the answers to all that came before are out: none may overtake another. */
+  readonly finish: (socket: Socket, farewell: Farewell) => void
+  /** Whether more connections than `most` were there when this one came. */
+  readonly isSurplus: (socket: Socket) => boolean
 }
 
 /**
@@ -21,27 +34,29 @@ export type Connections = {
  * handed over, and cuts it off on its way to a slow reader; and it takes a connection that never sent a byte, such as a
  * browser opens in advance, for busy.
  */
-export function trackConnections(server: Server): Connections {
+export function trackConnections(server: Server, most: number): Connections {
   const connections = new Map<Socket, Connection>()
   let isClosing = false
   server.on('connection', socket => {
-    connections.set(socket, { answers: new Set(), settledBytes: 0 })
+    const isSurplus = connections.size >= most
+    connections.set(socket, { answers: new Set(), settledBytes: 0, isSurplus, last: null, farewell: null })
     socket.once('close', () => connections.delete(socket))
   })
-  const begin = (_request: unknown, response: ServerResponse): void => {
-    const { socket } = response
-    const connection = socket === null ? undefined : connections.get(socket)
-    if (socket === null || connection === undefined) return
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request // an answer that waits for its turn has none yet
+    const connection = connections.get(socket)
+    if (connection === undefined) return
     connection.answers.add(response)
+    connection.last = request
     if (isClosing) response.shouldKeepAlive = false
     response.once('close', () => {
       connection.answers.delete(response)
       if (connection.answers.size === 0) connection.settledBytes = socket.bytesRead
-      if (isClosing) endResting(socket, connection)
+      if (connection.farewell !== null) sayFarewell(connection)
+      else if (isClosing) endResting(socket, connection)
     })
   }
-  server.on('request', begin)
-  server.on('checkExpectation', begin)
+  for (const event of ['request', 'checkExpectation', 'checkContinue']) server.on(event, begin)
   return {
     close: cutOffMs =>
       new Promise(resolve => {
@@ -52,11 +67,27 @@ export function trackConnections(server: Server): Connections {
           resolve()
         })
         for (const [socket, connection] of connections) {
-          for (const answer of connection.answers) answer.shouldKeepAlive = false
+          const newest = [...connection.answers].at(-1) // whoever says it earlier takes the place of the rest
+          if (newest !== undefined) newest.shouldKeepAlive = false
           endResting(socket, connection)
         }
       }),
+    finish: (socket, farewell) => {
+      const connection = connections.get(socket)
+      if (connection === undefined || connection.farewell !== null) return // whatever else it sends is no news
+      connection.farewell = farewell
+      sayFarewell(connection)
+    },
+    isSurplus: socket => connections.get(socket)?.isSurplus ?? false,
   }
+}
+
+/** An answer whose request broke off, and which has not begun, is never made: the farewell stands in its place. */
+function sayFarewell(connection: Connection): void {
+  const { answers, last, farewell } = connection
+  for (const answer of answers) if (answer.req.complete || answer.headersSent) return
+  connection.farewell = () => {} // once
+  farewell?.(answers.size === 0 && last !== null && !last.complete)
 }
 
 /** Ends a connection that is neither answering nor in the middle of a request. */

@@ -1,25 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { ApiError } from '#core/contract/errors.ts'
-import { trackConnections } from './connections.ts'
+import { type Connections, trackConnections } from './connections.ts'
 import type { ErrorAnswer } from './error-answer.ts'
-import { COMMON_HEADERS, METHODS } from './shared-headers.ts'
-
-/** Request line and headers together; Node answers 431 beyond it. */
-const MAX_HEADER_BYTES = 16 << 10
-
-/** Headers must be complete after this: a slow sender must not hold a connection for nothing. */
-const HEADERS_TIMEOUT_MS = 10_000
-
-/** The whole request must be complete after this. No request of ours has a body worth more. */
-const REQUEST_TIMEOUT_MS = 30_000
-
-/** An idle connection is kept this long: longer than the minute for which balancers keep theirs. */
-const KEEP_ALIVE_MS = 65_000
-
-/** What still runs this long after the process was asked to end is cut off. */
-const DRAIN_MS = 10_000
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
+import { endWith, methodNotAllowed, type ParserError, toRefusal } from './raw-refusal.ts'
+import { COMMON_HEADERS } from './shared-headers.ts'
 
 export type HttpApp = {
   readonly fetch: (request: Request) => Response | Promise<Response>
@@ -42,36 +29,48 @@ export async function startServer(
   createApp: (url: string) => HttpApp,
   host: string,
   port: number,
+  limits: HttpLimits = HTTP_LIMITS,
 ): Promise<RunningServer> {
   const server = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.lookMs,
+    keepAliveTimeout: limits.keepAliveMs,
     requireHostHeader: false, // by itself Node refuses without a word; below it is refused in the envelope
   })
-  const connections = trackConnections(server)
+  server.timeout = limits.stalledMs
+  server.maxConnections = limits.connections + limits.refusedConnections
+  const connections = trackConnections(server, limits.connections)
   await listen(server, host, port)
   const url = addressOf(server)
-  answer(server, createApp(url)) // in time: no connection is taken before this turn of the event loop ends
-  return { url, close: () => connections.close(DRAIN_MS) }
+  answer(server, connections, createApp(url)) // in time: no connection is taken before this turn of the event loop ends
+  return { url, close: () => connections.close(limits.drainMs) }
 }
 
-function answer(server: Server, app: HttpApp): void {
+function answer(server: Server, connections: Connections, app: HttpApp): void {
   const listener = getRequestListener(app.fetch, {
     hostname: 'localhost', // for requests of HTTP/1.0 without a Host header
     errorHandler: () =>
       toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
   })
-  const handle = (request: IncomingMessage, response: ServerResponse) =>
-    isHostless(request) ? refuseHostless(app, response) : listener(request, response)
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const refusal = connections.isSurplus(request.socket) ? overloaded() : refusalOf(request)
+    return refusal === null ? listener(request, response) : refuse(response, app.answerError(refusal))
+  }
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handle)
-  server.on('clientError', (error, socket) => refuseRaw(app, error, socket as Socket))
-  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-    endWith(socket, app.answerError(methodNotAllowed('this server is no proxy'))),
-  )
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueInTurn(response)
+    return handle(request, response)
+  })
+  server.on('clientError', (error, socket) => refuseRaw(app, connections, error, socket as Socket))
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy()) // Node has taken its own listener away: a reset would end the process
+    const refusal = app.answerError(methodNotAllowed('this server is no proxy'))
+    connections.finish(socket, () => endWith(socket, refusal))
+  })
 }
 
 const listen = (server: Server, host: string, port: number): Promise<void> =>
@@ -89,61 +88,50 @@ function addressOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** HTTP/1.1 demands the header (RFC 9112, section 3.2); HTTP/1.0 does not know it. */
-const isHostless = ({ headers, httpVersion }: IncomingMessage): boolean =>
-  headers.host === undefined && httpVersion === '1.1'
-
-function refuseHostless(app: HttpApp, response: ServerResponse): void {
-  const { status, headers, body } = app.answerError(
-    new ApiError('bad_request', 'a request of HTTP/1.1 must have a Host header'),
-  )
-  response.writeHead(status, { ...COMMON_HEADERS, ...headers }).end(body)
+/** By itself Node puts the 100 of an answer that waits for its turn between its head and its body. */
+function continueInTurn(response: ServerResponse): void {
+  if (response.socket !== null) response.writeContinue()
+  else response.once('socket', () => response.headersSent || response.writeContinue())
 }
 
-/** What Node's parser refuses by itself is answered in the same envelope as everything else. */
-function refuseRaw(app: HttpApp, error: ParserError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-  else endWith(socket, app.answerError(toRefusal(error)))
-}
+const overloaded = (): ApiError =>
+  new ApiError('overloaded', 'too many connections at a time; come again in a moment')
 
-/** What Node adds to an error of its parser: the bytes that it read last, and how many of them it took. */
-type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number }
-
-function toRefusal(error: ParserError): ApiError {
-  const { code } = error
-  if (code === 'HPE_INVALID_METHOD' && isRequestLine(refusedLine(error))) {
-    return methodNotAllowed(`this server answers ${METHODS}`)
+/** Why a request that Node's parser took is no proper one; null for all others. */
+function refusalOf({ httpVersion, rawHeaders }: IncomingMessage): ApiError | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return new ApiError('bad_request', 'this server speaks HTTP/1.1')
   }
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ApiError('headers_too_large', `request line and headers exceed ${MAX_HEADER_BYTES} bytes`)
+  const hosts = countHosts(rawHeaders)
+  // HTTP/1.1 demands the header (RFC 9112, section 3.2); HTTP/1.0 does not know it.
+  if (hosts === 0 && httpVersion === '1.1') {
+    return new ApiError('bad_request', 'a request of HTTP/1.1 must have a Host header')
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ApiError('bad_request', 'the request took too long to arrive')
-  return new ApiError('bad_request', 'the request is not well-formed HTTP')
+  // A proxy in front may have gone by the one, and we by the other (RFC 9112, section 3.2).
+  return hosts > 1 ? new ApiError('bad_request', 'a request must have no more than one Host header') : null
 }
 
-const methodNotAllowed = (message: string): ApiError =>
-  new ApiError('method_not_allowed', message, { headers: { allow: METHODS } })
-
-/** The line in which the parser stopped. */
-function refusedLine({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: ParserError): string {
-  const text = rawPacket.toString('latin1')
-  return text.slice(text.lastIndexOf('\n', bytesParsed) + 1).split('\r\n', 1)[0] ?? ''
+/** Node keeps the first of several and says nothing; here names and values follow one another. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts
 }
 
-/** Node's parser knows a list of methods and calls any other malformed; HTTP allows any token (RFC 9110, section 9.1). */
-const isRequestLine = (line: string): boolean => /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]$/.test(line)
+function refuse(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {
+  response.writeHead(status, { ...COMMON_HEADERS, ...headers, connection: 'close' }).end(body)
+}
+
+/** What Node's parser refuses by itself is answered in the same envelope as everything else, after what came before it. */
+function refuseRaw(app: HttpApp, connections: Connections, error: ParserError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const isSilent = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
+  const refusal = isSilent ? null : app.answerError(toRefusal(error)) // who asked nothing is told nothing
+  connections.finish(socket, isAnswered => endWith(socket, isAnswered ? null : refusal))
+}
 
 const toResponse = ({ status, headers, body }: ErrorAnswer): Response =>
   new Response(body, { status, headers: { ...COMMON_HEADERS, ...headers } })
-
-/** Writes an answer by hand, where there is no response object, and closes. */
-function endWith(socket: Socket, { status, headers, body }: ErrorAnswer): void {
-  const all = {
-    ...COMMON_HEADERS,
-    ...headers,
-    connection: 'close',
-  }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n'))
-}

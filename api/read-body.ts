@@ -15,22 +15,33 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
   }
 }
 
-/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 where it is not UTF-8. */
-export async function readText({ headers, body }: Request, mostBytes: number): Promise<string> {
-  if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > mostBytes) throw tooLarge(mostBytes)
-    chunks.push(chunk)
-  }
+/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 where it breaks off or is not UTF-8. */
+export async function readText(request: Request, mostBytes: number): Promise<string> {
+  const bytes = await readBytes(request, mostBytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     // Nothing else can fail in a decoder.
     throw new ApiError('bad_request', 'the body is not UTF-8')
   }
+}
+
+async function readBytes({ headers, body }: Request, mostBytes: number): Promise<Buffer> {
+  if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length
+      if (length > mostBytes) throw tooLarge(mostBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    // Only the connection can fail here. Nobody may be left to hear it, but it is no fault of ours to log.
+    throw new ApiError('bad_request', 'the body did not arrive whole')
+  }
+  return Buffer.concat(chunks)
 }
 
 function assertJson({ headers }: Request): void {

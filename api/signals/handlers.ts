@@ -1,6 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { SIGNAL_SCHEMA_VERSION } from '#core/contract/signal.ts'
-import { ACCOUNT_PATH, HISTORY_PATH, parseAccountQuery } from '#core/contract/signal-query.ts'
+import { accountPath, HISTORY_PATH, parseAccountQuery } from '#core/contract/signal-query.ts'
 import type { PreviewRouteId, SignalsRouteId } from '#core/contract/signals-route.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
@@ -84,9 +84,9 @@ export const KEYED_HANDLERS: {
     return sendEnveloped(c, parts, { seq: newest, log_seq: seq, epoch, server_time }, links)
   },
   account: async (c, parts, { client }) => {
-    const { from, to } = parseAccountQuery(new URL(c.req.url).searchParams)
-    const account = await accountFor(parts.redis, client.id, from, to)
-    return sendEnveloped(c, parts, account, { self: ACCOUNT_PATH, history: HISTORY_PATH })
+    const query = parseAccountQuery(new URL(c.req.url).searchParams)
+    const account = await accountFor(parts.redis, client.id, query.from, query.to)
+    return sendEnveloped(c, parts, account, { self: accountPath(query), history: HISTORY_PATH })
   },
   ...PROGRAM_HANDLERS,
 }

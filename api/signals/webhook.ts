@@ -8,7 +8,7 @@ import { readJson } from '../read-body.ts'
 import { type KeyedHandler, sendEnveloped } from './exchange.ts'
 
 /** An address and a secret are shorter by far. */
-const MOST_BODY_BYTES = 4_096
+export const MOST_WEBHOOK_BYTES = 4_096
 
 const LINKS = { self: '/v1/webhook', whoami: '/v1/whoami' }
 
@@ -16,7 +16,7 @@ const LINKS = { self: '/v1/webhook', whoami: '/v1/whoami' }
 export const putWebhook: KeyedHandler = async (c, parts, { client }) => {
   const { registering } = parts
   await assertMayRegister(registering.redis, client.id)
-  const request = parseRequest(await readJson(c.req.raw, MOST_BODY_BYTES))
+  const request = parseRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
   const secret = await registerOwnWebhook(registering, client.id, request)
   const webhook = await readWebhook(registering.redis, registering.box, client.id)
   if (webhook === null) throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')

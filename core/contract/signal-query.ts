@@ -51,6 +51,12 @@ export const parseAccountQuery = (query: URLSearchParams): AccountQuery =>
 
 export const ACCOUNT_PATH = '/v1/signals/account'
 
+/** The one path and query of an account: sorted by name, what was left to the service left out. */
+export function accountPath({ from, to }: AccountQuery): string {
+  const query = [...(from === null ? [] : [`from=${from}`]), ...(to === null ? [] : [`to=${to}`])]
+  return query.length === 0 ? ACCOUNT_PATH : `${ACCOUNT_PATH}?${query.join('&')}`
+}
+
 /** Reads a query; unknown keys are ignored. Throws a `validation_error` that lists every problem at once. */
 export function parseQuery<Query extends Readonly<Record<string, unknown>>>(
   query: URLSearchParams,

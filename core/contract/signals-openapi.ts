@@ -130,8 +130,13 @@ const PARAMETERS: { readonly [Id in SignalsRouteId]?: readonly Schema[] } = {
   ...PROGRAM_PARAMETERS,
 }
 
+/** What is no JSON of ours alone. */
+const MEDIA_TYPE_OF: { readonly [Id in SignalsRouteId]?: string } = { openapi: 'application/openapi+json' }
+
 const contentOf = (route: SignalsRoute): Schema => ({
-  'application/json': { schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)) },
+  [MEDIA_TYPE_OF[route.id] ?? 'application/json']: {
+    schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)),
+  },
   ...(route.id === 'history'
     ? { [MEDIA_TYPES.csv]: { schema: { type: 'string', description: 'RFC 4180 with a header row.' } } }
     : {}),

@@ -30,6 +30,8 @@ export type StartOptions = {
   /** The whole environment beside PATH: nothing of the machine that runs the tests reaches the process. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** When it is taken for hung, where it is meant to run for long. */
+  readonly hungMs?: number
 }
 
 /** Starts `highwater ...args` through its launcher. */
@@ -49,7 +51,7 @@ afterAll(() => {
 export function startProcess(
   program: string,
   args: readonly string[],
-  { env = {}, cwd = ROOT }: StartOptions = {},
+  { env = {}, cwd = ROOT, hungMs = HUNG_MS }: StartOptions = {},
 ): Running {
   const child = spawn(program, args, {
     cwd,
@@ -65,7 +67,7 @@ export function startProcess(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const hung = setTimeout(() => killGroup(child, 'SIGKILL'), HUNG_MS)
+  const hung = setTimeout(() => killGroup(child, 'SIGKILL'), hungMs)
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => {

@@ -27,7 +27,7 @@ import {
   sendPublished,
 } from '../exchange.ts'
 import type { PreparedProgram } from './prepared-program.ts'
-import { keyedSimulation, MOST_BODY_BYTES } from './simulate.ts'
+import { keyedSimulation, MOST_PROGRAM_BYTES } from './simulate.ts'
 
 /** Where answers lead to. */
 const { program, basket, deploys, performance, profile } = PROGRAM_PATHS
@@ -72,7 +72,7 @@ export const PROGRAM_HANDLERS: { readonly [Id in ProgramRouteId]: KeyedHandler }
   },
   put_profile: async (c, parts, { client }) => {
     const { data } = parts.servedProgram()
-    const input = parseInput(profileRequest, await readJson(c.req.raw, MOST_BODY_BYTES))
+    const input = parseInput(profileRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
     const stored = await saveProfile(parts.redis, client.id, input, parts.clock.now())
     return sendProfile(c, parts, data.plan, stored)
   },

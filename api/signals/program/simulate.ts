@@ -21,7 +21,7 @@ import {
 } from '../exchange.ts'
 
 /** Two numbers and their names are shorter by far. */
-export const MOST_BODY_BYTES = 4_096
+export const MOST_PROGRAM_BYTES = 4_096
 
 /** `POST /v1/program/simulate`. */
 export const keyedSimulation: KeyedHandler = (c, parts) => {
@@ -42,7 +42,7 @@ async function simulate(
   links: Links,
 ): Promise<Response> {
   const { data, simulationOf } = parts.servedProgram()
-  const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_BODY_BYTES))
+  const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
   const input = clampInput(requested, bounds)
   const simulation = simulationOf(input.contribution_cadence_bars)
   const answer = renderSimulation(data, input, simulation) as Json // its type leaves room for later fields

@@ -1,0 +1,173 @@
+// Requests made from an OpenAPI document: each of its operations, with each of its parameters valid, at its boundary,
+// invalid, repeated, oddly encoded or left out, and with parameters that nobody knows.
+import fc from 'fast-check'
+import { z } from 'zod'
+
+const parameter = z.object({
+  name: z.string(),
+  in: z.enum(['path', 'query']),
+  schema: z.object({
+    type: z.string(),
+    enum: z.array(z.string()).optional(),
+    format: z.string().optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+  }),
+})
+const operation = z.object({
+  operationId: z.string(),
+  parameters: z.array(parameter),
+  requestBody: z.unknown().optional(),
+  responses: z.record(
+    z.string(),
+    z.object({ content: z.record(z.string(), z.object({ schema: z.unknown().optional() })).optional() }),
+  ),
+})
+export const openApi = z.object({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+})
+
+export type Document = z.infer<typeof openApi>
+export type Operation = z.infer<typeof operation>
+type Parameter = z.infer<typeof parameter>
+
+export type Asked = {
+  readonly operation: Operation
+  readonly method: string
+  /** Path and query as they are sent. */
+  readonly address: string
+  readonly body: string | null
+}
+
+/** Values that mean something to the service, by the name of their parameter. */
+export type Known = Readonly<Record<string, readonly string[]>>
+
+/** One request of any operation of a document. */
+export function anyRequest(
+  document: Document,
+  known: Known,
+  bodies: readonly string[] = [],
+): fc.Arbitrary<Asked> {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]) => anyCall(path, method.toUpperCase(), each, known, bodies)),
+  )
+  return fc.oneof(...operations)
+}
+
+function anyCall(
+  path: string,
+  method: string,
+  each: Operation,
+  known: Known,
+  bodies: readonly string[],
+): fc.Arbitrary<Asked> {
+  const inPath = each.parameters.filter(({ in: place }) => place === 'path')
+  const inQuery = each.parameters.filter(({ in: place }) => place === 'query')
+  const segments = fc.tuple(...inPath.map(one => anyValue(one, known).chain(anySpelling)))
+  const pairs = fc.array(anyPair(inQuery, known), { maxLength: 4 })
+  const body = each.requestBody === undefined ? fc.constant(null) : anyBody(bodies)
+  return fc.tuple(segments, pairs, body).map(([values, query, text]) => {
+    const filled = inPath.reduce((at, { name }, i) => at.replace(`{${name}}`, () => values[i] ?? ''), path)
+    const address = [filled, query.join('&')].filter(Boolean).join('?')
+    const told = () => `${method} ${address}${text === null ? '' : ` with ${text}`}`
+    return { operation: each, method, body: text, address, [fc.toStringMethod]: told }
+  })
+}
+
+function anyPair(parameters: readonly Parameter[], known: Known): fc.Arbitrary<string> {
+  const own = parameters.map(one =>
+    anyValue(one, known)
+      .chain(anySpelling)
+      .chain(text => anySpelling(one.name, 9).map(name => `${name}=${text}`)),
+  )
+  const foreign = fc.oneof(
+    anyText.chain(anySpelling),
+    fc.constantFrom(
+      '',
+      '=',
+      'x',
+      '__proto__=1',
+      'constructor[a]=1',
+      '%',
+      '%zz=%',
+      '%ff=%fe',
+      'a=1;b=2',
+      '#a=1',
+    ),
+  )
+  return fc.oneof(...own.map(arbitrary => ({ weight: 4, arbitrary })), { weight: 1, arbitrary: foreign })
+}
+
+const anyText = fc.string({ unit: 'binary', maxLength: 12 }).map(text => text.toWellFormed())
+
+/** Mostly what the parameter takes, and what lies just beside it. */
+const anyValue = ({ name, schema }: Parameter, known: Known): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...(known[name] ?? []), ...boundariesOf(schema)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '',
+        ' ',
+        '0',
+        '-1',
+        'null',
+        'NaN',
+        '\u0000',
+        '\r\n',
+        'é',
+        '%',
+        'x'.repeat(300),
+      ),
+    },
+    { weight: 1, arbitrary: anyText.map(text => text.replaceAll(/^\.{1,2}$/g, '.a')) }, // `..` is another path
+  )
+
+/** The values at the ends of what a schema takes, and the first ones past them. */
+function boundariesOf({ type, enum: words, format, minimum, maximum }: Parameter['schema']): string[] {
+  if (words !== undefined) return [...words, ...words.map(word => word.toUpperCase()), words.join()]
+  if (format === 'date')
+    return ['2024-02-29', '2023-02-29', '0000-01-01', '0001-01-01', '9999-12-31', '2024-3-01']
+  if (format === 'date-time') return ['2025-02-24T00:15:00Z', '2025-02-24T00:15:00.000Z', '2025-02-24']
+  if (type === 'integer' || type === 'number') return numbersBeside(minimum ?? 0, maximum ?? 1e15)
+  return [words ?? 'a', 'a,b', 'a'.repeat(64), 'a'.repeat(65)].flat()
+}
+
+const numbersBeside = (least: number, most: number): string[] =>
+  [least, least / 2, least - 1, least + 1, 0.013, 0.5, most - 1, most, most + 1, 1e300, 2 ** 53, 1e-12]
+    .map(String)
+    .concat('1e309', '-0', '0x10', '1_000', '2e-2')
+
+/** A text as an address may hold it: encoded as usual, in places needlessly, twice, or with plus signs. */
+function anySpelling(text: string, plainWeight = 3): fc.Arbitrary<string> {
+  const plain = encodeURIComponent(text)
+  return fc.oneof(
+    { weight: plainWeight, arbitrary: fc.constant(plain) },
+    fc.constantFrom(
+      escapeAll(text),
+      escapeAll(text).toLowerCase(),
+      encodeURIComponent(plain),
+      plain.replaceAll('%20', '+'),
+    ),
+  )
+}
+
+const escapeAll = (text: string): string =>
+  [...Buffer.from(text)].map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+
+const anyBody = (bodies: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.constantFrom(
+      ...bodies,
+      '',
+      '{}',
+      '[]',
+      'null',
+      '{',
+      '\u0000',
+      `"${'x'.repeat(5_000)}"`,
+      '['.repeat(4_000),
+    ),
+    fc.json(),
+  )

@@ -1,0 +1,36 @@
+// Any bytes at all, sent to the history service without end: `make soak`, with MINUTES and SEED. The first answer that is
+// not sound ends it with the seed to replay it, and so does a heap that has grown.
+import { expect, inject, test } from 'vitest'
+import { AT_ONCE, startBesieged } from '../setup/history-bytes.ts'
+import { servedVersion } from '../setup/history-process.ts'
+import { TINY_VERSION } from '../setup/publish-book.ts'
+import { numberFrom } from './number-from.ts'
+
+const MINUTES = numberFrom('MINUTES', 60)
+const SEED = numberFrom('SEED', 20_261_121)
+
+/** Batches of one seed; the heap is looked at after each of them. */
+const BATCHES = 100
+
+/** The same for an hour as for a minute: the caches are full after the first round. */
+const MOST_GROWTH_BYTES = 8 << 20
+
+test(`any bytes (seed ${SEED}) for ${MINUTES} minutes`, async () => {
+  const service = await startBesieged(inject('tinyStore'), (MINUTES + 5) * 60_000)
+  const began = performance.now()
+  await service.send({ batches: BATCHES, seed: SEED })
+  const before = await service.heapBytes()
+  let [rounds, grown] = [1, 0]
+  while (performance.now() - began < MINUTES * 60_000) {
+    await service.send({ batches: BATCHES, seed: SEED + rounds })
+    rounds++
+    await service.holdHeapTo(before + MOST_GROWTH_BYTES)
+    grown = (await service.heapBytes()) - before
+    expect(await servedVersion(service)).toBe(TINY_VERSION)
+    process.stderr.write(
+      `any request: ${rounds * BATCHES * AT_ONCE} connections, heap ${Math.round(grown / 1024)} KiB more, ` +
+        `${Math.round((performance.now() - began) / 1000)} s (seed ${SEED})${process.stderr.isTTY ? '\r' : '\n'}`,
+    )
+  }
+  expect(service.running.printed()).not.toContain('failed on our side')
+})

@@ -1,0 +1,23 @@
+// Thousands of connections that bring any bytes at all: nothing but answers of the service's own comes back, it needs
+// no more memory afterwards, and it serves the next one.
+import { beforeAll, expect, inject, test } from 'vitest'
+import { startBesieged } from '../setup/history-bytes.ts'
+import { servedVersion } from '../setup/history-process.ts'
+import { TINY_VERSION } from '../setup/publish-book.ts'
+
+/** Kept answers and what Node keeps of connections for the next ones; a leak of a kilobyte a connection is above it. */
+const MOST_GROWTH_BYTES = 4 << 20
+
+let service: Awaited<ReturnType<typeof startBesieged>>
+beforeAll(async () => {
+  service = await startBesieged(inject('tinyStore'))
+})
+
+test('6000 connections of any bytes hear nothing but sound answers, and leave nothing behind', async () => {
+  await service.send({ batches: 20 })
+  const before = await service.heapBytes()
+  await service.send({ batches: 100 })
+  expect(await servedVersion(service)).toBe(TINY_VERSION)
+  await service.holdHeapTo(before + MOST_GROWTH_BYTES)
+  expect(service.running.printed()).not.toContain('failed on our side')
+})
