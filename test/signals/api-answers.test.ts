@@ -104,7 +104,7 @@ describe('the account', () => {
       withdrawn: [],
       sha256: createHash('sha256').update(lines.join('')).digest('hex'),
     })
-    expect(links).toEqual({ self: '/v1/signals/account', history: '/v1/signals/history' })
+    expect(links).toEqual({ self: '/v1/signals/account?from=1', history: '/v1/signals/history' })
   })
 
   test('is refused over numbers that are none, or too many, with what is wrong of each', async () => {
