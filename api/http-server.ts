@@ -23,6 +23,8 @@ const DRAIN_MS = 10_000
 
 export type HttpApp = {
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Answers at once what needs no app, or returns false and leaves it to `fetch`. */
+  readonly answerAtOnce?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** The answer to what never becomes a request: it cannot be parsed. */
   readonly answerError: (error: ApiError) => ErrorAnswer
 }
@@ -63,8 +65,12 @@ function answer(server: Server, app: HttpApp): void {
     errorHandler: () =>
       toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
   })
-  const handle = (request: IncomingMessage, response: ServerResponse) =>
-    isHostless(request) ? refuseHostless(app, response) : listener(request, response)
+  const { answerAtOnce = () => false } = app
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (answerAtOnce(request, response)) return
+    if (isHostless(request)) refuseHostless(app, response)
+    else listener(request, response)
+  }
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handle)

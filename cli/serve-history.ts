@@ -4,8 +4,10 @@ import { errorAnswer } from '#api/error-answer.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
+import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import { createQuickAnswers } from '#api/history/quick-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource, POLL_MS, type RefreshOutcome } from '#api/history/version-source.ts'
@@ -43,7 +45,7 @@ export async function serveHistory(
     log(`a request failed on our side: ${error instanceof Error ? error.stack : String(error)}`)
   const published = createPublishedAnswers(store, log)
   const createApp = (boundUrl: string): HttpApp => {
-    const app = createHistoryApp({
+    const parts: HistoryParts = {
       source,
       published,
       deltas: createDictionaryDeltas(store, published, source.history, log),
@@ -54,8 +56,13 @@ export async function serveHistory(
       clock,
       isDraining: () => isDraining,
       onError,
-    })
-    return { fetch: app.fetch, answerError: error => errorAnswer(error, rawRegister(clock)) }
+    }
+    const { fetch } = createHistoryApp(parts)
+    return {
+      fetch,
+      answerAtOnce: createQuickAnswers(parts),
+      answerError: error => errorAnswer(error, rawRegister(clock)),
+    }
   }
   const server = await startServer(createApp, environment.host, environment.historyPort)
   // Only now: a timer would keep a process alive whose port was taken.

@@ -38,6 +38,8 @@ export type ComputedAnswers = {
     params: Params,
     acceptEncoding: string | null | undefined,
   ): Promise<ReadyAnswer>
+  /** The answer of a canonical path and query, where it was computed and kept; else null. */
+  peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
 export function createComputedAnswers(): ComputedAnswers {
@@ -53,7 +55,7 @@ export function createComputedAnswers(): ComputedAnswers {
   return {
     compute(served, id, params, acceptEncoding) {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
-      const key = `${served.version} ${coding} ${canonicalPath(id, params)}`
+      const key = keyOf(served, coding, canonicalPath(id, params))
       const cached = cache.get(key)
       if (cached !== undefined) return Promise.resolve(cached)
       const running = inFlight.get(key)
@@ -69,8 +71,14 @@ export function createComputedAnswers(): ComputedAnswers {
       inFlight.set(key, answer)
       return answer
     },
+    // A binary format is kept under `identity` alone, and is found by who accepts no coding.
+    peek: (served, path, acceptEncoding) =>
+      cache.get(keyOf(served, negotiateCoding(acceptEncoding, CODINGS), path)) ?? null,
   }
 }
+
+const keyOf = ({ version }: ServedVersion, coding: Coding, path: string): string =>
+  `${version} ${coding} ${path}`
 
 const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
   strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)

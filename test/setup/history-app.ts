@@ -31,6 +31,16 @@ export async function createTestApp(
   privateStore: ObjectStore,
   changes: Partial<HistoryParts> = {},
 ) {
+  const { parts, ...told } = await createTestParts(store, privateStore, changes)
+  return { app: createHistoryApp(parts), ...told }
+}
+
+/** What such an app is made of. */
+async function createTestParts(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  changes: Partial<HistoryParts>,
+) {
   const damages: string[] = []
   const errors: unknown[] = []
   const faults: unknown[] = []
@@ -38,7 +48,7 @@ export async function createTestApp(
   await source.refresh()
   const tellDamage = (message: string): number => damages.push(message)
   const published = createPublishedAnswers(store, tellDamage)
-  const app = createHistoryApp({
+  const parts: HistoryParts = {
     source,
     published,
     deltas: createDictionaryDeltas(store, published, source.history, tellDamage),
@@ -50,10 +60,13 @@ export async function createTestApp(
     isDraining: () => false,
     onError: error => errors.push(error),
     ...changes,
-  })
-  return { app, source, damages, errors, faults }
+  }
+  return { parts, source, damages, errors, faults }
 }
 
 /** The same on the stores that two URLs name. */
 export const openHistoryApp = async ({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) =>
   createTestApp(await openStore(url), await openStore(privateUrl), changes)
+
+export const openHistoryParts = async ({ url, privateUrl }: Stores) =>
+  createTestParts(await openStore(url), await openStore(privateUrl), {})
