@@ -29,7 +29,10 @@ const MOST_LARGE = 2
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const
 
-/** The answers at points that cannot be files: evaluated on demand by the functions that made the files. */
+/**
+ * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
+ * answer costs as much as the answer, so those alone have one that are kept for ever or stand for a file.
+ */
 export type ComputedAnswers = {
   /** Rejects with `overloaded` where it would be one large answer too many at the same time. */
   compute(
@@ -37,6 +40,7 @@ export type ComputedAnswers = {
     id: ResourceId,
     params: Params,
     acceptEncoding: string | null | undefined,
+    hasDigest?: boolean,
   ): Promise<ReadyAnswer>
   /** The answer of a canonical path and query, where it was computed and kept; else null. */
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
@@ -53,14 +57,14 @@ export function createComputedAnswers(): ComputedAnswers {
     `${MOST_LARGE} large answers are being made already; ask again in a moment`,
   )
   return {
-    compute(served, id, params, acceptEncoding) {
+    compute(served, id, params, acceptEncoding, hasDigest = false) {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
-      const key = keyOf(served, coding, canonicalPath(id, params))
+      const key = keyOf(served, coding, canonicalPath(id, params), hasDigest)
       const cached = cache.get(key)
       if (cached !== undefined) return Promise.resolve(cached)
       const running = inFlight.get(key)
       if (running !== undefined) return running // equal requests at the same time are one computation
-      const render = () => renderReady(served, id, params, coding)
+      const render = () => renderReady(served, id, params, coding, hasDigest)
       const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
       const answer = (isLarge ? throughGate(render) : render())
         .then(ready => {
@@ -77,8 +81,8 @@ export function createComputedAnswers(): ComputedAnswers {
   }
 }
 
-const keyOf = ({ version }: ServedVersion, coding: Coding, path: string): string =>
-  `${version} ${coding} ${path}`
+const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
+  `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`
 
 const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
   strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
@@ -88,13 +92,14 @@ async function renderReady(
   id: ResourceId,
   params: Params,
   coding: Coding,
+  hasDigest: boolean,
 ): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const body = used === 'identity' ? bytes : await COMPRESS[used](bytes)
   return toReadyAnswer(body, used, etagOf(served, id, params, used), {
     ...headers,
-    'unencoded-digest': unencodedDigest(sha256(bytes)),
+    ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
   })
 }
 

@@ -31,7 +31,7 @@ export async function load(order: Load): Promise<Answered> {
   const folder = await unpacked('wrk', 'wrk')
   const url = server.url + path
   const args = [
-    ...['-c', CLIENT_CORE, join(folder, 'usr/bin/wrk'), '--latency'],
+    ...['-c', CLIENT_CORE, join(folder, 'usr/bin/wrk'), '--latency', '--timeout', '30s'],
     ...['-t1', `-c${connections}`, `-d${seconds}s`],
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     ...(script === undefined ? [] : ['-s', script]),
