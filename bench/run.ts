@@ -2,11 +2,19 @@
 // bench/results.md, and ends with 1 where a target is missed.
 import { onGround } from './harness/ground.ts'
 import { renderSection, saveSection } from './harness/report.ts'
+import { measureBuild } from './history/build.ts'
 import { measureCorrelation } from './history/correlation.ts'
 import { measureRescale } from './history/rescale.ts'
+import { measureStart } from './history/start.ts'
 import { measureStatic } from './history/static.ts'
 
-const PARTS = { static: measureStatic, rescale: measureRescale, correlation: measureCorrelation }
+const PARTS = {
+  static: measureStatic,
+  rescale: measureRescale,
+  correlation: measureCorrelation,
+  start: measureStart,
+  build: measureBuild,
+}
 
 const asked = process.argv.slice(2).filter(name => name !== '')
 const unknown = asked.filter(name => !Object.hasOwn(PARTS, name))

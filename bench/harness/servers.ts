@@ -8,7 +8,7 @@ import { type Cores, type PinnedServer, startPinned } from './pinned-server.ts'
 /** The tier, on a store of the file system. */
 export const startTier = (storeUrl: string, cores: Cores = 'one'): Promise<PinnedServer> =>
   startPinned(
-    [process.execPath, join(ROOT, 'cli/highwater.ts'), 'serve', 'history'],
+    [process.execPath, join(ROOT, 'cli/launcher.mjs'), 'serve', 'history'],
     { STORE_URL: storeUrl, PRIVATE_STORE_URL: `${storeUrl}.private`, HISTORY_PORT: '0' },
     /^history service on (\S+)$/,
     cores,

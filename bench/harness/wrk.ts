@@ -64,7 +64,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 }
 const toMs = (found: RegExpExecArray | null): number =>
   Number(found?.[1]) * (UNIT_MS[found?.[2] ?? ''] ?? NaN)
 
-/** Decimals of a level: one request in 10^8 comes again by chance, so that nothing is found in a cache. */
+/** Decimals of a level: enough that no level comes twice, and nothing is found in a cache. */
 const LEVEL_DIGITS = 12
 
 /** Writes a program for wrk that asks for an address at another risk level each time; `path` holds `LEVEL` for it. */

@@ -15,7 +15,7 @@ const POINT_BYTES = 8
  * the odd ones, each in order: it has the same bits whatever its neighbours, whichever operand comes first, and on
  * every machine; it is within 1e-12 of the sum over all points in order where the columns have the norm 1.
  *
- * Cost: the columns once more in memory; a quarter of the time of a plain loop in tiles (bench/results.md).
+ * Cost: the columns once more in memory; about half the time of a plain loop in tiles (bench/results.md).
  */
 export function dotProducts(columns: readonly Float64Array[], rowCount: number, store: StoreDot): void {
   const length = columns[0]?.length ?? 0
