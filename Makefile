@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn deploy test soak check types lint format fast-test clean
+.PHONY: help setup run cdn deploy test soak bench check types lint format fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -30,6 +30,9 @@ test: $(INSTALLED) ## the whole suite
 
 soak: $(INSTALLED) ## hundreds of kills of publishing and of live signals, and any request without end (KILLS=300 SEED=20261121 MINUTES=60)
 	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts
+
+bench: $(INSTALLED) ## the history service beside its peers and its targets (PART=static for one part)
+	@node bench/run.ts $(PART)
 
 check: types lint fast-test ## types, lint and the fast tests, in under a minute
 

@@ -10,6 +10,8 @@ import { COMMON_HEADERS } from './shared-headers.ts'
 
 export type HttpApp = {
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Answers at once what needs no app, or returns false and leaves it to `fetch`. */
+  readonly answerAtOnce?: (request: IncomingMessage, response: ServerResponse) => boolean
   /** The answer to what never becomes a request: it cannot be parsed. */
   readonly answerError: (error: ApiError) => ErrorAnswer
 }
@@ -54,9 +56,11 @@ function answer(server: Server, connections: Connections, app: HttpApp): void {
     errorHandler: () =>
       toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
   })
+  const { answerAtOnce = () => false } = app
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const refusal = connections.isSurplus(request.socket) ? overloaded() : refusalOf(request)
-    return refusal === null ? listener(request, response) : refuse(response, app.answerError(refusal))
+    if (refusal !== null) return refuse(response, app.answerError(refusal))
+    return answerAtOnce(request, response) ? undefined : listener(request, response)
   }
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).

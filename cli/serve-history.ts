@@ -5,8 +5,10 @@ import type { AdminParts } from '#api/history/admin.ts'
 import { createHistoryApp } from '#api/history/app.ts'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
+import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import { createQuickAnswers } from '#api/history/quick-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource, POLL_MS } from '#api/history/version-source.ts'
@@ -102,7 +104,7 @@ async function listen(
 ): Promise<RunningServer> {
   const { environment, world, note, store, source, published, computed, pinned, watch } = open
   const createApp = (boundUrl: string): HttpApp => {
-    const app = createHistoryApp({
+    const parts: HistoryParts = {
       source,
       published,
       deltas: createDictionaryDeltas(store, published, source.history, note),
@@ -115,13 +117,13 @@ async function listen(
       newRequestId: watch.newRequestId,
       onAnswered: watch.onAnswered,
       onError: (error, requestId) => note(toFault(error, requestId)),
-    })
+    }
     const answerError = (error: ApiError): ErrorAnswer => {
       const answer = errorAnswer(error, rawRegister(world))
       watch.onUnparsed(answer.status, Buffer.byteLength(answer.body))
       return answer
     }
-    return { fetch: app.fetch, answerError }
+    return { fetch: createHistoryApp(parts).fetch, answerAtOnce: createQuickAnswers(parts), answerError }
   }
   const server = await startServer(createApp, environment.host, environment.historyPort)
   started.add(server.close)

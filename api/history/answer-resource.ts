@@ -31,7 +31,7 @@ export const latestHandler =
     const pins = queryOf(c).getAll(PIN_PARAMETER)
     if (pins.length > 0) {
       const pinned = await openPinned(c, parts, pins.join(','))
-      const resolved = await resolveAndRead(c, parts, pinned, route, id, '')
+      const resolved = await resolveAndRead(c, parts, pinned, route, id, '', true)
       return sendPinned(c, parts, resolved, pinned, twinHeader(pinned.version, resolved.path))
     }
     if (served === null) {
@@ -39,7 +39,7 @@ export const latestHandler =
         details: { checks: parts.source.checks() },
       })
     }
-    return sendLatest(c, parts, await resolveAndRead(c, parts, served, route, id, address))
+    return sendLatest(c, parts, await resolveAndRead(c, parts, served, route, id, address, false))
   }
 
 /** A dataset answer of the version that the path names. */
@@ -50,7 +50,7 @@ export const pinnedHandler =
     const pinned = await openPinned(c, parts, version)
     const address = unpinnedPath(spelledAddress(c)) ?? ''
     const spelled = await readSpelledOut(c, parts, pinned, address)
-    const resolved = spelled ?? (await resolveAndRead(c, parts, pinned, route, id, address))
+    const resolved = spelled ?? (await resolveAndRead(c, parts, pinned, route, id, address, true))
     return sendPinned(c, parts, resolved, pinned)
   }
 
@@ -129,6 +129,7 @@ async function resolveAndRead(
   route: Route,
   id: ResourceId,
   tried: string,
+  isPinned: boolean,
 ): Promise<Resolved> {
   const params = resolveRequest(route, version.snapshot, c.req.param('sid') ?? '', queryOf(c))
   const path = canonicalPath(id, params)
@@ -138,6 +139,13 @@ async function resolveAndRead(
   const published = isTried ? null : await readPublished(c, parts, version, artifact)
   if (published !== null) return published
   c.set('kind', 'computed')
-  const answer = await parts.computed.compute(version, id, params, c.req.header('accept-encoding'))
+  const acceptEncoding = c.req.header('accept-encoding')
+  const answer = await parts.computed.compute(
+    version,
+    id,
+    params,
+    acceptEncoding,
+    isPinned || artifact !== undefined,
+  )
   return { answer, path, more: dictionaryHeadersOf(c, artifact) }
 }

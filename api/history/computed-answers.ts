@@ -30,7 +30,10 @@ const MOST_LARGE = 2
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const
 
-/** The answers at points that cannot be files: evaluated on demand by the functions that made the files. */
+/**
+ * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
+ * answer costs as much as the answer, so those alone have one that are kept for ever or stand for a file.
+ */
 export type ComputedAnswers = {
   /** Rejects with `overloaded` where it would be one large answer too many at the same time. */
   compute(
@@ -38,8 +41,11 @@ export type ComputedAnswers = {
     id: ResourceId,
     params: Params,
     acceptEncoding: string | null | undefined,
+    hasDigest?: boolean,
   ): Promise<ReadyAnswer>
   readonly use: () => CacheUse
+  /** The answer of a canonical path and query, where it was computed and kept; else null. */
+  peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
 export function createComputedAnswers(): ComputedAnswers {
@@ -55,9 +61,9 @@ export function createComputedAnswers(): ComputedAnswers {
   )
   return {
     use: () => use,
-    compute(served, id, params, acceptEncoding) {
+    compute(served, id, params, acceptEncoding, hasDigest = false) {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
-      const key = `${served.version} ${coding} ${canonicalPath(id, params)}`
+      const key = keyOf(served, coding, canonicalPath(id, params), hasDigest)
       const cached = cache.get(key)
       if (cached !== undefined) {
         use.hits++
@@ -69,7 +75,7 @@ export function createComputedAnswers(): ComputedAnswers {
         return running // equal requests at the same time are one computation
       }
       use.misses++
-      const render = () => renderReady(served, id, params, coding)
+      const render = () => renderReady(served, id, params, coding, hasDigest)
       const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
       const answer = (isLarge ? throughGate(render) : render())
         .then(ready => {
@@ -80,8 +86,17 @@ export function createComputedAnswers(): ComputedAnswers {
       inFlight.set(key, answer)
       return answer
     },
+    // A binary format is kept under `identity` alone, and is found by who accepts no coding.
+    peek(served, path, acceptEncoding) {
+      const cached = cache.get(keyOf(served, negotiateCoding(acceptEncoding, CODINGS), path))
+      if (cached !== undefined) use.hits++
+      return cached ?? null
+    },
   }
 }
+
+const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
+  `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`
 
 const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
   strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
@@ -91,13 +106,14 @@ async function renderReady(
   id: ResourceId,
   params: Params,
   coding: Coding,
+  hasDigest: boolean,
 ): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const body = used === 'identity' ? bytes : await COMPRESS[used](bytes)
   return toReadyAnswer(body, used, etagOf(served, id, params, used), {
     ...headers,
-    'unencoded-digest': unencodedDigest(sha256(bytes)),
+    ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
   })
 }
 

@@ -137,11 +137,14 @@ const FIT_ID = /^[\da-f-]{8,64}$/i
 export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
   const known = c.get('requestId')
   if (known !== undefined) return known
-  const given = c.req.header('x-request-id')
-  const id = given !== undefined && FIT_ID.test(given) ? given : newRequestId()
+  const id = toRequestId(c.req.header('x-request-id'), newRequestId)
   c.set('requestId', id)
   return id
 }
+
+/** The name that the proxy in front gave, where it may be one, or else a new one. */
+export const toRequestId = (given: string | undefined, newRequestId: () => string): string =>
+  given !== undefined && FIT_ID.test(given) ? given : newRequestId()
 
 /** Milliseconds since a request came, to the microsecond. */
 export const tookMs = (c: Exchange, { clock }: HistoryParts): number =>

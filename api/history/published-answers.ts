@@ -15,6 +15,8 @@ export type PublishedAnswers = {
   /** The answer in the best coding the client accepts; null where the file is lost, damaged or cannot be read. */
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
   readonly use: () => CacheUse
+  /** The same answer where it is in memory; null where it must be read. */
+  peek(artifact: Artifact, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
 /** `onDamage` is told once a version of each file that is missing, cannot be read or is not what the manifest says. */
@@ -31,11 +33,7 @@ export function createPublishedAnswers(
   return {
     use: () => use,
     async read(artifact, acceptEncoding) {
-      const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
-      const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
-      const coding = twin === undefined ? 'identity' : wanted // a binary format has no twins
-      const file = twin ?? artifact
-      const key = coding === 'identity' ? artifact.key : `${artifact.key}${TWIN_ENDINGS[coding]}`
+      const { file, coding, key } = chooseFile(artifact, acceptEncoding)
       const cached = cache.get(key)
       if (cached !== undefined) {
         use.hits++
@@ -57,7 +55,21 @@ export function createPublishedAnswers(
       cache.set(key, answer)
       return answer
     },
+    peek(artifact, acceptEncoding) {
+      const cached = cache.get(chooseFile(artifact, acceptEncoding).key)
+      if (cached !== undefined) use.hits++
+      return cached ?? null
+    },
   }
+}
+
+/** The file of an artifact that a client gets. */
+function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefined) {
+  const wanted = negotiateCoding(acceptEncoding, TWIN_CODINGS)
+  const twin = wanted === 'identity' ? undefined : artifact.encodings[wanted]
+  const coding = twin === undefined ? 'identity' : wanted // a binary format has no twins
+  const key = coding === 'identity' ? artifact.key : `${artifact.key}${TWIN_ENDINGS[coding]}`
+  return { file: twin ?? artifact, coding, key }
 }
 
 type Found = { readonly bytes: Uint8Array } | { readonly unfit: string }

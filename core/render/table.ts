@@ -37,6 +37,8 @@ export type Table = {
   readonly columns: readonly Column[]
   /** In JSON the columns after the first may stand in an object of this name. */
   readonly nest?: string
+  /** The series that the rows are, where the columns are its dates and its values and nothing else. */
+  readonly series?: Series
   /** First and last date, where rows have one. */
   readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
 }

@@ -26,5 +26,6 @@ export const seriesTable = (series: Series, name: string): Table => ({
   kind: 'table',
   rows: series.values.length,
   columns: [dateColumn('t', series), significantColumn(name, series.values)],
+  series,
   ...(series.values.length === 0 ? {} : { extent: { first: series.first, last: lastDay(series) } }),
 })

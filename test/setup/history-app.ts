@@ -33,6 +33,16 @@ export async function createTestApp(
   privateStore: ObjectStore,
   changes: Partial<HistoryParts> = {},
 ) {
+  const { parts, ...told } = await createTestParts(store, privateStore, changes)
+  return { app: createHistoryApp(parts), ...told }
+}
+
+/** What such an app is made of. */
+async function createTestParts(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  changes: Partial<HistoryParts>,
+) {
   const damages: string[] = []
   const errors: unknown[] = []
   const faults: unknown[] = []
@@ -41,7 +51,7 @@ export async function createTestApp(
   await source.refresh()
   const tellDamage = (message: string): number => damages.push(message)
   const published = createPublishedAnswers(store, tellDamage)
-  const app = createHistoryApp({
+  const parts: HistoryParts = {
     source,
     published,
     deltas: createDictionaryDeltas(store, published, source.history, tellDamage),
@@ -55,10 +65,13 @@ export async function createTestApp(
     onAnswered: answered => answers.push(answered),
     onError: error => errors.push(error),
     ...changes,
-  })
-  return { app, source, damages, errors, faults, answers }
+  }
+  return { parts, source, damages, errors, faults, answers }
 }
 
 /** The same on the stores that two URLs name. */
 export const openHistoryApp = async ({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) =>
   createTestApp(await openStore(url), await openStore(privateUrl), changes)
+
+export const openHistoryParts = async ({ url, privateUrl }: Stores) =>
+  createTestParts(await openStore(url), await openStore(privateUrl), {})

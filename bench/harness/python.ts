@@ -1,0 +1,17 @@
+// Python with numpy and pandas from Debian, on one core; only benches need it.
+import { join } from 'node:path'
+import { libraryPath, unpacked } from './packages.ts'
+import { runProgram } from './run-program.ts'
+
+/** Runs a script, and gives the numbers that it prints, a line each. */
+export async function runPython(script: string, args: readonly string[]): Promise<number[]> {
+  const folder = await unpacked('numpy', 'python3-numpy', 'python3-pandas', 'libopenblas0-pthread')
+  const { LD_LIBRARY_PATH } = libraryPath(folder)
+  const blas = LD_LIBRARY_PATH.split(':').map(path => join(path, 'openblas-pthread'))
+  const printed = await runProgram('/usr/bin/python3', [script, ...args], {
+    PYTHONPATH: join(folder, 'usr/lib/python3/dist-packages'),
+    LD_LIBRARY_PATH: [...blas, LD_LIBRARY_PATH].join(':'),
+    OPENBLAS_NUM_THREADS: '1',
+  })
+  return printed.trim().split('\n').map(Number)
+}

@@ -1,0 +1,82 @@
+// Answers at a risk level that nobody asked for before, beside a server that does it without thought.
+import { join } from 'node:path'
+import { generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
+import type { Ground } from '../harness/ground.ts'
+import type { PinnedServer } from '../harness/pinned-server.ts'
+import { atLeast, atMost, type Figure, type Section } from '../harness/report.ts'
+import { compareSides } from '../harness/rounds.ts'
+import { startScript, startTier } from '../harness/servers.ts'
+import { type Load, load, writeLevels } from '../harness/wrk.ts'
+
+const DAYS = 4000
+const ROUNDS = 3
+const SECONDS = 2
+const CONNECTIONS = 32
+const TARGET = 4
+const SLOWEST_MS = 20
+const PATH = '/v1/strategies/s0000/curve?risk_pct='
+const PLAIN_PATH = '/curve?risk_pct='
+
+export async function measureRescale({ folder, stops }: Ground): Promise<Section> {
+  const store = await publishWithoutFiles(
+    join(folder, 'generated'),
+    generateSnapshot(1, DAYS, '2026-07-01T00:15:00Z'),
+  )
+  const tier = await startTier(store.url)
+  stops.push(tier.stop)
+  const plain = await startScript(join(import.meta.dirname, 'plain-server.ts'), [String(DAYS)])
+  stops.push(plain.stop)
+  const levels = await writeLevels(join(folder, 'levels.lua'), `${PATH}LEVEL`)
+  const plainLevels = await writeLevels(join(folder, 'plain.lua'), `${PLAIN_PATH}LEVEL`)
+  const ours = (coding: string) => asked(tier, `${PATH}0.011`, coding, levels)
+  const theirs = (coding: string) => asked(plain, `${PLAIN_PATH}0.011`, coding, plainLevels)
+  const figures = [
+    await compare('uncompressed', ours('identity'), theirs('identity'), TARGET),
+    await compare('zstd against gzip 6', ours('zstd'), theirs('gzip'), TARGET),
+    await compareRepeated(tier),
+  ]
+  await tier.stop()
+  const both = await startTier(store.url, 'all')
+  stops.push(both.stop)
+  const quiet = await load({ ...asked(both, `${PATH}0.011`, 'zstd', levels), ...PACE })
+  figures.push(atMost(`p99 at ${CONNECTIONS} connections, all cores, zstd`, quiet.p99Ms, SLOWEST_MS, 'ms'))
+  return {
+    title: 'Answers at a risk level',
+    about:
+      `The equity of ${DAYS} days at another level each time, beside JSON.stringify of objects through Hono, each on one ` +
+      `core, wrk on the other: ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s each in turns. Ratios are of ` +
+      'answers for the same processor time.',
+    figures,
+  }
+}
+
+const PACE = { seconds: SECONDS, connections: CONNECTIONS }
+
+type Asked = Omit<Load, 'seconds' | 'connections'>
+
+const asked = (server: PinnedServer, path: string, coding: string, script: string): Asked => ({
+  ...{ server, path, script },
+  headers: { 'accept-encoding': coding },
+})
+
+async function compare(name: string, ours: Asked, theirs: Asked, target: number): Promise<Figure> {
+  const side = (one: Asked) => () => load({ ...one, ...PACE })
+  const { first, second, ratio } = await compareSides(side(ours), side(theirs), ROUNDS)
+  const rates = `${Math.round(first.perSecond)} and ${Math.round(second.perSecond)} a second`
+  return { ...atLeast(name, ratio, target), reached: `${ratio.toFixed(2)} (${rates})` }
+}
+
+/** One that was computed before, beside a published file of about its size. */
+async function compareRepeated(server: PinnedServer): Promise<Figure> {
+  const headers = { 'accept-encoding': 'zstd' }
+  const again = { server, headers, path: `${PATH}0.012` }
+  const { headers: head } = await fetch(server.url + again.path, { headers })
+  const known = { ...again, headers: { ...headers, 'if-none-match': head.get('etag') ?? '' }, status: 304 }
+  const { first, second } = await compareSides(
+    () => load({ ...again, ...PACE }),
+    () => load({ ...known, ...PACE }),
+    ROUNDS,
+  )
+  const rates = `${Math.round(first.perSecond)} a second; as 304 ${Math.round(second.perSecond)}`
+  return { what: 'a level that was asked for before', reached: rates }
+}

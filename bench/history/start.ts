@@ -1,0 +1,72 @@
+// From the start of the process to the first answer, and memory while a version takes the place of another.
+
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
+import { generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
+import type { Ground, PublishedStore } from '../harness/ground.ts'
+import type { PinnedServer } from '../harness/pinned-server.ts'
+import { peakMib } from '../harness/process-use.ts'
+import { atMost, type Section } from '../harness/report.ts'
+import { median } from '../harness/rounds.ts'
+import { startTier } from '../harness/servers.ts'
+
+const STRATEGIES = 1000
+const DAYS = 3650
+const STARTS = 5
+const SAMPLE_SECONDS = 0.5
+const LARGE_SECONDS = 3
+const MOST_MIB = 600
+const VERSIONS = ['2026-07-01T00:15:00Z', '2026-07-02T00:15:00Z'] as const
+
+/** The tier looks every 5 seconds. */
+const SWAP_TRIES = 600
+const SWAP_PAUSE_MS = 100
+
+export async function measureStart({ folder, sample, stops }: Ground): Promise<Section> {
+  const large = join(folder, 'large')
+  const snapshot = generateSnapshot(STRATEGIES, DAYS, VERSIONS[0])
+  const store = await publishWithoutFiles(large, snapshot)
+  const figures = [
+    atMost('the sample book: start to ready', await secondsToReady(sample), SAMPLE_SECONDS, 's'),
+    atMost(`${STRATEGIES} strategies: start to ready`, await secondsToReady(store), LARGE_SECONDS, 's'),
+  ]
+  const tier = await startTier(store.url, 'all')
+  stops.push(tier.stop)
+  const dataset = { ...snapshot.dataset, version: VERSIONS[1] }
+  await publishWithoutFiles(large, { ...snapshot, dataset })
+  await untilItServes(tier, VERSIONS[1])
+  const peak = await peakMib(tier.pid)
+  figures.push(atMost(`${STRATEGIES} strategies: most memory through a swap`, peak, MOST_MIB, 'MiB'))
+  return {
+    title: 'Start and swap',
+    about:
+      `The process on all cores, from its start to its first answer of \`/readyz\`, the median of ${STARTS}; ` +
+      `${STRATEGIES} generated strategies over ${DAYS} days, which a second version replaces while the process serves.`,
+    figures,
+  }
+}
+
+async function secondsToReady({ url }: PublishedStore): Promise<number> {
+  const taken: number[] = []
+  for (let i = 0; i < STARTS; i++) {
+    const begin = performance.now()
+    const tier = await startTier(url, 'all')
+    const { status } = await fetch(`${tier.url}/readyz`)
+    taken.push((performance.now() - begin) / 1000)
+    await tier.stop()
+    if (status !== 200) throw new Error(`the tier answered /readyz with ${status}`)
+  }
+  return median(taken)
+}
+
+const versionAnswer = z.object({ data: z.object({ dataset_version: z.string().nullable() }) })
+
+async function untilItServes({ url }: PinnedServer, version: string): Promise<void> {
+  for (let tries = 0; tries < SWAP_TRIES; tries++) {
+    const { data } = versionAnswer.parse(await (await fetch(`${url}/version`)).json())
+    if (data.dataset_version === version) return
+    await wait(SWAP_PAUSE_MS)
+  }
+  throw new Error(`the tier does not serve ${version}`)
+}

@@ -1,0 +1,75 @@
+// Static answers of the tier beside nginx with the same precompressed files, each alone on one core.
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import type { Ground } from '../harness/ground.ts'
+import { atLeast, type Figure, type Section } from '../harness/report.ts'
+import { compareSides } from '../harness/rounds.ts'
+import { startNginx, startScript, startTier } from '../harness/servers.ts'
+import { type Load, load } from '../harness/wrk.ts'
+
+const ROUNDS = 3
+const SECONDS = 2
+const CONNECTIONS = 32
+const TARGET = 0.7
+const CODING = { 'accept-encoding': 'br' }
+
+const BARE_SERVER = join(import.meta.dirname, 'bare-server.ts')
+const SMALL = '/v1/strategies/alder/stats'
+
+/** Addresses of small, middle and large answers, and the files that they are. */
+const ANSWERS = {
+  [SMALL]: 'strategies/alder/stats.json',
+  '/v1/strategies/alder/curve': 'strategies/alder/curve.json',
+  '/v1/export': 'export.daily.json',
+} as const
+
+export async function measureStatic({ folder, sample, stops }: Ground): Promise<Section> {
+  const root = join(folder, 'files')
+  await mkdir(join(root, 'strategies/alder'), { recursive: true })
+  for (const file of Object.values(ANSWERS)) {
+    await copyFile(join(sample.folder, versionFolder(sample.version), `${file}.br`), join(root, file))
+  }
+  const tier = await startTier(sample.url)
+  stops.push(tier.stop)
+  const nginx = await startNginx(join(folder, 'nginx'), root, 'br')
+  stops.push(nginx.stop)
+  const figures: Figure[] = []
+  for (const [path, file] of Object.entries(ANSWERS)) {
+    const ours = { server: tier, path, headers: CODING, status: 200 }
+    const theirs = { ...ours, server: nginx, path: `/${file}` }
+    figures.push(await compareAnswers(path, ours, theirs))
+    const known = { status: 304, headers: await validators(tier.url + path) }
+    const knownThere = { status: 304, headers: await validators(`${nginx.url}/${file}`) }
+    figures.push(await compareAnswers(`${path}, 304`, { ...ours, ...known }, { ...theirs, ...knownThere }))
+  }
+  // What no server on node:http can pass.
+  const bare = await startScript(BARE_SERVER, [`${tier.url}${SMALL}`])
+  stops.push(bare.stop)
+  const plain = { path: SMALL, headers: {}, status: 200 }
+  const limit = await compareAnswers('limit', { ...plain, server: tier }, { ...plain, server: bare })
+  figures.push({ what: `\`${SMALL}\` as identity, against bare node:http`, reached: limit.reached })
+  return {
+    title: 'Static answers',
+    about:
+      `The tier and nginx (one worker, descriptors kept open) on one core, wrk on the other: ${CONNECTIONS} connections, ` +
+      `${ROUNDS} rounds of ${SECONDS} s each in turns, the same files of the sample book as br. Ratios are of answers for ` +
+      'the same processor time.',
+    figures,
+  }
+}
+
+type Asked = Pick<Load, 'server' | 'path' | 'headers' | 'status'>
+
+async function compareAnswers(name: string, ours: Asked, theirs: Asked): Promise<Figure> {
+  const side = (asked: Asked) => () => load({ ...asked, seconds: SECONDS, connections: CONNECTIONS })
+  const { first, second, ratio } = await compareSides(side(ours), side(theirs), ROUNDS)
+  const rates = `${Math.round(first.perSecond)} and ${Math.round(second.perSecond)} a second`
+  return { ...atLeast(`\`${name}\``, ratio, TARGET), reached: `${ratio.toFixed(2)} (${rates})` }
+}
+
+/** The headers of a client that has the answer already. */
+async function validators(url: string): Promise<Readonly<Record<string, string>>> {
+  const { headers } = await fetch(url, { headers: CODING })
+  return { ...CODING, 'if-none-match': headers.get('etag') ?? '' }
+}
