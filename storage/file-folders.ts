@@ -27,8 +27,13 @@ export async function makeFolder(path: string): Promise<void> {
   for (let made = path; made.length >= highest.length; made = dirname(made)) await flushFolder(dirname(made))
 }
 
+/** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
 export async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
+  const folder = await open(path, 'r').catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
+  if (folder === null) return
   try {
     await folder.sync()
   } finally {
