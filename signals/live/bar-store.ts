@@ -17,7 +17,8 @@ const HEADER = 't,o,h,l,c,v\n'
 
 /**
  * Opens the file, or makes it. A last line without its end was never acknowledged, so nothing was decided on it: it is
- * cut off. Throws where the file holds anything else than bars in ascending order.
+ * cut off. A bar that stands there twice was written again by a runner that stood still while another took over: the
+ * first one counts. Throws where the file holds anything else than bars in ascending order.
  */
 export async function openBarStore(path: string, newReader: NewBarReader): Promise<BarStore> {
   await mkdir(dirname(path), { recursive: true })
@@ -71,11 +72,15 @@ async function syncFolder(folder: string): Promise<void> {
 function parseBars(path: string, text: string, newReader: NewBarReader): Bar[] {
   const read = newReader()
   const bars: Bar[] = []
+  const known = new Set<number>()
   for (const [i, line] of text.split('\n').slice(0, -1).entries()) {
     const row = read(line)
+    if (row.kind === 'bar' && known.has(row.bar.t)) continue
     const why = row.kind === 'fault' ? row.why : row.kind === 'bar' ? orderFault(bars.at(-1), row.bar) : null
     if (why !== null) throw new Error(`${path}:${i + 1}: ${why}; restore this file, nothing else writes it`)
-    if (row.kind === 'bar') bars.push(row.bar)
+    if (row.kind !== 'bar') continue
+    bars.push(row.bar)
+    known.add(row.bar.t)
   }
   return bars
 }

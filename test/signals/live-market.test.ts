@@ -241,6 +241,20 @@ describe('the bar store', () => {
     await last.close()
   })
 
+  test('passes over a bar that a runner wrote again which had stood still while another went on', async () => {
+    const path = join(await temporaryFolder(), 'twice.csv')
+    const late = await openBarStore(path, newReader)
+    await late.append(one!)
+    const other = await openBarStore(path, newReader)
+    await other.append(two!)
+    await late.append({ ...two!, c: two!.o })
+    await late.close()
+    await other.close()
+    const last = await openBarStore(path, newReader)
+    expect(last.bars).toEqual([one, two])
+    await last.close()
+  })
+
   test('refuses a file that holds anything else, naming the line', async () => {
     const path = join(await temporaryFolder(), 'b.csv')
     await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
