@@ -32,7 +32,13 @@ export default defineConfig({
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
       project('fast', {
         include: ['test/**/*.test.ts'],
-        exclude: ['test/system/**', 'test/signals/**'],
+        exclude: ['test/system/**', 'test/signals/**', 'test/cli/**', 'test/deploy/**'],
+        isolate: false,
+        globalSetup: [PUBLISH_TINY],
+      }),
+      // Whole commands in this process, and what is deployed: builds and servers, a quarter of the time of all above.
+      project('commands', {
+        include: ['test/{cli,deploy}/**/*.test.ts'],
         isolate: false,
         globalSetup: [PUBLISH_TINY],
       }),

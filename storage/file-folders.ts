@@ -11,8 +11,8 @@ export async function inFolder(
   put: () => Promise<void>,
   triesLeft = MOST_TRIES,
 ): Promise<void> {
-  await makeFolder(dirname(path))
   try {
+    await makeFolder(dirname(path))
     await put()
   } catch (error) {
     if (!isMissing(error) || triesLeft <= 1) throw error

@@ -23,7 +23,7 @@ const LONGEST = [
 ]
 
 /** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */
-const PROJECTS = ['system', 'signals', 'fast']
+const PROJECTS = ['system', 'commands', 'signals', 'fast']
 
 /** Starts the longest files first. */
 export class LongestFirst extends BaseSequencer {
