@@ -10,7 +10,7 @@ const WORKERS = Math.ceil(availableParallelism() * 1.5)
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
-const WEDGED_MS = 120_000
+const WEDGED_MS = 300_000
 
 const PUBLISH_TINY = './test/setup/publish-tiny.ts'
 const START_S3 = './test/setup/start-s3.ts'

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..')
 export const LAUNCHER = join(ROOT, 'cli/launcher.mjs')
 
 /** A process that runs longer has hung: it is ended, and its test fails because it has no exit code. */
-const HUNG_MS = 90_000
+const HUNG_MS = 240_000
 
 export type Exit = {
   readonly code: number | null

@@ -142,7 +142,7 @@ async function delay(ms: number): Promise<void> {
 }
 
 /** A round that has not settled by then never will: what is missing is told. */
-const WEDGED_MS = 60_000
+const WEDGED_MS = 180_000
 
 /** How far all of the log is delivered, and what in the ledger says otherwise. */
 type Settled = { readonly seq: number; readonly open: readonly string[] }

@@ -41,7 +41,7 @@ const ENV: NodeJS.ProcessEnv = {
 delete ENV.PRIVATE_STORE_URL
 
 const shell = (command: string, env: NodeJS.ProcessEnv = ENV) =>
-  spawnSync('bash', ['-c', command], { cwd: ROOT, env, encoding: 'utf8', timeout: 100_000 })
+  spawnSync('bash', ['-c', command], { cwd: ROOT, env, encoding: 'utf8', timeout: 280_000 })
 
 type Served = {
   readonly url: string
