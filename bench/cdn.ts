@@ -4,7 +4,6 @@
 // (canonical key, coding, CORS) and what the tier's answers need. wrk on one thread, one answer after the other out of
 // the sample book, gzip. Rounds alternate, each in the other order than the one before, so that what else the machine
 // does meets both. Writes bench/results/cdn.md and prints it; the exit code tells whether the bound is kept.
-import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +15,8 @@ import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
 import { type Layer, startNginx, startVarnish, startVarnishIn } from '../deploy/layers.ts'
 import { EXAMPLE_SITE, type Site } from '../deploy/site.ts'
 import { startTier } from '../deploy/tier.ts'
+import { median } from './harness/rounds.ts'
+import { runProgram } from './harness/run-program.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const WRK = join(ROOT, '.servers/wrk')
@@ -33,7 +34,7 @@ const PINNED = ADDRESSES.map(address => address.replace('/v1', `/${versionFolder
 const folder = await mkdtemp(join(tmpdir(), 'highwater-bench-'))
 const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })]
 try {
-  await run(join(ROOT, 'deploy/servers/unpack-packages.sh'), [WRK, 'wrk'])
+  await runProgram(join(ROOT, 'deploy/servers/unpack-packages.sh'), [WRK, 'wrk'])
   const { ours, stock } = await startBoth()
   const sides = [
     {
@@ -117,7 +118,7 @@ async function writeScript(name: string, addresses: readonly string[]): Promise<
 async function load(url: string, script: string, seconds: number): Promise<number> {
   const lib = join(WRK, `usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`)
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url]
-  const printed = await run(join(WRK, 'usr/bin/wrk'), args, { LD_LIBRARY_PATH: lib })
+  const printed = await runProgram(join(WRK, 'usr/bin/wrk'), args, { LD_LIBRARY_PATH: lib })
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1]
   if (rate === undefined || /Non-2xx|Socket errors/.test(printed))
     throw new Error(`wrk did not go well:\n${printed}`)
@@ -157,25 +158,4 @@ ${rows.join('\n')}
 The tier behind Varnish keeps **${(100 * shareOf(sides)).toFixed(1)} %** of the files' rate, the median of the rounds side by side; the target
 is ${100 * BOUND} %.
 `
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-function run(program: string, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const child = spawn(program, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-  })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', code =>
-      code === 0 ? resolve(printed) : reject(new Error(`${program} ended with ${code}`)),
-    )
-  })
 }

@@ -17,6 +17,7 @@ import { pinnedPath } from '#core/contract/pins.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { SETTINGS } from '#test/setup/history-app.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '#test/setup/small-book.ts'
+import { median } from './harness/rounds.ts'
 
 const CONNECTIONS = 16
 const ROUND_MS = 250
@@ -131,8 +132,6 @@ const request = (agent: Agent, url: string): Promise<void> =>
       answer.resume().once('end', resolve).once('error', reject)
     }).once('error', reject)
   })
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 function report(rounds: Readonly<Record<Kind, readonly Round[]>>): string {
   const rows = NAMES.map(kind => {

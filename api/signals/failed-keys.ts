@@ -1,4 +1,4 @@
-import { createAddressCounts } from '#signals/program/address-counts.ts'
+import { createAddressCounts } from '#signals/address-counts.ts'
 
 /** Failures a minute that an address has; nobody mistypes a key more often. Who has many addresses guesses 256 bits. */
 export const MOST_FAILURES = 20

@@ -1,8 +1,8 @@
 // What the OpenAPI document says of the program's routes beyond the table.
 import type { Schema } from './openapi-schema.ts'
+import { pageParameters } from './page-parameters.ts'
 import { BASKET_VIEWS } from './payloads/program-basket.ts'
 import { PERFORMANCE_BENCHMARKS } from './payloads/program-performance.ts'
-import { MOST_PER_PAGE } from './signal-query.ts'
 import type { ProgramRouteId } from './signals-route.ts'
 
 /** The parameters of the query, by route. */
@@ -16,23 +16,7 @@ export const PROGRAM_PARAMETERS: { readonly [Id in ProgramRouteId]?: readonly Sc
       schema: { type: 'string', enum: BASKET_VIEWS, default: 'reference' },
     },
   ],
-  program_deploys: [
-    {
-      name: 'since',
-      in: 'query',
-      required: false,
-      description: 'The highest number that was processed: the answer follows it. 0 gives everything.',
-      schema: { type: 'integer', minimum: 0, default: 0 },
-    },
-    {
-      name: 'limit',
-      in: 'query',
-      required: false,
-      description:
-        'Deployments of a page; `links.next` leads to the next one. Without it everything is answered at once.',
-      schema: { type: 'integer', minimum: 1, maximum: MOST_PER_PAGE },
-    },
-  ],
+  program_deploys: pageParameters('Deployments'),
   program_performance: [
     {
       name: 'benchmark',

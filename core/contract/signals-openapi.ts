@@ -6,9 +6,10 @@ import { keyedMeta } from './keyed-meta.ts'
 import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
 import { NOT_MODIFIED, refusals } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
+import { pageParameters } from './page-parameters.ts'
 import { PROGRAM_PARAMETERS, withLimitHeaders } from './program-openapi.ts'
 import { links } from './register.ts'
-import { HISTORY_FORMATS, MOST_ACCOUNTED, MOST_PER_PAGE } from './signal-query.ts'
+import { HISTORY_FORMATS, MOST_ACCOUNTED } from './signal-query.ts'
 import { type Access, isKeyless, type SignalsRoute, type SignalsRouteId } from './signals-route.ts'
 import { SIGNALS_ROUTES } from './signals-routes.ts'
 
@@ -84,21 +85,7 @@ const bodyOf = (body: z.ZodType): Schema => ({
 })
 
 const HISTORY_PARAMETERS: readonly Schema[] = [
-  {
-    name: 'since',
-    in: 'query',
-    required: false,
-    description: 'The highest number that was processed: the answer follows it. 0 gives everything.',
-    schema: { type: 'integer', minimum: 0, default: 0 },
-  },
-  {
-    name: 'limit',
-    in: 'query',
-    required: false,
-    description:
-      'Rows of a page; `links.next` leads to the next one. Without it everything is answered at once.',
-    schema: { type: 'integer', minimum: 1, maximum: MOST_PER_PAGE },
-  },
+  ...pageParameters('Rows'),
   {
     name: 'format',
     in: 'query',

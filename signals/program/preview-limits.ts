@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { type Count, createAddressCounts } from '../address-counts.ts'
 import { PREVIEW_LIMIT_PREFIX } from '../redis/keys.ts'
-import { type Count, createAddressCounts } from './address-counts.ts'
 
 export const WINDOW_SECONDS = 60
 

@@ -25,9 +25,10 @@ export const SETTINGS: HistorySettings = {
   sunsetAtMs: null,
 }
 
-/** The history app on two stores, with a clock that stands still; `damages`, `faults` and
- * `errors` collect what it complains of,
- * `answers` what it tells of each. */
+/**
+ * The history app on two stores, with a clock that stands still; `damages`, `faults` and `errors` collect what it complains
+ * of, `answers` what it tells of each answer.
+ */
 export async function createTestApp(
   store: ObjectStore,
   privateStore: ObjectStore,

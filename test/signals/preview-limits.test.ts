@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createAddressCounts } from '#signals/program/address-counts.ts'
+import { createAddressCounts } from '#signals/address-counts.ts'
 import {
   createPreviewLimits,
   LIMITS_TIMEOUT_MS,
