@@ -66,10 +66,10 @@ export function sendReady(
   more: Readonly<Record<string, string>> = {},
 ): Response {
   const headers: Record<string, string> = {
+    'server-timing': `app;dur=${tookMs(c, parts)}`,
     ...answerHeaders(c, parts),
     'cache-control': caching,
     ...more,
-    'server-timing': `app;dur=${tookMs(c, parts)}`,
   }
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) {
     return new Response(null, { status: 304, headers: { ...headers, etag: answer.etag } })
