@@ -18,10 +18,8 @@ import type { Terminal } from '../terminal.ts'
 import { threadsFor } from '../threads.ts'
 
 /** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
-export function addRun(program: Command, surroundings: Surroundings): void {
-  program
-    .command('run')
-    .description('build the sample book if nothing is published, and serve history, signals and the operator')
+export function defineRun(command: Command, surroundings: Surroundings): void {
+  command
     .option('--history-only', 'serve the history alone: no Redis is needed')
     .addHelpText('after', '\nExample:\n  highwater run')
     .action((options: { readonly historyOnly?: boolean }) => run(surroundings, options.historyOnly ?? false))
