@@ -1,5 +1,4 @@
 import { toLlmsText } from '#core/contract/llms-text.ts'
-import { toOpenApi } from '#core/contract/openapi.ts'
 import { type CodedBytes, createCodedBytes } from '../coded-bytes.ts'
 import { CACHING } from '../shared-headers.ts'
 import { type Handler, sendReady } from './exchange.ts'
@@ -8,19 +7,24 @@ import type { HistorySettings } from './settings.ts'
 
 /** `/openapi.json`: the document of this service. */
 export function createDocumentHandler({ publicBaseUrl }: HistorySettings): Handler {
-  const write = () => JSON.stringify(toOpenApi({ apiVersion: API_VERSION, publicBaseUrl }))
+  const write = async () => {
+    const { toOpenApi } = await import('#core/contract/openapi.ts') // with the schemas of all answers
+    return JSON.stringify(toOpenApi({ apiVersion: API_VERSION, publicBaseUrl }))
+  }
   return createTextHandler(write, 'application/openapi+json; charset=utf-8')
 }
 
 /** `/llms.txt`: the service explained to programs that read prose. */
 export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(() => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
+  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
 
 /** The text is written at the first request: nobody waits for it at the start. */
-function createTextHandler(write: () => string, mediaType: string): Handler {
-  let coded: CodedBytes | null = null
+function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
+  const code = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
+  let coded: Promise<CodedBytes> | null = null
   return async (c, parts) => {
-    coded ??= createCodedBytes(new TextEncoder().encode(write()), mediaType)
-    return sendReady(c, parts, await coded(c.req.header('accept-encoding')), CACHING.dataset)
+    coded ??= code()
+    const inCoding = await coded
+    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
   }
 }

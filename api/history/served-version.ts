@@ -1,5 +1,5 @@
 import type { Artifact, CurrentVersion, Manifest } from '#core/contract/manifest.ts'
-import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/payloads/book.ts'
+import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
