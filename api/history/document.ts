@@ -1,5 +1,6 @@
 import { toLlmsText } from '#core/contract/llms-text.ts'
-import { type CodedBytes, createCodedBytes } from '../coded-bytes.ts'
+import { createCodedBytes } from '../coded-bytes.ts'
+import { madeOnce } from '../made-once.ts'
 import { CACHING } from '../shared-headers.ts'
 import { type Handler, sendReady } from './exchange.ts'
 import { API_VERSION } from './infrastructure.ts'
@@ -20,11 +21,9 @@ export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =
 
 /** The text is written at the first request: nobody waits for it at the start. */
 function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const code = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
-  let coded: Promise<CodedBytes> | null = null
+  const coded = madeOnce(async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType))
   return async (c, parts) => {
-    coded ??= code()
-    const inCoding = await coded
+    const inCoding = await coded()
     return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
   }
 }

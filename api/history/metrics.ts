@@ -1,4 +1,5 @@
 // What Prometheus reads of a process that serves history. No label holds anything that a client sent.
+import { madeOnce } from '../made-once.ts'
 import type { Answered } from './answered.ts'
 import { watchEventLoop } from './event-loop-lag.ts'
 import type { Observed } from './metrics-registry.ts'
@@ -17,12 +18,11 @@ export function createHistoryMetrics(observed: Omit<Observed, 'looks' | 'lag'>):
   const requests = createRequestCounts()
   const looks = { swaps: 0, failures: 0 }
   const lag = watchEventLoop()
-  const open = async () => {
+  const registryOnce = madeOnce(async () => {
     // Ninety modules, which a start need not wait for: they are loaded when somebody asks.
     const { createRegistry } = await import('./metrics-registry.ts')
     return createRegistry({ ...observed, looks, lag: lag.take })
-  }
-  let opened: ReturnType<typeof open> | null = null
+  })
   return {
     onAnswered: requests.add,
     onLook({ kind }) {
@@ -30,8 +30,7 @@ export function createHistoryMetrics(observed: Omit<Observed, 'looks' | 'lag'>):
       if (kind === 'failed' || kind === 'fallen back' || kind === 'unlisted') looks.failures++
     },
     async read() {
-      opened ??= open()
-      const registry = await opened
+      const registry = await registryOnce()
       return { contentType: registry.contentType, text: requests.text() + (await registry.metrics()) }
     },
     stop: lag.stop,
