@@ -2,6 +2,7 @@ import type { Context, Env } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { type CodedBytes, createCodedBytes } from '../coded-bytes.ts'
 import { matchesEtag } from '../etag.ts'
+import { madeOnce } from '../made-once.ts'
 import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
 import { readReferenceFiles } from './reference-files.ts'
 import { REFERENCE_POLICY, type ReferencePage, referencePage } from './reference-page.ts'
@@ -14,13 +15,9 @@ export type Reference = <E extends Env>(c: Context<E>) => Promise<Response>
 
 /** The API reference of a service. Its files are read at the first request, so that nobody waits for them at the start. */
 export function createReference(page: ReferencePage): Reference {
-  let prepared: Promise<ReadonlyMap<string, Part>> | null = null
+  const prepared = madeOnce(() => prepare(page))
   return async c => {
-    prepared ??= prepare(page).catch(error => {
-      prepared = null // the next request tries again
-      throw error
-    })
-    const part = (await prepared).get(c.req.path)
+    const part = (await prepared()).get(c.req.path)
     if (part === undefined) throw new ApiError('not_found', 'no such file; /docs names those that there are')
     return answer(c, part)
   }

@@ -7,6 +7,7 @@ import { exampleOf } from './openapi-examples.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import type { Format } from './parameters.ts'
 import type { Route } from './route.ts'
+import { ROUTE_DATA } from './route-data.ts'
 
 /** The answer of a route, in all its formats. */
 export const success = (route: Route): Schema => ({
@@ -14,7 +15,7 @@ export const success = (route: Route): Schema => ({
   ...dictionaryHeaders(route),
   content: {
     'application/json': {
-      schema: envelopeSchema(toSchema(route.data)),
+      schema: envelopeSchema(toSchema(ROUTE_DATA[route.id])),
       ...exampleOf(route, 'json'),
     },
     ...Object.fromEntries(
