@@ -76,9 +76,11 @@ function correlateSameWindow(
   for (const members of sameWindows(series, fromRow)) {
     const rows = members.filter(i => i < toRow)
     if (rows.length === 0) continue
-    const columns = members.map(i => standardize(series[i]!.values))
+    const { length } = series[members[0]!]!.values
+    const standard = new Float64Array(length)
+    const column = (i: number) => standardize(series[members[i]!]!.values, standard)
     for (const i of rows) rho[packedCell(size, fromRow, i, i)] = 1
-    dotProducts(columns, rows.length, (a, b, dot) => {
+    dotProducts({ count: members.length, length, column }, rows.length, (a, b, dot) => {
       rho[packedCell(size, fromRow, members[a]!, members[b]!)] = clampCorrelation(dot)
     })
   }

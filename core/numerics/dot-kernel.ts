@@ -1,20 +1,28 @@
-// A WebAssembly module that is written out here byte by byte: eight dot products at a time, two sums in each of its
-// registers. WebAssembly has one arithmetic on all machines, so the bytes that are published do not depend on where they
-// were made; fused products, which would be quicker, differ from machine to machine and are not used.
+// A WebAssembly module that is written out here byte by byte: the dot products of four columns with eight at a time, two
+// sums in each of its registers. WebAssembly has one arithmetic on all machines, so the bytes that are published do not
+// depend on where they were made; fused products, which would be quicker, differ from machine to machine and are not used.
 // Opcodes: WebAssembly Core Specification 2.0, section 5.4.
 
-/** Rows and columns of a tile: eight sums and three factors stay in the 16 registers of a core. */
-export const TILE_ROWS = 2
-export const TILE_COLUMNS = 4
+/** Columns that lie interleaved, point by point: a point of the eight fills a line of the cache. */
+export const PANEL_COLUMNS = 8
 
-/** Points of a turn of the loop. Columns are filled up with zeros to a multiple of it, which alter no sum. */
-export const TURN_POINTS = 8
+/**
+ * A tile is four columns of a panel by a whole panel. A point of it needs eight loads for 32 products, so that the two
+ * arithmetic units of a core never wait for memory.
+ */
+export const TILE_ROWS = 4
 
-const POINT_BYTES = 8
-const REGISTER_BYTES = 16
+/** Points of a turn of the loop. Panels are filled up with zeros to a multiple of it, which alter no sum. */
+export const TURN_POINTS = 4
 
-/** The products of two rows with four columns, all one `stride` of bytes apart, go to `out` row by row. */
-export type DotTile = (rows: number, columns: number, stride: number, out: number) => void
+/** Sums of a tile, row by row. */
+export const TILE_SUMS = TILE_ROWS * PANEL_COLUMNS
+
+/**
+ * Adds the products of the points from address `rows` to before `end` to the sums at `sums`, in the order of the points.
+ * `rows` is the first of four neighbours in a panel, `panel` the same point of another, or of the same.
+ */
+export type DotTile = (rows: number, panel: number, end: number, sums: number) => void
 
 /** The kernel on a memory. */
 export function createDotTile(memory: WebAssembly.Memory): DotTile {
@@ -24,30 +32,31 @@ export function createDotTile(memory: WebAssembly.Memory): DotTile {
 
 let compiled: WebAssembly.Module | null = null
 
+const NUMBER_BYTES = 8
+const REGISTER_BYTES = 16
+const POINT_BYTES = PANEL_COLUMNS * NUMBER_BYTES
+
+/** Registers that a point of a panel, and that the sums of a tile fill. */
+const PANEL_REGISTERS = POINT_BYTES / REGISTER_BYTES
+const SUM_REGISTERS = TILE_ROWS * PANEL_REGISTERS
+
 const I32 = 0x7f
 const V128 = 0x7b
 const END = 0x0b
 
-/** Numbers of the locals: four parameters, five integers, and registers. */
+/** Numbers of the locals: four parameters, and registers. */
 const ROWS = 0
-const COLUMNS = 1
-const STRIDE = 2
-const OUT = 3
-const STOP = 4
-const FIRST_POINTER = 5
-const FIRST_SUM = 10
-const SUMS = TILE_ROWS * TILE_COLUMNS
-const FIRST_ROW = FIRST_SUM + SUMS
-const COLUMN = FIRST_ROW + TILE_ROWS
-
-const pointerOfRow = (row: number): number => (row === 0 ? ROWS : FIRST_POINTER)
-const pointerOfColumn = (column: number): number => (column === 0 ? COLUMNS : FIRST_POINTER + column)
-const sumOf = (row: number, column: number): number => FIRST_SUM + row * TILE_COLUMNS + column
+const PANEL = 1
+const STOP = 2
+const SUMS = 3
+const FIRST_SUM = 4
+const FIRST_FACTOR = FIRST_SUM + SUM_REGISTERS
+const ROW = FIRST_FACTOR + PANEL_REGISTERS
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
 function moduleBytes(): Uint8Array<ArrayBuffer> {
-  const body = [...locals(), ...setPointers(), ...loop(), ...storeSums(), END]
+  const body = [...locals(), ...loadSums(), ...loop(), ...storeSums(), END]
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
     ...section(1, [1, 0x60, 4, I32, I32, I32, I32, 0]), // a type: four integers to nothing
@@ -66,55 +75,62 @@ function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }
 
+/** LEB128 of a positive number below 8192: bit 6 of its last byte is the sign. */
+const signed = (value: number): number[] => [(value & 0x7f) | 0x80, value >>> 7]
+
 const get = (local: number): number[] => [0x20, local]
 const set = (local: number): number[] => [0x21, local]
-const add = [0x6a]
 
-const locals = (): number[] => [2, FIRST_SUM - STOP, I32, COLUMN + 1 - FIRST_SUM, V128]
+const locals = (): number[] => [1, ROW + 1 - FIRST_SUM, V128]
 
-/** Each row and column begins a stride after the one before. */
-const setPointers = (): number[] => [
-  ...[...get(ROWS), ...get(STRIDE), ...add, ...set(STOP)],
-  ...[...get(STOP), ...set(pointerOfRow(1))],
-  ...range(TILE_COLUMNS - 1).flatMap(i => [
-    ...[...get(pointerOfColumn(i)), ...get(STRIDE), ...add, ...set(pointerOfColumn(i + 1))],
-  ]),
-]
+const loadSums = (): number[] =>
+  range(SUM_REGISTERS).flatMap(i => [...load(SUMS, i * REGISTER_BYTES), ...set(FIRST_SUM + i)])
+
+const storeSums = (): number[] =>
+  range(SUM_REGISTERS).flatMap(i => [
+    ...[...get(SUMS), ...get(FIRST_SUM + i)],
+    ...[0xfd, 0x0b, 3, ...unsigned(i * REGISTER_BYTES)], // v128.store
+  ])
 
 const loop = (): number[] => [
   ...[0x03, 0x40],
-  ...range((TURN_POINTS * POINT_BYTES) / REGISTER_BYTES).flatMap(i => addProducts(i * REGISTER_BYTES)),
-  ...range(TILE_ROWS).flatMap(i => advance(pointerOfRow(i))),
-  ...range(TILE_COLUMNS).flatMap(i => advance(pointerOfColumn(i))),
+  ...range(TURN_POINTS).flatMap(point => addProducts(point * POINT_BYTES)),
+  ...[...advance(PANEL), ...advance(ROWS)],
   ...[...get(ROWS), ...get(STOP), 0x49, 0x0d, 0, END], // again while rows < stop
 ]
 
 const advance = (pointer: number): number[] => [
-  ...[...get(pointer), 0x41, ...signed(TURN_POINTS * POINT_BYTES), ...add, ...set(pointer)],
+  ...[...get(pointer), 0x41, ...signed(TURN_POINTS * POINT_BYTES), 0x6a, ...set(pointer)],
 ]
 
-/** LEB128 of a small positive number: bit 6 of its last byte is the sign. */
-const signed = (value: number): number[] => [(value & 0x7f) | 0x80, value >>> 7]
-
+/** The products of one point: the panel's eight numbers are loaded once, and each of the four meets them all. */
 const addProducts = (offset: number): number[] => [
-  ...range(TILE_ROWS).flatMap(row => [...load(pointerOfRow(row), offset), ...set(FIRST_ROW + row)]),
-  ...range(TILE_COLUMNS).flatMap(column => [
-    ...[...load(pointerOfColumn(column), offset), ...set(COLUMN)],
-    ...range(TILE_ROWS).flatMap(row => addProduct(row, sumOf(row, column))),
+  ...range(PANEL_REGISTERS).flatMap(i => [
+    ...[...load(PANEL, offset + i * REGISTER_BYTES), ...set(FIRST_FACTOR + i)],
+  ]),
+  ...range(TILE_ROWS).flatMap(row => [
+    ...[...loadTwice(ROWS, offset + row * NUMBER_BYTES), ...set(ROW)],
+    ...range(PANEL_REGISTERS).flatMap(i =>
+      addProduct(FIRST_SUM + row * PANEL_REGISTERS + i, FIRST_FACTOR + i),
+    ),
   ]),
 ]
 
-const load = (pointer: number, offset: number): number[] => [...get(pointer), 0xfd, 0x00, 3, offset]
-
-const addProduct = (row: number, sum: number): number[] => [
-  ...[...get(sum), ...get(FIRST_ROW + row), ...get(COLUMN)],
-  ...[0xfd, 0xf2, 0x01, 0xfd, 0xf0, 0x01, ...set(sum)], // f64x2.mul, f64x2.add
+/** v128.load. */
+const load = (pointer: number, offset: number): number[] => [
+  ...get(pointer),
+  0xfd,
+  0x00,
+  3,
+  ...unsigned(offset),
 ]
 
-/** The even and the odd points of a sum come together at last. */
-const storeSums = (): number[] =>
-  range(SUMS).flatMap(i => [
-    ...get(OUT),
-    ...[...get(FIRST_SUM + i), 0xfd, 0x21, 0, ...get(FIRST_SUM + i), 0xfd, 0x21, 1, 0xa0],
-    ...[0x39, 3, i * POINT_BYTES], // f64.store
-  ])
+/** v128.load64_splat: one number into both halves of a register. */
+const loadTwice = (pointer: number, offset: number): number[] => [
+  ...[...get(pointer), 0xfd, 0x0a, 3, ...unsigned(offset)],
+]
+
+const addProduct = (sum: number, factor: number): number[] => [
+  ...[...get(sum), ...get(ROW), ...get(factor)],
+  ...[0xfd, 0xf2, 0x01, 0xfd, 0xf0, 0x01, ...set(sum)], // f64x2.mul, f64x2.add
+]
