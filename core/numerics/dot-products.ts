@@ -1,11 +1,4 @@
-import {
-  createDotTile,
-  type DotTile,
-  PANEL_COLUMNS,
-  TILE_ROWS,
-  TILE_SUMS,
-  TURN_POINTS,
-} from './dot-kernel.ts'
+import { type AddPanels, createAddPanels, PANEL_COLUMNS, PANEL_SUMS, TURN_POINTS } from './dot-kernel.ts'
 
 /** Receives the dot product of columns `i < j`. */
 type StoreDot = (i: number, j: number, dot: number) => void
@@ -17,8 +10,8 @@ export type Columns = {
   readonly column: (i: number) => Float64Array
 }
 
-/** Points of a panel that are met before the next ones: two panels of so many fill the nearest cache of a core. */
-const NEAR_POINTS = 256
+/** Points of a panel that are met before the next ones: two panels of so many stay in the nearest cache of a core. */
+const NEAR_POINTS = 192
 
 /** Panels that are met by all rows before the next ones: as many as stay in the second cache. */
 const NEAR_PANELS = 16
@@ -39,18 +32,19 @@ export function dotProducts(columns: Columns, rowCount: number, store: StoreDot)
   const memory = new WebAssembly.Memory({ initial: Math.ceil(layout.bytes / PAGE_BYTES) })
   const numbers = new Float64Array(memory.buffer)
   for (let i = 0; i < columns.count; i++) interleave(columns.column(i), i, layout, numbers)
-  addTiles(layout, createDotTile(memory))
-  storeTiles(layout, numbers, columns.count, rowCount, store)
+  addAll(layout, createAddPanels(memory))
+  storeSums(layout, numbers, columns.count, rowCount, store)
 }
 
 /**
- * The memory: the columns in panels of eight, panel by panel, and behind them the sums, tile by tile. The last panel is
+ * The memory: the columns in panels of eight, panel by panel, and behind them the sums of each two panels. The last panel is
  * filled up with columns of zeros, and each panel with points of zeros.
  */
 type Layout = {
   readonly panels: number
   readonly points: number
-  readonly tileRows: number
+  /** Panels that have rows of the result. */
+  readonly rowPanels: number
   /** Address of the first sum. */
   readonly sums: number
   readonly bytes: number
@@ -59,9 +53,9 @@ type Layout = {
 function layOut({ count, length }: Columns, rowCount: number): Layout {
   const panels = Math.ceil(count / PANEL_COLUMNS)
   const points = Math.ceil(length / TURN_POINTS) * TURN_POINTS
-  const tileRows = Math.ceil(rowCount / TILE_ROWS)
+  const rowPanels = Math.ceil(rowCount / PANEL_COLUMNS)
   const sums = panels * points * POINT_BYTES
-  return { panels, points, tileRows, sums, bytes: sums + tileRows * panels * TILE_SUMS * NUMBER_BYTES }
+  return { panels, points, rowPanels, sums, bytes: sums + rowPanels * panels * PANEL_SUMS * NUMBER_BYTES }
 }
 
 function interleave(column: Float64Array, i: number, { points }: Layout, numbers: Float64Array): void {
@@ -73,39 +67,37 @@ function interleave(column: Float64Array, i: number, { points }: Layout, numbers
 }
 
 /** Near points of near panels at a time: sums stay in memory between them, and lose nothing there. */
-function addTiles(layout: Layout, tile: DotTile): void {
+function addAll(layout: Layout, addPanels: AddPanels): void {
   for (let point = 0; point < layout.points; point += NEAR_POINTS) {
     const pointEnd = Math.min(point + NEAR_POINTS, layout.points)
     for (let panel = 0; panel < layout.panels; panel += NEAR_PANELS) {
       const panelEnd = Math.min(panel + NEAR_PANELS, layout.panels)
-      addNearTiles(layout, tile, point, pointEnd, panel, panelEnd)
+      addNear(layout, addPanels, point, pointEnd, panel, panelEnd)
     }
   }
 }
 
-/** Tiles that are all on the other side of the diagonal are left out. */
-function addNearTiles(
-  { panels, points, tileRows, sums }: Layout,
-  tile: DotTile,
+/** Panels that are all on the other side of the diagonal are left out. */
+function addNear(
+  { panels, points, rowPanels, sums }: Layout,
+  addPanels: AddPanels,
   point: number,
   pointEnd: number,
   panelFrom: number,
   panelEnd: number,
 ): void {
-  for (let row = 0; row < tileRows; row++) {
-    const lane = (row * TILE_ROWS) % PANEL_COLUMNS
-    const own = (row * TILE_ROWS - lane) / PANEL_COLUMNS
-    const rows = (own * points + point) * POINT_BYTES + lane * NUMBER_BYTES
-    const end = rows + (pointEnd - point) * POINT_BYTES
-    for (let panel = Math.max(panelFrom, own); panel < panelEnd; panel++) {
-      const at = (panel * points + point) * POINT_BYTES
-      tile(rows, at, end, sums + (row * panels + panel) * TILE_SUMS * NUMBER_BYTES)
+  const bytes = (pointEnd - point) * POINT_BYTES
+  for (let row = 0; row < rowPanels; row++) {
+    const rows = (row * points + point) * POINT_BYTES
+    for (let panel = Math.max(panelFrom, row); panel < panelEnd; panel++) {
+      const theirs = (panel * points + point) * POINT_BYTES
+      addPanels(rows, theirs, rows + bytes, sums + (row * panels + panel) * PANEL_SUMS * NUMBER_BYTES)
     }
   }
 }
 
 /** The sums above the diagonal. */
-function storeTiles(
+function storeSums(
   { panels, sums }: Layout,
   numbers: Float64Array,
   count: number,
@@ -113,11 +105,11 @@ function storeTiles(
   store: StoreDot,
 ): void {
   for (let i = 0; i < rowCount; i++) {
-    const lane = i % TILE_ROWS
-    const first = sums / NUMBER_BYTES + ((i - lane) / TILE_ROWS) * panels * TILE_SUMS + lane * PANEL_COLUMNS
+    const lane = i % PANEL_COLUMNS
+    const first = sums / NUMBER_BYTES + (i - lane) * panels * PANEL_COLUMNS + lane * PANEL_COLUMNS
     for (let j = i + 1; j < count; j++) {
       const column = j % PANEL_COLUMNS
-      store(i, j, numbers[first + ((j - column) / PANEL_COLUMNS) * TILE_SUMS + column]!)
+      store(i, j, numbers[first + (j - column) * PANEL_COLUMNS + column]!)
     }
   }
 }
