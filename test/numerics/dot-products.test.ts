@@ -47,7 +47,7 @@ test('every pair of the first rows comes once, with the bits of a plain loop', (
       const rowCount = Math.min(limit, all.length)
       expect(product(all, rowCount)).toEqual(plainLoop(all, rowCount))
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -57,7 +57,7 @@ test('numbers of all sizes are summed as a plain loop sums them, whichever opera
       expect(product(all, all.length)).toEqual(plainLoop(all, all.length))
       expect(product(all.slice(0, 2).toReversed(), 1)).toEqual(product(all.slice(0, 2), 1))
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
