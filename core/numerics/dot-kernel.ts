@@ -130,11 +130,7 @@ const addProducts = (offset: number): number[] => [
 
 /** v128.load. */
 const load = (pointer: number, offset: number): number[] => [
-  ...get(pointer),
-  0xfd,
-  0x00,
-  3,
-  ...unsigned(offset),
+  ...[...get(pointer), 0xfd, 0x00, 3, ...unsigned(offset)],
 ]
 
 /** v128.store. */
