@@ -5,7 +5,8 @@ import { keyedMeta } from './keyed-meta.ts'
 import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
 import { refusals } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
-import { DESCRIBED_OPERATOR_ROUTES, type DescribedRoute } from './operator-routes.ts'
+import { operatorExampleComponents, operatorExampleOf, operatorSentExampleOf } from './operator-examples.ts'
+import { DESCRIBED_OPERATOR_ROUTES, type DescribedRoute, type OperatorRouteId } from './operator-routes.ts'
 import { links } from './register.ts'
 
 /** What every route may refuse because of who asks, from where, and what is behind it. */
@@ -34,13 +35,16 @@ export const toOperatorOpenApi = (apiVersion: string): Schema => ({
   ),
   components: {
     schemas: { Meta: toSchema(keyedMeta), Links: toSchema(links), Error: errorSchema() },
+    examples: operatorExampleComponents(),
     securitySchemes: {
       OperatorToken: { type: 'http', scheme: 'bearer', description: 'The value of OPERATOR_TOKEN.' },
     },
   },
 })
 
-const toOperation = (route: DescribedRoute): Schema => ({
+type OperatorRoute = DescribedRoute<OperatorRouteId>
+
+const toOperation = (route: OperatorRoute): Schema => ({
   operationId: route.id,
   tags: ['Operator'],
   summary: route.title,
@@ -50,7 +54,9 @@ const toOperation = (route: DescribedRoute): Schema => ({
     : {
         requestBody: {
           required: route.isBodyOptional !== true,
-          content: { 'application/json': { schema: toSchema(route.body, 'input') } },
+          content: {
+            'application/json': { schema: toSchema(route.body, 'input'), ...operatorSentExampleOf(route.id) },
+          },
         },
       }),
   responses: { ...successes(route), ...refusals(refusalsOf(route)) },
@@ -72,7 +78,7 @@ function refusalsOf({ path, query, body, refusals: own = [] }: DescribedRoute): 
   ]
 }
 
-function successes({ statuses = [200], data, isPaged }: DescribedRoute): Schema {
+function successes({ id, statuses = [200], data, isPaged }: OperatorRoute): Schema {
   const paged = {
     next: {
       type: ['integer', 'null'],
@@ -84,7 +90,10 @@ function successes({ statuses = [200], data, isPaged }: DescribedRoute): Schema 
   const schema = isPaged
     ? { ...envelope, properties: { ...(envelope.properties as Schema), meta } } // an object, as envelopeSchema makes it
     : envelope
-  const success = { description: 'The answer.', content: { 'application/json': { schema } } }
+  const success = {
+    description: 'The answer.',
+    content: { 'application/json': { schema, ...operatorExampleOf(id) } },
+  }
   return Object.fromEntries(statuses.map(status => [status, success]))
 }
 
