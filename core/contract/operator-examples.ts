@@ -49,7 +49,7 @@ export const OPERATOR_EXAMPLE_REQUESTS: { readonly [Id in OperatorRouteId]: Exam
   replay: { path: `${ACME}/replay?from=5` },
   remove_webhook: { path: `${ACME}/webhook` },
   halt: { path: '/ops/live/halt', body: { alias: 'alder' } },
-  resume: { path: '/ops/live/resume' },
+  resume: { path: '/ops/live/resume', body: { alias: 'alder' } },
   mode: { path: '/ops/live/mode', body: { alias: 'alder', mode: 'DRY_RUN' } },
 }
 

@@ -1,6 +1,4 @@
 // The published document describes the service that there is: the route table, no more and no less, and every status.
-import { request as httpRequest } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { errorAnswer } from '#api/error-answer.ts'
@@ -10,6 +8,7 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import type { Route } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
+import { askOverWire, REFUSED_HEADERS } from '../setup/ask-over-wire.ts'
 import { createTestApp, SETTINGS } from '../setup/history-app.ts'
 import { createMemoryStores } from '../setup/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../setup/small-book.ts'
@@ -141,7 +140,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
     case 304:
       return serving.request(path, { headers: { 'if-none-match': '*' } })
     case 400:
-      return sendOverWire(path, { host: 'not a host' })
+      return sendOverWire(path, REFUSED_HEADERS.bad_request.headers)
     case 404:
       return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
     case 405:
@@ -155,7 +154,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
         `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[route.query[0]!][0]!.query}`,
       )
     case 431:
-      return sendOverWire(path, { 'x-huge': 'x'.repeat(20_000) })
+      return sendOverWire(path, REFUSED_HEADERS.headers_too_large.headers)
     case 500:
       return faulty.request(path)
     case 503:
@@ -194,18 +193,8 @@ async function sendOverWire(path: string, headers: Readonly<Record<string, strin
     0,
   )
   try {
-    return await get(server.url + path, headers)
+    return await askOverWire(server.url + path, headers)
   } finally {
     await server.close()
   }
 }
-
-/** As `fetch`, which would refuse to send such headers. */
-const get = (url: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url, { headers: { ...headers, connection: 'close' } }, incoming => {
-      buffer(incoming).then(body => resolve(new Response(body, { status: incoming.statusCode ?? 0 })), reject)
-    })
-    outgoing.on('error', reject)
-    outgoing.end()
-  })
