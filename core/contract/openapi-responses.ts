@@ -15,7 +15,7 @@ export const success = (route: Route): Schema => ({
   ...dictionaryHeaders(route),
   content: {
     'application/json': {
-      schema: envelopeSchema(toSchema(route.data)),
+      schema: envelopeSchema(toSchema(route.data), `${route.title}.`),
       ...exampleOf(route, 'json'),
     },
     ...Object.fromEntries(

@@ -124,7 +124,7 @@ const MEDIA_TYPE_OF: { readonly [Id in SignalsRouteId]?: string } = { openapi: '
 
 const contentOf = (route: SignalsRoute): Schema => ({
   [MEDIA_TYPE_OF[route.id] ?? 'application/json']: {
-    schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)),
+    schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data), `${route.title}.`),
     ...signalsExampleOf(route),
   },
   ...(route.id === 'history'

@@ -33,17 +33,22 @@ const operation = z.object({
   ),
   responses: z.record(
     z.string(),
-    z.object({ description: z.string().min(1), content: media.optional(), headers: z.unknown().optional() }),
+    z.object({
+      description: z.string().min(1),
+      content: media.optional(),
+      headers: z.looseObject({}).optional(),
+    }),
   ),
 })
 const openApi = z.object({
   openapi: z.literal('3.1.0'),
-  info: z.looseObject({ version: z.string() }),
+  info: z.looseObject({ version: z.string(), description: z.string() }),
   servers: z.array(z.object({ url: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.strictObject({ get: operation })),
   components: z.object({
     schemas: z.record(z.string(), z.unknown()),
     examples: z.record(z.string(), z.unknown()),
+    headers: z.record(z.string(), z.unknown()),
   }),
 })
 
@@ -84,6 +89,20 @@ describe('the document', () => {
     expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
   })
 
+  test('tells which name a request may bring, and what becomes of it', async () => {
+    expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
+    for (const [name, isTaken] of [
+      ['0aF-4567', true],
+      ['0'.repeat(64), true],
+      ['0aF-456', false],
+      ['0'.repeat(65), false],
+      ['request-1', false],
+    ] as const) {
+      const { headers } = await apps.serving.request('/nowhere', { headers: { 'x-request-id': name } })
+      expect([name, headers.get('x-request-id') === name]).toEqual([name, isTaken])
+    }
+  })
+
   test('is the same without a dataset', async () => {
     expect(await (await apps.empty.request('/openapi.json')).text()).toBe(text)
   })
@@ -122,6 +141,8 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
     for (const status of promised) {
       const response = await provoke(route, status)
       expect(response.status).toBe(status)
+      const { headers = {} } = operationOf(route).responses[status]!
+      expect([status, response.headers.has('x-request-id')]).toEqual([status, 'X-Request-Id' in headers])
       if (status < 400) continue
       expect(ERROR_ENVELOPE.safeParse(await response.json()).error, String(status)).toBeUndefined()
     }
