@@ -99,8 +99,18 @@ test('a manifest is read once for all who follow it, and again only for another 
     keys.push(key)
     return stores.store.read(key)
   }
-  const { look, current, aliases } = await follow({ ...stores, store: { ...stores.store, read } })
+  let programReads = 0
+  const readPrivately = async (key: string) => {
+    programReads++
+    return stores.privateStore.read(key)
+  }
+  const { look, current, aliases } = await follow({
+    store: { ...stores.store, read },
+    privateStore: { ...stores.privateStore, read: readPrivately },
+  })
+  const readAtFirst = programReads
   await look()
+  expect(programReads).toBe(readAtFirst)
   const manifests = () => keys.filter(key => key.endsWith('/manifest.json')).length
   expect([current()?.version, manifests()]).toEqual([A, 1])
   await publishWith(stores, B, programOf([100, 101]))
