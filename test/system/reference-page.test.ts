@@ -21,6 +21,9 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
 
+/** Folds within folds of a schema. */
+const LEVELS = 8
+
 const HISTORY_PATHS = [
   ...ROUTES.map(({ path }) => path),
   ...ROUTES.filter(isPinnable).map(pinnedTemplate),
@@ -70,6 +73,24 @@ describe.skipIf(CHROMIUM === undefined)('/docs in Chromium (skipped where none i
       await photograph(page, `history-${colorScheme}-${width}`)
     }
     expect(papers.size).toBe(2)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('draws the formula of a figure, and why it may be null, beside its definition', async () => {
+    const { page, context, complaints } = await open(browser, history.url)
+    const operation = page.locator('#operations-Strategy-stats')
+    await operation.locator('.opblock-summary-control').click()
+    const answer = operation.locator('tr.response').first()
+    await answer.getByRole('tab', { name: 'Schema' }).click()
+    const told = () => answer.innerText()
+    for (let level = 0; level < LEVELS && !(await told()).includes('less_than_one_year'); level++) {
+      const folded = answer.locator('button:has(.json-schema-2020-12-accordion__icon--collapsed)')
+      for (let left = await folded.count(); left > 0; left--) await folded.first().click()
+    }
+    expect(await told()).toMatch(
+      /Compound annual growth rate.*x-formula\s*"100 × .*x-null-when.*less_than_one_year/s,
+    )
     expect(complaints).toEqual([])
     await context.close()
   })
