@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
@@ -6,7 +5,7 @@ import { createServer } from 'node:net'
  * that a server is started, or started again, on it.
  */
 const FIRST_PORT = 15_000
-const AFTER_LAST_PORT = 32_000
+const PORTS = 17_000
 
 /** A machine on which so many draws in turn are taken has no free ports to speak of. */
 const MOST_DRAWS = 100
@@ -19,16 +18,20 @@ export async function freePort(asked = 0): Promise<number> {
   if (asked !== 0) return probe(asked)
   for (let draw = 1; ; draw++) {
     try {
-      return await probe(randomInt(FIRST_PORT, AFTER_LAST_PORT))
+      return await probe(FIRST_PORT + ((await probe(0)) % PORTS)) // the system gives everyone another one
     } catch (error) {
       if (draw === MOST_DRAWS) throw error
     }
   }
 }
 
-const probe = (port: number): Promise<number> =>
+/** Listens for a moment, on any port where 0 is asked for, and tells on which. */
+const probe = (asked: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(port)))
+    server.listen(asked, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : asked))
+    })
   })
