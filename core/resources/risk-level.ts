@@ -47,6 +47,19 @@ export function rescaled(values: Float64Array, strategy: Identified, level: Risk
 }
 
 /**
+ * The factor on these returns, for who multiplies them one at a time. Throws `validation_error` where `rescaled` would:
+ * after this no product is too large.
+ */
+export function rescaleFactor(values: Float64Array, strategy: Identified, level: RiskLevel | null): number {
+  const factor = riskFactor(level, strategy.base_risk_pct)
+  if (level === null || factor === 1) return 1
+  for (let i = 0; i < values.length; i++) {
+    if (Math.abs(values[i]! * factor) > LARGEST_PUBLISHED) throw tooLarge(strategy, level)
+  }
+  return factor
+}
+
+/**
  * Throws `validation_error` where the equity at this level is too large to be published. At base risk there is nothing
  * to ask: a version is not published without its base figures.
  */
