@@ -15,7 +15,7 @@ import { type ReadyAnswer, type StreamedAnswer, toReadyAnswer, unencodedDigest }
 import type { ServedVersion } from './served-version.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
-export const COMPUTED_CACHE_BYTES = 64 << 20
+const CACHE_BYTES = 64 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
@@ -39,9 +39,12 @@ export type ComputedAnswers = {
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
-export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS): ComputedAnswers {
+export function createComputedAnswers(
+  limits: LargeLimits = LARGE_LIMITS,
+  cacheBytes: number = CACHE_BYTES,
+): ComputedAnswers {
   const cache = new LRUCache<string, ReadyAnswer>({
-    maxSize: COMPUTED_CACHE_BYTES,
+    maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = noCacheUse()

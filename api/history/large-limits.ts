@@ -13,8 +13,8 @@ export const LARGE_LIMITS = {
 
   /**
    * What is held of a large answer. Below, who asks for the same shares it from the beginning, and it is kept when it is
-   * whole: a quarter of the cache, and the compressed export of a thousand strategies over ten years. Above, what all
-   * have read is let go, and the slowest reader sets the pace.
+   * whole: a quarter of the cache, and five hundred strategies over ten years with zstd. Above, what all have read is
+   * let go, and the slowest reader sets the pace.
    */
   heldBytes: 16 << 20,
 

@@ -57,7 +57,6 @@ export function createSharedBody(
   const make = async (): Promise<void> => {
     state = { kind: 'making' }
     for await (const chunk of chunks) {
-      if (readers.size === 0) return
       held.add(chunk)
       wakeAll(readers)
       while (readers.size > 0 && !isWanted()) {
@@ -65,8 +64,9 @@ export function createSharedBody(
           goOn = resolve
         })
       }
+      if (readers.size === 0) return
     }
-    if (readers.size === 0) return
+    if (readers.size === 0) return // the last one left while the end was looked for
     state = { kind: 'made' }
     if (fits()) onWhole(held.join())
   }

@@ -99,7 +99,7 @@ export const ROUTES: readonly Route[] = [
     query: ['period', 'ids'],
     formats: JSON_ONLY,
     data: correlationMatrix,
-    refusals: ['not_found', 'validation_error', 'not_ready'],
+    refusals: ['not_found', 'validation_error', 'not_ready', 'overloaded'],
   },
   {
     id: 'export',
