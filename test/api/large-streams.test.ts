@@ -79,14 +79,28 @@ describe('readers who stand still', () => {
   })
 
   test('are cut off in the end, and give their place back', async () => {
-    const { server } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 }, { stalledMs: 300 })
+    const { server, answers } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 }, { stalledMs: 300 })
     await openStanding(server, '0.011')
-    expect(await statusOf(server, exportAt('0.012'))).toBe('503')
     await vi.waitFor(async () => {
       const socket = await openStanding(server, '0.012')
       expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
     }, 20_000)
+    expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
   })
+})
+
+test('a reader who goes before there is an answer leaves no place taken', async () => {
+  const { server, answers } = await serve(longBook(longReturns(DAYS)), { mostLarge: 1 })
+  for (let i = 0; i < 5; i++) {
+    const socket = open(server, lines(exportAt(`0.01${i}`)))
+    await once(socket, 'connect')
+    socket.destroy()
+  }
+  await vi.waitFor(async () => {
+    const socket = await openStanding(server, '0.02')
+    expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
+  }, 20_000)
+  expect(answers.every(({ kind }) => kind === 'cut' || kind === 'refused')).toBe(true)
 })
 
 describe('a large answer', () => {
