@@ -25,6 +25,8 @@ export type Connections = {
   readonly close: (cutOffMs: number) => Promise<void>
   /** Says farewell once, when the answers to all that came before are out: none may overtake another. */
   readonly finish: (socket: Socket, farewell: Farewell) => void
+  /** Says that all but the last `waiting` bytes that came on a connection have been answered, by whomever. */
+  readonly settle: (socket: Socket, waiting: number) => void
   /** Whether more connections than `most` were there when this one came. */
   readonly isSurplus: (socket: Socket) => boolean
 }
@@ -61,7 +63,9 @@ export function trackConnections(server: Server, most: number): Connections {
     close: cutOffMs =>
       new Promise(resolve => {
         isClosing = true
-        const cutOff = setTimeout(() => server.closeAllConnections(), cutOffMs)
+        const cutOff = setTimeout(() => {
+          for (const socket of connections.keys()) socket.destroy()
+        }, cutOffMs)
         NetServer.prototype.close.call(server, () => {
           clearTimeout(cutOff)
           resolve()
@@ -77,6 +81,10 @@ export function trackConnections(server: Server, most: number): Connections {
       if (connection === undefined || connection.farewell !== null) return // whatever else it sends is no news
       connection.farewell = farewell
       sayFarewell(connection)
+    },
+    settle: (socket, waiting) => {
+      const connection = connections.get(socket)
+      if (connection !== undefined) connection.settledBytes = socket.bytesRead - waiting
     },
     isSurplus: socket => connections.get(socket)?.isSurplus ?? false,
   }

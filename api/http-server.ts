@@ -7,11 +7,14 @@ import type { ErrorAnswer } from './error-answer.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
 import { endWith, methodNotAllowed, type ParserError, toRefusal } from './raw-refusal.ts'
 import { COMMON_HEADERS } from './shared-headers.ts'
+import { type AtOnce, respond } from './wire/at-once.ts'
+import { toPlainRequest } from './wire/plain-request.ts'
+import { createQuickConnections } from './wire/quick-connections.ts'
 
 export type HttpApp = {
   readonly fetch: (request: Request) => Response | Promise<Response>
-  /** Answers at once what needs no app, or returns false and leaves it to `fetch`. */
-  readonly answerAtOnce?: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** The answers that need no app. */
+  readonly atOnce?: AtOnce
   /** The answer to what never becomes a request: it cannot be parsed. */
   readonly answerError: (error: ApiError) => ErrorAnswer
 }
@@ -46,8 +49,39 @@ export async function startServer(
   const connections = trackConnections(server, limits.connections)
   await listen(server, host, port)
   const url = addressOf(server)
-  answer(server, connections, createApp(url)) // in time: no connection is taken before this turn of the event loop ends
-  return { url, close: () => connections.close(limits.drainMs) }
+  const app = createApp(url) // in time: no connection is taken before this turn of the event loop ends
+  answer(server, connections, app)
+  const endQuick =
+    app.atOnce === undefined ? () => {} : answerQuickly(server, connections, app.atOnce, limits)
+  const close = (): Promise<void> => {
+    const closed = connections.close(limits.drainMs)
+    endQuick()
+    return closed
+  }
+  return { url, close }
+}
+
+/** Puts the quick way before Node's own, which gets every connection that is not for it. Returns how to end the others. */
+function answerQuickly(
+  server: Server,
+  connections: Connections,
+  atOnce: AtOnce,
+  limits: HttpLimits,
+): () => void {
+  const [toNode] = server.listeners('connection') as [(socket: Socket) => void] // its constructor's, the first of all
+  server.removeListener('connection', toNode)
+  const quick = createQuickConnections(atOnce, limits, (socket, waiting) => {
+    connections.settle(socket, waiting.length)
+    socket.pause()
+    socket.unshift(waiting)
+    toNode.call(server, socket)
+    process.nextTick(() => socket.resume()) // before anything new is read from it
+  })
+  server.on('connection', socket => {
+    if (connections.isSurplus(socket)) toNode.call(server, socket)
+    else quick.take(socket)
+  })
+  return quick.end
 }
 
 function answer(server: Server, connections: Connections, app: HttpApp): void {
@@ -56,11 +90,12 @@ function answer(server: Server, connections: Connections, app: HttpApp): void {
     errorHandler: () =>
       toResponse(app.answerError(new ApiError('bad_request', 'the request cannot be understood'))),
   })
-  const { answerAtOnce = () => false } = app
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const refusal = connections.isSurplus(request.socket) ? overloaded() : refusalOf(request)
     if (refusal !== null) return refuse(response, app.answerError(refusal))
-    return answerAtOnce(request, response) ? undefined : listener(request, response)
+    const plain = app.atOnce === undefined ? null : toPlainRequest(request)
+    const ready = plain === null ? null : (app.atOnce?.answer(plain) ?? null)
+    return ready === null ? listener(request, response) : respond(response, ready)
   }
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).

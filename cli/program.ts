@@ -1,22 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
 import project from '../package.json' with { type: 'json' }
-import { addBuild } from './commands/build.ts'
-import { addDiff } from './commands/diff.ts'
-import { addInit } from './commands/init.ts'
-import { addKeys } from './commands/keys.ts'
-import { addLive } from './commands/live.ts'
-import { addNightly } from './commands/nightly.ts'
-import { addOps } from './commands/ops/ops.ts'
-import { addPrune } from './commands/prune.ts'
-import { addPurge } from './commands/purge.ts'
-import { addRefresh, addRollback } from './commands/rollback.ts'
-import { addRun } from './commands/run.ts'
-import { addSample } from './commands/sample.ts'
-import { addServe } from './commands/serve.ts'
-import { addVerifyRemote } from './commands/verify-remote.ts'
-import { addVerifyStore } from './commands/verify-store.ts'
-import { addVersions } from './commands/versions.ts'
+import { COMMANDS } from './commands/commands.ts'
 import { ENVIRONMENT_HELP } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
@@ -28,8 +13,8 @@ export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 /** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
 export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const terminal = openOnce(surroundings.terminal)
-  const program = createProgram({ ...surroundings, terminal })
   try {
+    const program = await createProgram(args, { ...surroundings, terminal })
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
@@ -48,28 +33,8 @@ function openOnce(open: Surroundings['terminal']): Surroundings['terminal'] {
   }
 }
 
-/** In the order of `--help`. */
-const COMMANDS = [
-  addRun,
-  addInit,
-  addBuild,
-  addNightly,
-  addServe,
-  addLive,
-  addVersions,
-  addRollback,
-  addRefresh,
-  addPurge,
-  addVerifyStore,
-  addVerifyRemote,
-  addDiff,
-  addPrune,
-  addOps,
-  addKeys,
-  addSample,
-]
-
-function createProgram(surroundings: Surroundings): Command {
+/** A command is loaded where an argument is its name; of the others the program knows what `--help` tells. */
+async function createProgram(args: readonly string[], surroundings: Surroundings): Promise<Command> {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
     .version(project.version)
@@ -81,7 +46,10 @@ function createProgram(surroundings: Surroundings): Command {
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)
-  for (const add of COMMANDS) add(program, surroundings)
+  for (const { name, about, load } of COMMANDS) {
+    const command = program.command(name).description(about)
+    if (args.includes(name)) (await load())(command, surroundings)
+  }
   return program
 }
 

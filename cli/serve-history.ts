@@ -123,7 +123,8 @@ async function listen(
       watch.onUnparsed(answer.status, Buffer.byteLength(answer.body))
       return answer
     }
-    return { fetch: createHistoryApp(parts).fetch, answerAtOnce: createQuickAnswers(parts), answerError }
+    const atOnce = { answer: createQuickAnswers(parts), now: world.now }
+    return { fetch: createHistoryApp(parts).fetch, atOnce, answerError }
   }
   const server = await startServer(createApp, environment.host, environment.historyPort)
   started.add(server.close)

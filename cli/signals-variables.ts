@@ -22,6 +22,7 @@ export type SignalsEnvironment = {
   readonly logLevel: (typeof LOG_LEVELS)[number]
 }
 
+/** As pino names and orders them: each tells what those after it tell, and the last tells nothing. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** A token that can be guessed is none: a generated one has 43 characters. */

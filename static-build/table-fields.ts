@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Format } from '#core/contract/parameters.ts'
 import type { Route } from '#core/contract/route.ts'
+import { ROUTE_DATA } from '#core/contract/route-data.ts'
 
 /** A field of a Table Schema. `unit` is ours: the standard leaves units to additional properties. */
 export type Field = {
@@ -47,8 +48,8 @@ const tablePayload = z.union([
 ])
 
 /** The fields of a table in a format, in the order of its columns; a column a strategy where the rows hold them all. */
-export function tableFields({ data }: Route, format: Format, strategies: readonly string[]): Field[] {
-  const { properties } = tablePayload.parse(z.toJSONSchema(data, { io: 'output' }))
+export function tableFields({ id }: Route, format: Format, strategies: readonly string[]): Field[] {
+  const { properties } = tablePayload.parse(z.toJSONSchema(ROUTE_DATA[id], { io: 'output' }))
   return Object.entries(properties).flatMap(([name, column]) =>
     column.additionalProperties === undefined
       ? [toField(name, column, format)]

@@ -8,7 +8,14 @@ import { corsHeaders, preflightHeaders } from '../cors.ts'
 import { createReference, REFERENCE_PATTERNS } from '../reference/answer-reference.ts'
 import { COMMON_HEADERS, METHODS } from '../shared-headers.ts'
 import { createDocumentHandler, createLlmsHandler } from './document.ts'
-import { type Exchange, type Handler, type HistoryEnv, type HistoryParts, sendError } from './exchange.ts'
+import {
+  answerHeaders,
+  type Exchange,
+  type Handler,
+  type HistoryEnv,
+  type HistoryParts,
+  sendError,
+} from './exchange.ts'
 import { createFileHandler, createLogHandler } from './file-handler.ts'
 import { handlerOf, pinnedHandlerOf } from './handlers.ts'
 import { createIndexHandler } from './index-handler.ts'
@@ -36,7 +43,8 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
   mount(app, parts, '/llms.txt', createLlmsHandler(parts.settings))
   const reference = createReference(REFERENCE)
-  for (const pattern of REFERENCE_PATTERNS) mount(app, parts, pattern, reference)
+  for (const pattern of REFERENCE_PATTERNS)
+    mount(app, parts, pattern, c => reference(c, answerHeaders(c, parts)))
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; / lists what there is')))
   app.onError((error, c) => sendError(c, parts, error))
   return app

@@ -1,6 +1,6 @@
 import { toLlmsText } from '#core/contract/llms-text.ts'
-import { toOpenApi } from '#core/contract/openapi.ts'
 import { createCodedBytes } from '../coded-bytes.ts'
+import { madeOnce } from '../made-once.ts'
 import { CACHING } from '../shared-headers.ts'
 import { type Handler, sendReady } from './exchange.ts'
 import { API_VERSION } from './infrastructure.ts'
@@ -8,16 +8,22 @@ import type { HistorySettings } from './settings.ts'
 
 /** `/openapi.json`: the document of this service. */
 export function createDocumentHandler({ publicBaseUrl }: HistorySettings): Handler {
-  const document = toOpenApi({ apiVersion: API_VERSION, publicBaseUrl })
-  return createTextHandler(JSON.stringify(document), 'application/openapi+json; charset=utf-8')
+  const write = async () => {
+    const { toOpenApi } = await import('#core/contract/openapi.ts') // with the schemas of all answers
+    return JSON.stringify(toOpenApi({ apiVersion: API_VERSION, publicBaseUrl }))
+  }
+  return createTextHandler(write, 'application/openapi+json; charset=utf-8')
 }
 
 /** `/llms.txt`: the service explained to programs that read prose. */
 export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
+  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
 
-function createTextHandler(text: string, mediaType: string): Handler {
-  const coded = createCodedBytes(new TextEncoder().encode(text), mediaType)
-  return async (c, parts) =>
-    sendReady(c, parts, await coded(c.req.header('accept-encoding')), CACHING.dataset)
+/** The text is written at the first request: nobody waits for it at the start. */
+function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
+  const coded = madeOnce(async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType))
+  return async (c, parts) => {
+    const inCoding = await coded()
+    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+  }
 }

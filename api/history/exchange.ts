@@ -84,10 +84,10 @@ export const datasetHeaders = (
   caching: string,
   more: Readonly<Record<string, string>>,
 ): Record<string, string> => ({
+  'server-timing': `app;dur=${tookMs(c, parts)}`,
   ...answerHeaders(c, parts),
   'cache-control': caching,
   ...more,
-  'server-timing': `app;dur=${tookMs(c, parts)}`,
 })
 
 /** 304, with the validator that the client has. */

@@ -1,6 +1,6 @@
 // Answers that speak of the process: health, readiness, versions and the index.
 import { ApiError } from '#core/contract/errors.ts'
-import type { ReadinessChecks } from '#core/contract/payloads/book.ts'
+import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { Links } from '#core/contract/register.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import type { Json } from '#core/render/json.ts'

@@ -1,36 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDictionary } from '#core/contract/dictionaries.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { deprecationHeaders } from '../deprecation.ts'
 import { matchesEtag } from '../etag.ts'
-import { acceptsDelta } from '../negotiate-coding.ts'
 import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
+import type { AtOnce } from '../wire/at-once.ts'
 import { UNROUTED } from './answered.ts'
 import { dictionaryHeaders, latestHeaders } from './dataset-headers.ts'
 import { type HistoryParts, toRequestId } from './exchange.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
 import type { HistorySettings } from './settings.ts'
 
-/** Answers a request at once, or leaves it to the app and returns false. */
-export type QuickAnswers = (request: IncomingMessage, response: ServerResponse) => boolean
-
 type QuickParts = Pick<
   HistoryParts,
   'source' | 'published' | 'computed' | 'settings' | 'clock' | 'newRequestId' | 'onAnswered'
 >
 
-/**
- * Headers of both answers that there can be, names and values in turns, as Node writes them fastest, and the template of
- * the route, for who is told.
- */
-type Heads = { readonly whole: string[]; readonly notModified: string[]; readonly route: string }
-
-/** A longer address may be one that the app refuses. */
-const LONGEST_ADDRESS = 512
-
-/** A name or an address, maybe with a port. Any other is for the app to judge. */
-const PLAIN_HOST = /^[\w.-]+(?::\d+)?$/
+/** Headers of both answers that there can be, names and values in turns, and the template of the route, for who is told. */
+type Heads = {
+  readonly whole: readonly string[]
+  readonly notModified: readonly string[]
+  readonly route: string
+}
 
 /**
  * Nearly every request spells the canonical address of an answer that is in memory. It is answered here with the bytes and
@@ -46,61 +37,39 @@ export function createQuickAnswers({
   clock,
   newRequestId,
   onAnswered,
-}: QuickParts): QuickAnswers {
+}: QuickParts): AtOnce['answer'] {
   const heads = new WeakMap<ReadyAnswer, Heads>() // an answer belongs to one address of one version
-  return (request, response) => {
+  return ({ path, acceptEncoding, ifNoneMatch, requestId }) => {
     const startedMs = clock.elapsed()
-    const { url = '', headers } = request
-    if (!isPlain(request)) return false
     const served = source.current()
-    if (served === null) return false
-    const artifact = served.artifacts.get(url)
-    const coding = headers['accept-encoding']
+    if (served === null) return null
+    const artifact = served.artifacts.get(path)
     const answer =
-      artifact === undefined ? computed.peek(served, url, coding) : published.peek(artifact, coding)
-    if (answer === null) return false
+      artifact === undefined
+        ? computed.peek(served, path, acceptEncoding)
+        : published.peek(artifact, acceptEncoding)
+    if (answer === null) return null
     let head = heads.get(answer)
     if (head === undefined) {
-      head = toHeads(answer, latestHead(served.version, url, artifact, coding, settings), url)
+      head = toHeads(answer, latestHead(served.version, path, artifact, acceptEncoding, settings), path)
       heads.set(answer, head)
     }
-    const isKnown = matchesEtag(headers['if-none-match'], answer.etag)
-    const fields = isKnown ? head.notModified : head.whole
-    const tookMs = Math.round((clock.elapsed() - startedMs) * 1000) / 1000
-    fields[TIMING_AT] = `app;dur=${tookMs}` // written in the next line: nobody else sees it
-    response.writeHead(isKnown ? 304 : 200, fields)
-    if (isKnown) response.end()
-    else response.end(answer.bytes)
-    const name = headers['x-request-id']
+    const isKnown = matchesEtag(ifNoneMatch, answer.etag)
+    const status = isKnown ? 304 : 200
+    const ms = Math.round((clock.elapsed() - startedMs) * 1000) / 1000
     onAnswered({
-      request_id: toRequestId(Array.isArray(name) ? name[0] : name, newRequestId),
+      request_id: toRequestId(requestId, newRequestId),
       method: 'GET',
       route: head.route,
       kind: isKnown ? '304' : artifact === undefined ? 'computed' : 'static',
       version: served.version,
-      status: isKnown ? 304 : 200,
-      ms: tookMs,
-      bytes: isKnown ? 0 : answer.bytes.length,
+      ...{ status, ms, bytes: isKnown ? 0 : answer.bytes.length },
     })
-    return true
+    return isKnown
+      ? { status, fields: head.notModified, body: null, ms }
+      : { status, fields: head.whole, body: answer.bytes, ms }
   }
 }
-
-/** Whether nothing but the address and the coding decides what is answered. */
-function isPlain({ method, url = '', headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    url.length <= LONGEST_ADDRESS &&
-    headers.origin === undefined &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined &&
-    PLAIN_HOST.test(headers.host ?? '') &&
-    !acceptsDelta(headers['accept-encoding'])
-  )
-}
-
-/** Where the measured time stands in the list: it is the first header, and its value follows its name. */
-const TIMING_AT = 1
 
 function latestHead(
   version: string,
@@ -123,8 +92,7 @@ function toHeads(
   common: Readonly<Record<string, string>>,
   url: string,
 ): Heads {
-  const flat = (fields: Readonly<Record<string, string>>) =>
-    Object.entries({ 'server-timing': '', ...common, ...fields }).flat()
+  const flat = (fields: Readonly<Record<string, string>>) => Object.entries({ ...common, ...fields }).flat()
   return { whole: flat(headers), notModified: flat({ etag }), route: templateOf(url) }
 }
 

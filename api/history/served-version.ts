@@ -1,5 +1,5 @@
 import type { Artifact, CurrentVersion, Manifest } from '#core/contract/manifest.ts'
-import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/payloads/book.ts'
+import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
@@ -113,7 +113,13 @@ export function checkVersion(published: Manifest, snapshot: Snapshot): Readiness
 }
 
 const isWhole = ({ daily, weekly }: StrategyData): boolean =>
-  daily.values.length > 0 && daily.values.every(Number.isFinite) && weekly.values.every(Number.isFinite)
+  daily.values.length > 0 && isFiniteThroughout(daily.values) && isFiniteThroughout(weekly.values)
+
+/** A loop, because `every` calls a function for each of millions of values. */
+function isFiniteThroughout(values: Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i]!)) return false
+  return true
+}
 
 const isPublished = (id: string, artifacts: ReadonlySet<string>): boolean =>
   ROUTES.filter(route => route.kind === 'strategy').every(route =>

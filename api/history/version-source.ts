@@ -1,5 +1,5 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
-import type { ReadinessChecks } from '#core/contract/payloads/book.ts'
+import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type LoggedEntry, readHead } from '#storage/pointer-log.ts'
 import { type History, servedBefore, toHistory } from './history.ts'

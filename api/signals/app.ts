@@ -56,7 +56,7 @@ function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
   for (const pattern of REFERENCE_PATTERNS) {
     app.get(pattern, c => {
       assertUrlLength(c.req.url)
-      return reference(c)
+      return reference(c, answerHeaders(parts))
     })
     closePath(app, pattern, parts, 'GET, HEAD, OPTIONS')
   }

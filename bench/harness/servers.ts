@@ -5,11 +5,15 @@ import { freePort } from '#cli/free-port.ts'
 import { libraryPath, ROOT, unpacked } from './packages.ts'
 import { type Cores, type PinnedServer, startPinned } from './pinned-server.ts'
 
-/** The tier, on a store of the file system. */
-export const startTier = (storeUrl: string, cores: Cores = 'one'): Promise<PinnedServer> =>
+/** The tier, on a store of the file system; without its access log, as its peers are, where nothing else is said. */
+export const startTier = (
+  storeUrl: string,
+  cores: Cores = 'one',
+  log: 'info' | 'warn' = 'warn',
+): Promise<PinnedServer> =>
   startPinned(
     [process.execPath, join(ROOT, 'cli/launcher.mjs'), 'serve', 'history'],
-    { STORE_URL: storeUrl, PRIVATE_STORE_URL: `${storeUrl}.private`, HISTORY_PORT: '0' },
+    { STORE_URL: storeUrl, PRIVATE_STORE_URL: `${storeUrl}.private`, HISTORY_PORT: '0', LOG_LEVEL: log },
     /^history service on (\S+)$/,
     cores,
   )

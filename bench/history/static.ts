@@ -43,12 +43,17 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
     const knownThere = { status: 304, headers: await validators(`${nginx.url}/${file}`) }
     figures.push(await compareAnswers(`${path}, 304`, { ...ours, ...known }, { ...theirs, ...knownThere }))
   }
-  // What no server on node:http can pass.
+  // What a server on Node's own HTTP cannot pass.
   const bare = await startScript(BARE_SERVER, [`${tier.url}${SMALL}`])
   stops.push(bare.stop)
   const plain = { path: SMALL, headers: {}, status: 200 }
   const limit = await compareAnswers('limit', { ...plain, server: tier }, { ...plain, server: bare })
   figures.push({ what: `\`${SMALL}\` as identity, against bare node:http`, reached: limit.reached })
+  const logging = await startTier(sample.url, 'one', 'info')
+  stops.push(logging.stop)
+  const coded = { path: SMALL, headers: CODING, status: 200 }
+  const told = await compareAnswers('log', { ...coded, server: logging }, { ...coded, server: tier })
+  figures.push({ what: `\`${SMALL}\` with the access log, against without`, reached: told.reached })
   return {
     title: 'Static answers',
     about:

@@ -11,10 +11,7 @@ Examples:
   highwater build --book ./book --store file:///tmp/past --as-of 2026-06-30 --version 2026-07-01T00:15:00Z`
 
 /** `highwater build`: computes and publishes. */
-export function addBuild(program: Command, surroundings: Surroundings): void {
-  const command = program
-    .command('build')
-    .description('compute the dataset of a book and publish it as a version')
+export function defineBuild(command: Command, surroundings: Surroundings): void {
   addBuildOptions(command)
     .option('--json', 'print the summary as one JSON document')
     .addHelpText('after', EXAMPLES)

@@ -12,10 +12,8 @@ import type { Surroundings } from '../surroundings.ts'
 type Options = StoreOptions & { readonly json?: boolean }
 
 /** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
-export function addDiff(program: Command, surroundings: Surroundings): void {
-  addStoreOptions(
-    program.command('diff').description('tell what a version appends to another, and what it alters'),
-  )
+export function defineDiff(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
     .argument('<before>', 'a published version, as `highwater versions` lists them')
     .argument('<after>', 'another')
     .option('--json', 'print the changes as one JSON document')

@@ -10,10 +10,8 @@ Examples:
   highwater build --book ./book --store file:///tmp/highwater`
 
 /** `highwater init DIR`: writes a commented starter book. */
-export function addInit(program: Command, surroundings: Surroundings): void {
-  program
-    .command('init')
-    .description('write a commented starter book that builds as it is')
+export function defineInit(command: Command, surroundings: Surroundings): void {
+  command
     .argument('<dir>', 'an empty or new folder')
     .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', EXAMPLES)

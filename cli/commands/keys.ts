@@ -13,9 +13,8 @@ Examples:
   SIGNING_KEY_FILE=/etc/highwater/signing.pem highwater build --book ./book`
 
 /** `highwater keys new FILE`: a key pair that signs manifests and pointer entries. */
-export function addKeys(program: Command, surroundings: Surroundings): void {
-  const keys = program.command('keys').description('keys that sign what is published')
-  keys
+export function defineKeys(command: Command, surroundings: Surroundings): void {
+  command
     .command('new')
     .description('write a new Ed25519 private key, and print its public key')
     .argument('<file>', 'a file that does not exist yet; SIGNING_KEY_FILE then names it')

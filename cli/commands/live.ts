@@ -39,10 +39,8 @@ Examples:
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 /** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
-export function addLive(program: Command, surroundings: Surroundings): void {
-  program
-    .command('live')
-    .description('run the strategies of a book live: one bar at a time, and fire their signals')
+export function defineLive(command: Command, surroundings: Surroundings): void {
+  command
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
     .option('--feed <[market=]source>', 'file:PATH, - or http(s)://…; once a market', collect, [])
     .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect, [])

@@ -20,10 +20,8 @@ Examples:
   NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json`
 
 /** `highwater nightly`: everything that a night needs, for cron and systemd. */
-export function addNightly(program: Command, surroundings: Surroundings): void {
-  addBuildOptions(
-    program.command('nightly').description('import, build, verify, publish, report and ping: a whole night'),
-  )
+export function defineNightly(command: Command, surroundings: Surroundings): void {
+  addBuildOptions(command)
     .option(
       '--import <command>',
       'a shell command that brings the book up to date (default: NIGHTLY_IMPORT_COMMAND)',

@@ -12,8 +12,8 @@ type Options = StoreOptions & {
 }
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
-export function addPrune(program: Command, surroundings: Surroundings): void {
-  addStoreOptions(program.command('prune').description('remove old versions; they answer 410 from then on'))
+export function definePrune(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
     .requiredOption(
       '--keep-days <n>',
       'versions published in the last so many days stay; the served one always does',

@@ -14,12 +14,8 @@ Example:
   CDN_PURGE_URL=http://127.0.0.1:8088 highwater purge`
 
 /** `highwater purge`: what builds and rollbacks do at their end, where one of them could not. */
-export function addPurge(program: Command, surroundings: Surroundings): void {
-  addStoreOptions(
-    program
-      .command('purge')
-      .description('purge caches of versions that are not served any more, until they give the one that is'),
-  )
+export function definePurge(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
     .option('--again', 'purge although caches followed the pointer: everything is due once more')
     .option('--json', 'print what became of it as one JSON document')
     .addHelpText('after', ABOUT)

@@ -16,8 +16,7 @@ type Options = StoreOptions & SigningOptions & { readonly json?: boolean }
 type RefreshOptions = Options & { readonly vouchForHead?: boolean }
 
 /** `highwater rollback V`: serves an older version again. */
-export function addRollback(program: Command, surroundings: Surroundings): void {
-  const command = program.command('rollback').description('serve an older version again; nothing is deleted')
+export function defineRollback(command: Command, surroundings: Surroundings): void {
   addSigningOptions(addStoreOptions(command))
     .argument('<version>', 'a published version, as `highwater versions` lists them')
     .option('--json', 'print the new pointer entry as one JSON document')
@@ -35,10 +34,7 @@ Examples:
   highwater refresh --vouch-for-head`
 
 /** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
-export function addRefresh(program: Command, surroundings: Surroundings): void {
-  const command = program
-    .command('refresh')
-    .description('confirm the served version anew, when a night published none')
+export function defineRefresh(command: Command, surroundings: Surroundings): void {
   addSigningOptions(addStoreOptions(command))
     .option('--vouch-for-head', 'confirm a newest entry whose signature is wrong or missing: you wrote it')
     .option('--json', 'print the new pointer entry as one JSON document')

@@ -1,27 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
-import { currentVersionOf } from '#static-build/publish-version.ts'
 import { assertApart, openStore } from '#storage/open-store.ts'
-import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
-import { type BuildOrder, buildVersion } from '../build-version.ts'
+import { readHead } from '#storage/pointer-log.ts'
 import { dataFolder } from '../data-folder.ts'
 import { type Environment, parseEnvironment } from '../environment.ts'
 import { isLoopback } from '../generated-secrets.ts'
 import type { HistoryService } from '../serve-history.ts'
 import type { RunningSignals } from '../signals/run-signals.ts'
-import { NO_CONSENT } from '../signing-options.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
-import { threadsFor } from '../threads.ts'
 
 /** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
-export function addRun(program: Command, surroundings: Surroundings): void {
-  program
-    .command('run')
-    .description('build the sample book if nothing is published, and serve history, signals and the operator')
+export function defineRun(command: Command, surroundings: Surroundings): void {
+  command
     .option('--history-only', 'serve the history alone: no Redis is needed')
     .addHelpText('after', '\nExample:\n  highwater run')
     .action((options: { readonly historyOnly?: boolean }) => run(surroundings, options.historyOnly ?? false))
@@ -78,47 +68,11 @@ async function publishSampleOnce(
   terminal: Terminal,
 ): Promise<void> {
   const store = await openStore(environment.storeUrl, environment.s3)
-  if ((await currentVersionOf(store)) !== null) return
+  if ((await readHead(store)) !== null) return
   terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
-  // A folder of its own: two processes that begin at the same time must not write into each other's book.
-  const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
-  try {
-    await writeSampleBook(book)
-    await buildVersion(sampleOrder(book, environment, surroundings), surroundings, terminal)
-  } catch (error) {
-    throw withRemedy(error, environment)
-  } finally {
-    await rm(book, { recursive: true, force: true })
-  }
+  const { publishSample } = await import('../publish-sample.ts') // a whole build: only the first run needs it
+  await publishSample(environment, surroundings, terminal)
 }
-
-/** The sample has one version for ever, so what other code left of it has to go. */
-function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment): unknown {
-  if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) return error
-  const remedy =
-    `another state of the code began to build the sample there: remove ${storeUrl} and ${privateStoreUrl} (\`make clean\` ` +
-    'does where they lie in .data), and run the command again'
-  return new Error(error.message.replace(OTHER_BYTES_REMEDY, remedy), { cause: error })
-}
-
-const sampleOrder = (
-  book: string,
-  { storeUrl, privateStoreUrl, s3, signals }: Environment,
-  { cores }: Surroundings,
-): BuildOrder => ({
-  book,
-  storeUrl,
-  privateStoreUrl,
-  s3,
-  version: SAMPLE_VERSION,
-  asOf: SAMPLE_AS_OF,
-  allowStale: false,
-  allowRestatement: false,
-  consent: NO_CONSENT,
-  redisUrl: null, // nobody ran the sample live
-  alertWays: signals,
-  threads: threadsFor(cores),
-})
 
 function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
   print(`history service on ${url}`)

@@ -4,10 +4,8 @@ import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 /** `highwater sample DIR`: writes the embedded sample book, for a look at how a whole book is laid out. */
-export function addSample(program: Command, surroundings: Surroundings): void {
-  program
-    .command('sample')
-    .description('write the embedded sample book: synthetic prices, eight strategies')
+export function defineSample(command: Command, surroundings: Surroundings): void {
+  command
     .argument('<dir>', 'an empty or new folder')
     .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')

@@ -23,10 +23,9 @@ Example:
   highwater serve all`
 
 /** `highwater serve history|signals|all`: serves until it is asked to end. */
-export function addServe(program: Command, surroundings: Surroundings): void {
-  const serve = program.command('serve').description('serve what is published, and the live signals')
+export function defineServe(command: Command, surroundings: Surroundings): void {
   const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
-    serve
+    command
       .command(name)
       .description(about)
       .addHelpText('after', examples)

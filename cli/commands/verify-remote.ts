@@ -32,10 +32,8 @@ const REMEDY =
   'do not rely on what failed; ask the publisher, or compare with a copy of your own that passed before'
 
 /** `highwater verify-remote URL`: what a service publishes, checked by somebody who has nothing but its address. */
-export function addVerifyRemote(program: Command, surroundings: Surroundings): void {
-  program
-    .command('verify-remote')
-    .description('check what a service publishes: the log, signatures, and every file of a version')
+export function defineVerifyRemote(command: Command, surroundings: Surroundings): void {
+  command
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
     .option('--version <instant>', 'the version to read whole (default: the served one)')
     .option('--all', 'read every version that is there')

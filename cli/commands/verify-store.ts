@@ -20,8 +20,8 @@ const REMEDY =
  * `highwater verify-store`: the log, the signatures, and every version to its last file. Exit code 1 where something
  * is wrong; everything that is wrong is told in one run.
  */
-export function addVerifyStore(program: Command, surroundings: Surroundings): void {
-  addStoreOptions(program.command('verify-store').description('hold every published object to its digest'))
+export function defineVerifyStore(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {

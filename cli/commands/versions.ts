@@ -11,8 +11,8 @@ Examples:
   highwater versions --json`
 
 /** `highwater versions`: what was published, newest first. */
-export function addVersions(program: Command, surroundings: Surroundings): void {
-  addStoreOptions(program.command('versions').description('list the published versions, newest first'))
+export function defineVersions(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
     .option('--json', 'print them as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (options: StoreOptions & { readonly json?: boolean }) => {

@@ -1,6 +1,5 @@
-import { pino } from 'pino'
 import type { Answered } from '#api/history/answered.ts'
-import type { SignalsEnvironment } from '../signals-variables.ts'
+import { LOG_LEVELS, type SignalsEnvironment } from '../signals-variables.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 /** Lines that are written together: a call of the system for each would cost more than the answer that it tells of. */
@@ -41,10 +40,10 @@ export function createAccessLog(
   }
 }
 
-/** Which levels a log of a level tells, as pino orders them. */
+/** Which levels a log of a level tells. */
 function toldFrom(level: SignalsEnvironment['logLevel']): { readonly info: boolean; readonly warn: boolean } {
-  const least = level === 'silent' ? Number.POSITIVE_INFINITY : pino.levels.values[level]!
-  return { info: least <= pino.levels.values.info!, warn: least <= pino.levels.values.warn! }
+  const least = LOG_LEVELS.indexOf(level)
+  return { info: least <= LOG_LEVELS.indexOf('info'), warn: least <= LOG_LEVELS.indexOf('warn') }
 }
 
 const lineOf = (

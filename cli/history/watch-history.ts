@@ -1,6 +1,7 @@
 // How a process that serves history is watched: its access log, its metrics, and the alerts on versions that cannot be served.
 import { type Answered, UNPARSED } from '#api/history/answered.ts'
-import { createHistoryMetrics, type HistoryMetrics, type Observed } from '#api/history/metrics.ts'
+import { createHistoryMetrics, type HistoryMetrics } from '#api/history/metrics.ts'
+import type { Observed } from '#api/history/metrics-registry.ts'
 import type { RefreshOutcome } from '#api/history/version-source.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Environment } from '../environment.ts'
@@ -26,7 +27,7 @@ export type HistoryWatch = {
 export function watchHistory(
   { signals }: Pick<Environment, 'signals'>,
   { now, env, logStream, drawBytes }: ServingWorld,
-  observed: Omit<Observed, 'now'>,
+  observed: Omit<Observed, 'now' | 'looks' | 'lag'>,
   note: (line: string) => void,
 ): HistoryWatch {
   const log = createAccessLog(signals.logLevel, logStream, now)

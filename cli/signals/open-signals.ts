@@ -1,4 +1,4 @@
-// What the parts of the signals service share: Redis, stores, the served aliases, secrets, and who is told of trouble.
+// What the parts of the signals service share: Redis, stores, the served version, secrets, and who is told of trouble.
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import { createDeliveryQueue } from '#signals/delivery/delivery-queue.ts'
@@ -30,6 +30,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { type FollowedProgram, followProgram } from './followed-program.ts'
 import { reachRedis } from './redis-url.ts'
 import { followAliases } from './served-aliases.ts'
+import { followManifest } from './served-manifest.ts'
 import { tellOnce } from './tell-once.ts'
 
 export type SignalsOrder = {
@@ -55,13 +56,14 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
-  const aliases = await followAliases(store, onError)
-  started.add(aliases.stop)
+  const served = followManifest(store)
+  started.add(served.stop)
+  const aliases = await followAliases(served, onError)
   const queue = createDeliveryQueue(redis)
   started.add(queue.close)
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  return { order, redis, store, privateStore, aliases, queue, box, clock, newToken, onError }
+  return { order, redis, privateStore, served, aliases, queue, box, clock, newToken, onError }
 }
 
 /** Redis, which answers and keeps what it says. */
@@ -83,7 +85,7 @@ export function createWatch({ order, redis, aliases, queue, clock, newToken }: O
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({
       redis,
-      aliases: () => new Set(aliases.list()),
+      aliases: () => new Set(aliases()),
       queueCounts: queue.counts,
       newEpoch: newToken,
     })
@@ -94,15 +96,10 @@ export function createWatch({ order, redis, aliases, queue, clock, newToken }: O
 }
 
 /** The program of the served version, and who is told where it cannot be read. */
-export async function openProgram(
-  { store, privateStore, onError }: OpenSignals,
+export const openProgram = (
+  { served, privateStore, onError }: OpenSignals,
   { alerts }: ReturnType<typeof createWatch>,
-  started: Started,
-): Promise<FollowedProgram> {
-  const program = await followProgram({ store, privateStore }, { onError, raise: alerts.raise })
-  started.add(program.stop)
-  return program
-}
+): Promise<FollowedProgram> => followProgram(served, privateStore, { onError, raise: alerts.raise })
 
 /** Counts who asks for the preview, on a connection of its own: a Redis that hangs holds no preview up. */
 export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
@@ -132,7 +129,7 @@ export function createRegistering(
     now: clock.now,
     newToken,
     drawBytes: order.surroundings.drawBytes,
-    aliases: aliases.list,
+    aliases,
     highWater: createHighWater(privateStore),
     send: createSendSignal(sender, clock.now),
     rules: reach.rules,

@@ -37,7 +37,7 @@ export type SignalsService = {
   /** What a demonstration on this machine needs. */
   readonly redis: Redis
   readonly registering: RegisterParts
-  readonly program: FollowedProgram['current']
+  readonly program: FollowedProgram
   /** Running requests and deliveries end, the ports are given back. */
   readonly stop: () => Promise<void>
 }
@@ -56,7 +56,7 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
     const reach = createReach(open)
     const registering = createRegistering(open, reach, started)
     await deliver(open, watch, reach, started)
-    const program = await openProgram(open, watch, started)
+    const program = await openProgram(open, watch)
     const drain = { isDraining: false }
     const signals = await listenToClients(open, program, registering, drain, started)
     const operator = await listenToOperator(open, program, registering, watch, started)
@@ -67,7 +67,7 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
       operatorUrl: operator.url,
       redis: open.redis,
       registering,
-      program: program.current,
+      program,
       stop: started.endAll,
     }
   } catch (error) {
@@ -117,7 +117,7 @@ async function listenToClients(
       deprecatedAtMs: environment.deprecatedAtMs,
       sunsetAtMs: environment.sunsetAtMs,
     },
-    program: program.current,
+    program,
     limits,
     allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
     registering,
@@ -143,8 +143,8 @@ async function listenToOperator(
     clock,
     token: secrets.operatorToken,
     hosts: hostsOf(environment.host, namesOf(environment)),
-    aliases: () => new Set(aliases.list()),
-    programAlias: () => programAliasOf(program.current()),
+    aliases: () => new Set(aliases()),
+    programAlias: () => programAliasOf(program()),
     random: surroundings.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,

@@ -16,7 +16,10 @@ export const keyedMeta = z
       .optional()
       .describe('Simulations: true when what was asked lay outside of the bounds and was brought to them.'),
     requested: z
-      .looseObject({ equity_usd: z.number(), contribution_cadence_bars: z.number() })
+      .looseObject({
+        equity_usd: z.number().describe('The equity that was asked for, US dollars.'),
+        contribution_cadence_bars: z.number().describe('The cadence that was asked for, bars.'),
+      })
       .optional()
       .describe('Simulations: the input that was asked for.'),
   })

@@ -33,6 +33,7 @@ export const toLlmsText = (publicBaseUrl: string): string =>
         `${publicBaseUrl}/openapi.json`,
         'Every field with its definition and unit.',
       ),
+      line('API reference', `${publicBaseUrl}/docs`, 'The same document for people, drawn in a browser.'),
     ]),
   ].join('\n\n') + '\n'
 

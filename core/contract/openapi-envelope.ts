@@ -2,12 +2,12 @@
 import { errorPayload } from './errors.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 
-/** The envelope around an answer. */
-export const envelopeSchema = (data: Schema): Schema => ({
+/** The envelope around an answer; `about` describes data that do not describe themselves. */
+export const envelopeSchema = (data: Schema, about: string): Schema => ({
   type: 'object',
   required: ['data', 'meta', 'links'],
   properties: {
-    data,
+    data: { description: about, ...data },
     meta: { $ref: '#/components/schemas/Meta' },
     links: { $ref: '#/components/schemas/Links' },
   },

@@ -1,7 +1,7 @@
-// The examples of the OpenAPI document: true answers, recorded from a book of four strategies. A test asks the service
-// again and compares; where a change is meant, it rewrites them: UPDATE_GOLDEN=1 vitest run examples
+// The examples of the document of the history service, recorded from a book of four strategies.
 import recorded from './examples.json' with { type: 'json' }
 import type { Schema } from './openapi-schema.ts'
+import { exampleNamed, type Recorded, refusalComponents } from './recorded-examples.ts'
 import type { Route, RouteId } from './route.ts'
 
 /** What each example asks: the smallest answers that show everything. */
@@ -22,20 +22,16 @@ export const EXAMPLE_REQUESTS: { readonly [Id in RouteId]: string } = {
   trades: '/v1/strategies/ash/trades',
 }
 
-/** A recorded answer: the envelope, and the rows alone where the route has them as CSV. */
-type Recorded = { readonly json: unknown; readonly csv?: string }
+const RECORDED: Recorded<RouteId> = recorded
 
-const RECORDED: { readonly [Id in RouteId]: Recorded } = recorded
+/** The examples of a media type of a route: the pinned twin of the route refers to the same ones. */
+export const exampleOf = ({ id }: Route, format: 'json' | 'csv'): Schema =>
+  exampleNamed(format === 'json' ? id : `${id}_csv`)
 
-/** The examples of a media type of a route, by reference: the pinned twin of the route refers to the same ones. */
-export const exampleOf = ({ id }: Route, format: 'json' | 'csv'): Schema => ({
-  examples: { answer: { $ref: `#/components/examples/${format === 'json' ? id : `${id}_csv`}` } },
-})
-
-/** All examples, by the name that `exampleOf` refers to. */
+/** All examples, by the names that the answers and the refusals refer to. */
 export function exampleComponents(routes: readonly Route[]): Schema {
   const examples = routes.flatMap(({ id }) => {
-    const { json, csv } = RECORDED[id]
+    const { json, csv } = RECORDED.answers[id]
     const request = EXAMPLE_REQUESTS[id]
     return [
       [id, { summary: `GET ${request}`, value: json }] as const,
@@ -44,7 +40,7 @@ export function exampleComponents(routes: readonly Route[]): Schema {
         : [[`${id}_csv`, { summary: `GET ${asCsv(request)}`, value: csv }] as const]),
     ]
   })
-  return Object.fromEntries(examples)
+  return { ...Object.fromEntries(examples), ...refusalComponents(RECORDED.refusals) }
 }
 
 /** The same question, its answer as CSV. */

@@ -6,7 +6,9 @@ import { envelopeSchema } from './openapi-envelope.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import type { Format } from './parameters.ts'
+import { refusalExamples } from './recorded-examples.ts'
 import type { Route } from './route.ts'
+import { ROUTE_DATA } from './route-data.ts'
 
 /** The answer of a route, in all its formats. */
 export const success = (route: Route): Schema => ({
@@ -14,7 +16,7 @@ export const success = (route: Route): Schema => ({
   ...dictionaryHeaders(route),
   content: {
     'application/json': {
-      schema: envelopeSchema(toSchema(route.data)),
+      schema: envelopeSchema(toSchema(ROUTE_DATA[route.id]), `${route.title}.`),
       ...exampleOf(route, 'json'),
     },
     ...Object.fromEntries(
@@ -73,9 +75,15 @@ const COMMON_REFUSALS: readonly ErrorCode[] = [
 export function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
   const codes = [...new Set([...own, ...COMMON_REFUSALS])]
   const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
-  const describe = (status: number) => ({
-    description: `Refused: ${codes.filter(code => STATUS_OF[code] === status).join(', ')}.`,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  })
-  return Object.fromEntries(statuses.map(status => [status, describe(status)]))
+  return Object.fromEntries(
+    statuses.map(status => [status, refusal(codes.filter(code => STATUS_OF[code] === status))]),
+  )
 }
+
+/** The refusals of one status. */
+const refusal = (codes: readonly ErrorCode[]): Schema => ({
+  description: `Refused: ${codes.join(', ')}.`,
+  content: {
+    'application/json': { schema: { $ref: '#/components/schemas/Error' }, ...refusalExamples(codes) },
+  },
+})

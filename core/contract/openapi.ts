@@ -4,6 +4,7 @@ import { FILE_ROUTES, type FileRoute, variableOf } from './file-routes.ts'
 import { errorSchema } from './openapi-envelope.ts'
 import { exampleComponents } from './openapi-examples.ts'
 import { AS_OF, PIN, SID, toParameter, toVariable } from './openapi-parameters.ts'
+import { REQUEST_ID_COMPONENT, REQUEST_ID_TEXT, withRequestId } from './openapi-request-id.ts'
 import { NOT_MODIFIED, refusals, success } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
 import { isPinnable, pinnedTemplate } from './pins.ts'
@@ -39,7 +40,8 @@ export const toOpenApi = ({ apiVersion, publicBaseUrl }: ServiceDescription): Sc
     summary: 'Audited history of BTC trading strategies: free, read-only, versioned.',
     description:
       'Factual history, not advice and not a forecast. Every figure can be rescaled to another risk level with ' +
-      '`risk_pct`. Unknown query parameters are ignored; every refused one is listed in `error.details`.',
+      '`risk_pct`. Unknown query parameters are ignored; every refused one is listed in `error.details`. ' +
+      REQUEST_ID_TEXT,
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: publicBaseUrl, description: 'This service.' }],
@@ -52,6 +54,7 @@ export const toOpenApi = ({ apiVersion, publicBaseUrl }: ServiceDescription): Sc
   ]),
   components: {
     schemas: { Meta: toSchema(meta), Links: toSchema(links), Error: errorSchema() },
+    headers: REQUEST_ID_COMPONENT,
     examples: exampleComponents(ROUTES),
   },
 })
@@ -71,7 +74,7 @@ const toOperation = (route: Route): Schema => ({
     200: success(route),
     ...(isStored(route) ? NOT_MODIFIED : {}),
     ...(route.id === 'versions' ? AS_OF_FOUND : {}),
-    ...refusals([...route.refusals, ...(isPinnable(route) ? PIN_REFUSALS : [])]),
+    ...withRequestId(refusals([...route.refusals, ...(isPinnable(route) ? PIN_REFUSALS : [])])),
   },
 })
 
@@ -85,7 +88,11 @@ const toPinnedOperation = (route: Route): Schema => ({
     ...(route.kind === 'strategy' ? [SID] : []),
     ...route.query.map(name => toParameter(name, route)),
   ],
-  responses: { 200: success(route), ...NOT_MODIFIED, ...refusals([...route.refusals, ...PIN_REFUSALS]) },
+  responses: {
+    200: success(route),
+    ...NOT_MODIFIED,
+    ...withRequestId(refusals([...route.refusals, ...PIN_REFUSALS])),
+  },
 })
 
 const toFileOperation = (file: FileRoute): Schema => {
@@ -100,7 +107,7 @@ const toFileOperation = (file: FileRoute): Schema => {
     responses: {
       200: { description: 'The object as it was published.', content: { [file.mediaType]: {} } },
       ...NOT_MODIFIED,
-      ...refusals(['not_found', ...own, 'unavailable']),
+      ...withRequestId(refusals(['not_found', ...own, 'unavailable'])),
     },
   }
 }

@@ -2,11 +2,15 @@
 import { z } from 'zod'
 import { identity } from './keyed-answers.ts'
 import { DELIVERY_STATUSES } from './operator-requests.ts'
-import { MODES, signal } from './signal.ts'
+import { signal } from './signal.ts'
+import { webhookState } from './webhook.ts'
 
-const instant = z.string().describe('UTC instant, ISO 8601.')
-const count = z.int().min(0)
-const seq = z.int().min(0)
+export const instant = z.string().describe('UTC instant, ISO 8601.')
+export const count = z.int().min(0)
+const number = z.int().min(0)
+const seq = number.describe('Number of the signal.')
+export const alias = z.string().describe('The strategy.')
+const ofClient = z.string().describe('Id of its client.')
 
 export const client = z.object({
   id: z.string().describe('Id of the client.'),
@@ -23,9 +27,9 @@ export const changedClient = client.extend({
 
 export const apiKey = z.object({
   id: z.string().describe('Public part of the key.'),
-  client: z.string().describe('Id of its client.'),
+  client: ofClient,
   created_at: instant,
-  confirmed_at: instant.nullable(),
+  confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
   last_used_at: instant.nullable().describe('To the minute, or null.'),
 })
 
@@ -35,41 +39,46 @@ export const issuedKey = z.object({
 })
 
 export const confirmedKey = z.object({
-  client: z.string().describe('Id of its client.'),
+  client: ofClient,
   key_id: z.string().describe('The key that stays.'),
   retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
 })
 
-export const revokedKey = z.object({ key_id: z.string(), revoked: z.literal(true) })
+export const revokedKey = z.object({
+  key_id: z.string().describe('Public part of the key.'),
+  revoked: z.literal(true).describe('From now on it is refused.'),
+})
 
 export const webhook = z.object({
   url: z.string().optional().describe('Where one client is asked for, and never in a list.'),
   live_secrets: count.optional().describe('Secrets that sign now. Their text is never told again.'),
-  enabled: z.boolean(),
-  disabled_why: z.string().nullable(),
+  enabled: webhookState.shape.enabled,
+  disabled_why: webhookState.shape.disabled_why,
   lane: z.enum(['fast', 'slow']).describe('Receivers that are slow or fail hold up none of the others.'),
   breaker: z.enum(['closed', 'open']).describe('`open`: asked now and then with the newest signal alone.'),
-  failing_since: instant.nullable(),
+  failing_since: webhookState.shape.failing_since,
   owed: count.describe('Deliveries that are still to come.'),
 })
 
 export const setWebhook = z.object({
-  webhook,
+  webhook: webhook.describe('How it stands now.'),
   secret: z.string().nullable().describe('The secret where it was made by this request: shown this once.'),
 })
 
 export const delivery = z.object({
   seq,
-  client: z.string(),
-  alias: z.string(),
-  status: z.enum(DELIVERY_STATUSES),
+  client: ofClient,
+  alias,
+  status: z
+    .enum(DELIVERY_STATUSES)
+    .describe('`owed` as long as another attempt follows; the others are ends.'),
   attempts: count.describe('Attempts that counted.'),
   round: z.int().min(1).describe('A replay begins another.'),
-  prev_seq: seq.describe('Number of the signal before it that the client may see, 0 for none.'),
-  fired_at: instant,
-  owed_at: instant,
-  first_attempt_at: instant.nullable(),
-  settled_at: instant.nullable(),
+  prev_seq: number.describe('Number of the signal before it that the client may see, 0 for none.'),
+  fired_at: instant.describe('When the signal was written into the log.'),
+  owed_at: instant.describe('When the relay took it on for this client.'),
+  first_attempt_at: instant.nullable().describe('Null as long as none was made.'),
+  settled_at: instant.nullable().describe('When it came to its end, or null.'),
   latency_ms: z
     .number()
     .nullable()
@@ -77,93 +86,86 @@ export const delivery = z.object({
 })
 
 export const attempt = z.object({
-  at: instant,
+  at: instant.describe('When it began.'),
   n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
-  ok: z.boolean(),
+  ok: z.boolean().describe('Whether it was acknowledged with 2xx.'),
   status: z.int().nullable().describe('HTTP status, null where no answer came.'),
   reason: z.string().nullable().describe('What went wrong, in a word; null where nothing did.'),
-  first_byte_ms: z.number().nullable(),
-  total_ms: z.number(),
+  first_byte_ms: z
+    .number()
+    .nullable()
+    .describe('Until the answer began, milliseconds; null where none came.'),
+  total_ms: z.number().describe('Until it was over, milliseconds.'),
   excerpt: z.string().describe('What the receiver said, redacted and cut.'),
 })
 
 const milliseconds = z
-  .object({ p50: z.number(), p99: z.number(), max: z.number() })
+  .object({
+    p50: z.number().describe('Median.'),
+    p99: z.number().describe('99th percentile.'),
+    max: z.number().describe('The longest.'),
+  })
   .nullable()
   .describe(
     'Milliseconds since the log, each one of the values (nearest rank); null where nothing was delivered.',
   )
 
-export const clientDetails = client.extend({
-  keys: z.array(apiKey),
-  webhook: webhook.nullable(),
-  latency: z.object({
-    deliveries: count.describe('How many were measured: the newest ones, without those that were replayed.'),
-    first_attempt_ms: milliseconds,
-    acknowledged_ms: milliseconds,
-  }),
+export const listedClient = client.extend({
+  webhook: webhook.nullable().describe('Null where it has none and pulls.'),
+})
+
+export const clientDetails = listedClient.extend({
+  keys: z.array(apiKey).describe('Its live keys.'),
+  latency: z
+    .object({
+      deliveries: count.describe(
+        'How many were measured: the newest ones, without those that were replayed.',
+      ),
+      first_attempt_ms: milliseconds,
+      acknowledged_ms: milliseconds,
+    })
+    .describe('How long its newest deliveries took.'),
   deliveries: z.array(delivery).describe('The last ones.'),
 })
 
 const logged = z.object({
   seq,
-  fired_at: instant,
+  fired_at: instant.describe('When it was written into the log.'),
   only_for: z.string().nullable().describe('The client of a test fire, else null.'),
-  signal,
+  signal: signal.describe('What was written.'),
 })
 
 export const signalSummary = logged.extend({
-  deliveries: z.object({ owed: count, delivered: count, exhausted: count, withdrawn: count }),
+  deliveries: z
+    .object({
+      owed: count.describe('Still to come.'),
+      delivered: count.describe('Acknowledged.'),
+      exhausted: count.describe('Not brought by any attempt.'),
+      withdrawn: count.describe('Taken back.'),
+    })
+    .describe('How many deliveries stand how.'),
 })
 
-export const signalDetails = logged.extend({ deliveries: z.array(delivery) })
+export const signalDetails = logged.extend({
+  deliveries: z.array(delivery).describe('One for each client that is owed it.'),
+})
 
-export const deliveryDetails = z.object({ delivery, attempts: z.array(attempt).describe('Oldest first.') })
+export const deliveryDetails = z.object({
+  delivery: delivery.describe('How it stands.'),
+  attempts: z.array(attempt).describe('Oldest first.'),
+})
 
 export const firedSignal = z.object({
   seq,
-  signal_id: z.string(),
+  signal_id: z.string().describe('Its id, as it was sent.'),
   repeated: z
     .boolean()
     .describe('True where it was fired before under the same id: then nothing was written.'),
-  implied_leverage: z.number(),
+  implied_leverage: signal.shape.implied_leverage,
 })
 
 export const replayed = z.object({
-  client: z.string(),
-  from: seq,
+  client: ofClient,
+  from: number.describe('Number of the first signal that is sent again.'),
   owed_again: count.describe('Deliveries that follow.'),
-})
-
-const liveStatus = z.object({
-  alias: z.string(),
-  last_bar_close: instant.nullable(),
-  live_from: instant.nullable(),
-  mode: z.enum(MODES).describe('What was ordered: a strategy whose catalogue says DRY_RUN stays so.'),
-  halted: z.boolean(),
-})
-
-const halted = z.array(z.string()).describe('Aliases that are halted; `*` stands for all.')
-
-export const liveStrategies = z.object({ halted, strategies: z.array(liveStatus) })
-
-export const serviceStatus = z.object({
-  seq: seq.describe('Number of the newest signal.'),
-  epoch: z.string().describe('Names this history of the log.'),
-  redis: z.object({
-    version: z.string(),
-    used_bytes: count,
-    limit_bytes: count.describe('0 where it has no limit.'),
-    writing: z.boolean().describe('False where it cannot write.'),
-    problems: z.array(z.string()).describe('Settings under which it could lose an acknowledged signal.'),
-  }),
-  relay: z.object({
-    lag: z.int().describe('Signals that wait for the relay.'),
-    running: z.boolean(),
-  }),
-  queue: z.object({ fast: count, slow: count }).describe('Calls that wait in each lane.'),
-  clients: z.object({ total: count, active: count }),
-  webhooks: z.object({ enabled: count, disabled: count, failing: count, owed: count }),
-  halted,
-  live: z.array(liveStatus).describe('The strategies that have ever run live.'),
 })

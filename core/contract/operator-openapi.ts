@@ -3,9 +3,11 @@ import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 import { keyedMeta } from './keyed-meta.ts'
 import { envelopeSchema, errorSchema } from './openapi-envelope.ts'
+import { REQUEST_ID_COMPONENT, withRequestId } from './openapi-request-id.ts'
 import { refusals } from './openapi-responses.ts'
 import { type Schema, toSchema } from './openapi-schema.ts'
-import { DESCRIBED_OPERATOR_ROUTES, type DescribedRoute } from './operator-routes.ts'
+import { operatorExampleComponents, operatorExampleOf, operatorSentExampleOf } from './operator-examples.ts'
+import { DESCRIBED_OPERATOR_ROUTES, type DescribedRoute, type OperatorRouteId } from './operator-routes.ts'
 import { links } from './register.ts'
 
 /** What every route may refuse because of who asks, from where, and what is behind it. */
@@ -20,7 +22,8 @@ export const toOperatorOpenApi = (apiVersion: string): Schema => ({
     summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
     description:
       'Every route wants `Authorization: Bearer` with the operator token, and a host name by which this listener is ' +
-      'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own.',
+      'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
+      'Every answer tells the name of its request in `X-Request-Id`; none is taken from outside.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/', description: 'This listener.' }],
@@ -34,13 +37,17 @@ export const toOperatorOpenApi = (apiVersion: string): Schema => ({
   ),
   components: {
     schemas: { Meta: toSchema(keyedMeta), Links: toSchema(links), Error: errorSchema() },
+    headers: REQUEST_ID_COMPONENT,
+    examples: operatorExampleComponents(),
     securitySchemes: {
       OperatorToken: { type: 'http', scheme: 'bearer', description: 'The value of OPERATOR_TOKEN.' },
     },
   },
 })
 
-const toOperation = (route: DescribedRoute): Schema => ({
+type OperatorRoute = DescribedRoute<OperatorRouteId>
+
+const toOperation = (route: OperatorRoute): Schema => ({
   operationId: route.id,
   tags: ['Operator'],
   summary: route.title,
@@ -50,10 +57,12 @@ const toOperation = (route: DescribedRoute): Schema => ({
     : {
         requestBody: {
           required: route.isBodyOptional !== true,
-          content: { 'application/json': { schema: toSchema(route.body, 'input') } },
+          content: {
+            'application/json': { schema: toSchema(route.body, 'input'), ...operatorSentExampleOf(route.id) },
+          },
         },
       }),
-  responses: { ...successes(route), ...refusals(refusalsOf(route)) },
+  responses: withRequestId({ ...successes(route), ...refusals(refusalsOf(route)) }),
 })
 
 /** Besides its own: those that follow from what a route takes. */
@@ -72,19 +81,28 @@ function refusalsOf({ path, query, body, refusals: own = [] }: DescribedRoute): 
   ]
 }
 
-function successes({ statuses = [200], data, isPaged }: DescribedRoute): Schema {
+function successes({
+  id,
+  title,
+  statuses = [200],
+  data,
+  isPaged,
+}: OperatorRoute): Readonly<Record<string, Schema>> {
   const paged = {
     next: {
       type: ['integer', 'null'],
       description: 'What to give as `before` for older ones; null where there is none.',
     },
   }
-  const envelope = envelopeSchema(toSchema(data))
+  const envelope = envelopeSchema(toSchema(data), `${title}.`)
   const meta = { allOf: [{ $ref: '#/components/schemas/Meta' }, { type: 'object', properties: paged }] }
   const schema = isPaged
     ? { ...envelope, properties: { ...(envelope.properties as Schema), meta } } // an object, as envelopeSchema makes it
     : envelope
-  const success = { description: 'The answer.', content: { 'application/json': { schema } } }
+  const success = {
+    description: 'The answer.',
+    content: { 'application/json': { schema, ...operatorExampleOf(id) } },
+  }
   return Object.fromEntries(statuses.map(status => [status, success]))
 }
 

@@ -5,6 +5,7 @@ import { fireRequest } from './fire-request.ts'
 import { deliveryAccount } from './keyed-answers.ts'
 import * as answers from './operator-answers.ts'
 import * as requests from './operator-requests.ts'
+import * as status from './operator-status.ts'
 
 /** What a route takes and answers, and what it refuses beside what follows from its path, its body and who asks. */
 type Shapes = {
@@ -40,7 +41,7 @@ const CLIENT = '/ops/clients/{client}'
 const WEBHOOK = `${CLIENT}/webhook`
 
 const SIGNALS = [
-  route('status', 'GET', '/ops/status', 'How the whole service stands', { data: answers.serviceStatus }),
+  route('status', 'GET', '/ops/status', 'How the whole service stands', { data: status.serviceStatus }),
   route('signals', 'GET', '/ops/signals', 'The newest signals, and how their deliveries stand', {
     query: requests.signalsQuery,
     data: z.array(answers.signalSummary),
@@ -73,7 +74,7 @@ const SIGNALS = [
 
 const CLIENTS = [
   route('clients', 'GET', '/ops/clients', 'All clients', {
-    data: z.array(answers.client.extend({ webhook: answers.webhook.nullable() })),
+    data: z.array(answers.listedClient),
   }),
   route('add_client', 'POST', '/ops/clients', 'Add a client, whole or not at all', {
     body: requests.clientRequest,
@@ -158,20 +159,20 @@ const WEBHOOKS = [
 ] as const
 
 const LIVE = [
-  route('live', 'GET', '/ops/live', 'How the live strategies stand', { data: answers.liveStrategies }),
+  route('live', 'GET', '/ops/live', 'How the live strategies stand', { data: status.liveStrategies }),
   route('halt', 'POST', '/ops/live/halt', 'Let no entry out; a flat still goes', {
     body: requests.haltRequest,
     isBodyOptional: true,
-    data: answers.liveStrategies,
+    data: status.liveStrategies,
   }),
   route('resume', 'POST', '/ops/live/resume', 'End a halt', {
     body: requests.haltRequest,
     isBodyOptional: true,
-    data: answers.liveStrategies,
+    data: status.liveStrategies,
   }),
   route('mode', 'POST', '/ops/live/mode', 'Order a strategy to be LIVE or DRY_RUN', {
     body: requests.modeRequest,
-    data: answers.liveStrategies,
+    data: status.liveStrategies,
     refusals: ['conflict'],
   }),
 ] as const

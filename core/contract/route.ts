@@ -1,5 +1,4 @@
 // What a line of the route table says.
-import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 import type { Format, QueryName } from './parameters.ts'
 
@@ -29,7 +28,6 @@ export type Route = {
   readonly about: string
   readonly query: readonly QueryName[]
   readonly formats: readonly Format[]
-  readonly data: z.ZodType
   /** What the route may refuse, beside what every route may. */
   readonly refusals: readonly ErrorCode[]
 }

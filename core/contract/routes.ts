@@ -1,10 +1,6 @@
 // The route table of the history service: what there is, what it accepts and what it answers. The app, the static
 // build, the OpenAPI document and the tests all loop over it.
 import { canonicalQuery, DEFAULT_PARAMS, FORMATS, type Params } from './parameters.ts'
-import { dataset, health, readiness, summary, version, versionList } from './payloads/book.ts'
-import { correlationMatrix, curvePoints, exportTable, returnPoints, trades } from './payloads/series.ts'
-import { stats } from './payloads/stats.ts'
-import { strategyList, strategyMetadata } from './payloads/strategy.ts'
 import type { Route, RouteId } from './route.ts'
 
 const JSON_ONLY = ['json'] as const
@@ -19,7 +15,6 @@ export const ROUTES: readonly Route[] = [
     about: 'Answers 200 as long as the process lives, with or without a dataset.',
     query: [],
     formats: JSON_ONLY,
-    data: health,
     refusals: [],
   },
   {
@@ -31,7 +26,6 @@ export const ROUTES: readonly Route[] = [
       'Answers 200 when a dataset is loaded and its integrity checks hold, else 503 with the checks in details.',
     query: [],
     formats: JSON_ONLY,
-    data: readiness,
     refusals: ['not_ready'],
   },
   {
@@ -43,7 +37,6 @@ export const ROUTES: readonly Route[] = [
       'Version of the interface and of the dataset that is served now. Poll this to learn of a new dataset.',
     query: [],
     formats: JSON_ONLY,
-    data: version,
     refusals: [],
   },
   {
@@ -54,7 +47,6 @@ export const ROUTES: readonly Route[] = [
     about: 'All published versions, newest first; with `as_of` the way to the one that was served on a day.',
     query: [],
     formats: JSON_ONLY,
-    data: versionList,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },
   {
@@ -65,7 +57,6 @@ export const ROUTES: readonly Route[] = [
     about: 'All strategies with five headline figures each, in catalogue order.',
     query: [],
     formats: JSON_ONLY,
-    data: strategyList,
     refusals: ['not_ready'],
   },
   {
@@ -76,7 +67,6 @@ export const ROUTES: readonly Route[] = [
     about: 'Coverage, the equal-weight book and how far the strategies are different bets.',
     query: [],
     formats: JSON_ONLY,
-    data: summary,
     refusals: ['not_ready'],
   },
   {
@@ -87,7 +77,6 @@ export const ROUTES: readonly Route[] = [
     about: 'What the dataset is made of and which version it is.',
     query: [],
     formats: JSON_ONLY,
-    data: dataset,
     refusals: ['not_ready'],
   },
   {
@@ -98,7 +87,6 @@ export const ROUTES: readonly Route[] = [
     about: 'Pearson correlation of daily or weekly returns, of all strategies or of a subset.',
     query: ['period', 'ids'],
     formats: JSON_ONLY,
-    data: correlationMatrix,
     refusals: ['not_found', 'validation_error', 'not_ready', 'overloaded'],
   },
   {
@@ -110,7 +98,6 @@ export const ROUTES: readonly Route[] = [
       'The returns of all strategies side by side, as JSON with their correlation or as CSV, Arrow or Parquet.',
     query: ['period', 'risk_pct', 'format'],
     formats: FORMATS,
-    data: exportTable,
     refusals: ['validation_error', 'not_ready', 'overloaded'],
   },
   {
@@ -121,7 +108,6 @@ export const ROUTES: readonly Route[] = [
     about: 'Everything about a strategy but its figures.',
     query: [],
     formats: JSON_ONLY,
-    data: strategyMetadata,
     refusals: ['not_found', 'not_ready'],
   },
   {
@@ -132,7 +118,6 @@ export const ROUTES: readonly Route[] = [
     about: 'The statistics of a strategy at any risk level, and the due diligence block at base risk.',
     query: ['risk_pct'],
     formats: JSON_ONLY,
-    data: stats,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },
   {
@@ -143,7 +128,6 @@ export const ROUTES: readonly Route[] = [
     about: 'Daily or weekly returns, whole or from one date to another, at any risk level.',
     query: ['period', 'risk_pct', 'from', 'to', 'format'],
     formats: JSON_OR_CSV,
-    data: returnPoints,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },
   {
@@ -154,7 +138,6 @@ export const ROUTES: readonly Route[] = [
     about: 'The daily equity, compounded from 1.0, at any risk level.',
     query: ['risk_pct', 'format'],
     formats: JSON_OR_CSV,
-    data: curvePoints,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },
   {
@@ -165,7 +148,6 @@ export const ROUTES: readonly Route[] = [
     about: 'The outcomes of all closed trades.',
     query: ['format'],
     formats: FORMATS,
-    data: trades,
     refusals: ['not_found', 'validation_error', 'not_ready'],
   },
 ]

@@ -10,6 +10,7 @@ import { pageParameters } from './page-parameters.ts'
 import { PROGRAM_PARAMETERS, withLimitHeaders } from './program-openapi.ts'
 import { links } from './register.ts'
 import { HISTORY_FORMATS, MOST_ACCOUNTED } from './signal-query.ts'
+import { sentExampleOf, signalsExampleComponents, signalsExampleOf } from './signals-examples.ts'
 import { type Access, isKeyless, type SignalsRoute, type SignalsRouteId } from './signals-route.ts'
 import { SIGNALS_ROUTES } from './signals-routes.ts'
 
@@ -56,6 +57,7 @@ export const toSignalsOpenApi = (apiVersion: string, publicBaseUrl: string): Sch
   ),
   components: {
     schemas: { Meta: toSchema(keyedMeta), Links: toSchema(links), Error: errorSchema() },
+    examples: signalsExampleComponents(SIGNALS_ROUTES),
     securitySchemes: {
       ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of a client.' },
     },
@@ -69,7 +71,7 @@ const toOperation = (route: SignalsRoute): Schema => ({
   description: route.about,
   security: isKeyless(route) ? [] : [{ ApiKey: [] }],
   parameters: PARAMETERS[route.id] ?? [],
-  ...(route.body === undefined ? {} : { requestBody: bodyOf(route.body) }),
+  ...(route.body === undefined ? {} : { requestBody: bodyOf(route, route.body) }),
   responses: route.access === 'preview' ? withLimitHeaders(responsesOf(route)) : responsesOf(route),
 })
 
@@ -79,9 +81,9 @@ const responsesOf = (route: SignalsRoute): Readonly<Record<string, Schema>> => (
   ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
 })
 
-const bodyOf = (body: z.ZodType): Schema => ({
+const bodyOf = (route: SignalsRoute, body: z.ZodType): Schema => ({
   required: true,
-  content: { 'application/json': { schema: toSchema(body, 'input') } },
+  content: { 'application/json': { schema: toSchema(body, 'input'), ...sentExampleOf(route) } },
 })
 
 const HISTORY_PARAMETERS: readonly Schema[] = [
@@ -122,9 +124,15 @@ const MEDIA_TYPE_OF: { readonly [Id in SignalsRouteId]?: string } = { openapi: '
 
 const contentOf = (route: SignalsRoute): Schema => ({
   [MEDIA_TYPE_OF[route.id] ?? 'application/json']: {
-    schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data)),
+    schema: route.isBare ? toSchema(route.data) : envelopeSchema(toSchema(route.data), `${route.title}.`),
+    ...signalsExampleOf(route),
   },
   ...(route.id === 'history'
-    ? { [MEDIA_TYPES.csv]: { schema: { type: 'string', description: 'RFC 4180 with a header row.' } } }
+    ? {
+        [MEDIA_TYPES.csv]: {
+          schema: { type: 'string', description: 'RFC 4180 with a header row.' },
+          ...signalsExampleOf(route, 'csv'),
+        },
+      }
     : {}),
 })

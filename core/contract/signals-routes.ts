@@ -8,10 +8,12 @@ import { ACCOUNT_PATH, HISTORY_PATH } from './signal-query.ts'
 import type { SignalsRoute } from './signals-route.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from './webhook.ts'
 
-const checks = z.object({
-  redis: z.boolean().describe('True when Redis, which holds the log, answers.'),
-  log: z.boolean().describe('True when the log there is the one that was written.'),
-})
+const checks = z
+  .object({
+    redis: z.boolean().describe('True when Redis, which holds the log, answers.'),
+    log: z.boolean().describe('True when the log there is the one that was written.'),
+  })
+  .describe('What was looked at.')
 
 export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
   {
@@ -21,7 +23,7 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     access: 'open',
     title: 'Liveness',
     about: 'Answers 200 as long as the process lives, with or without Redis.',
-    data: z.object({ status: z.literal('ok') }),
+    data: z.object({ status: z.literal('ok').describe('The process lives.') }),
     isBare: false,
     refusals: [],
   },
@@ -32,7 +34,7 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     access: 'open',
     title: 'Readiness',
     about: 'Answers 200 when the log can be read and is whole, else 503 with the checks in details.',
-    data: z.object({ ready: z.literal(true), checks }),
+    data: z.object({ ready: z.literal(true).describe('Always true: else the answer is 503.'), checks }),
     isBare: false,
     refusals: ['not_ready'],
   },
@@ -58,7 +60,10 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     access: 'open',
     title: 'This document',
     about: 'The description of this service for programs, OpenAPI 3.1.',
-    data: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }),
+    data: z.looseObject({
+      openapi: z.string().describe('Version of OpenAPI.'),
+      paths: z.record(z.string(), z.unknown()).describe('What can be asked, by path.'),
+    }),
     isBare: true,
     refusals: [],
   },
@@ -144,7 +149,11 @@ export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
     access: 'account',
     title: 'Schema of a signal',
     about: 'The JSON Schema of a signal.',
-    data: z.looseObject({ $schema: z.string(), $id: z.string(), type: z.literal('object') }),
+    data: z.looseObject({
+      $schema: z.string().describe('The dialect of JSON Schema.'),
+      $id: z.string().describe('Where this schema is served.'),
+      type: z.literal('object').describe('A signal is an object.'),
+    }),
     isBare: false,
     refusals: [],
   },

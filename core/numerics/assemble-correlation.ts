@@ -2,6 +2,9 @@ import type { CorrelationMatrix } from './correlation.ts'
 import { type CorrelationRows, correlateRows, packedCell } from './correlation-rows.ts'
 import type { Series } from './series.ts'
 
+/** Columns whose lines of both matrices stay in the nearest cache of a core. */
+const NEAR_COLUMNS = 64
+
 /** The whole matrix in one go, on this thread. */
 export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix =>
   assembleCorrelation(series.length, [correlateRows(series, 0, series.length)])
@@ -50,11 +53,17 @@ const notWhole = (size: number, got: string, next: number): RangeError =>
       'next; assemble the blocks of one list of series',
   )
 
+/** Near columns at a time, or the lines of the lower triangle would leave the cache before they are full. */
 function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix: CorrelationMatrix): void {
-  for (let i = fromRow, cell = 0; i < toRow; i++) {
-    for (let j = i; j < size; j++, cell++) {
-      matrix.rho[i * size + j] = matrix.rho[j * size + i] = rho[cell]!
-      matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
+  for (let near = fromRow; near < size; near += NEAR_COLUMNS) {
+    const end = Math.min(near + NEAR_COLUMNS, size)
+    for (let i = fromRow; i < Math.min(toRow, end); i++) {
+      const first = Math.max(i, near)
+      let cell = packedCell(size, fromRow, i, first)
+      for (let j = first; j < end; j++, cell++) {
+        matrix.rho[i * size + j] = matrix.rho[j * size + i] = rho[cell]!
+        matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
-import { type ByteWriter, reserve, toBytes, writeAscii } from './byte-writer.ts'
+import { type ByteWriter, reserve, writeAscii } from './byte-writer.ts'
 
 const DIGITS = 10
 const ZERO = 48
@@ -81,8 +81,8 @@ function trimmed({ bytes }: ByteWriter, end: number, point: number): number {
 
 /** The text of every number below ten thousand in four digits, as one word: looking it up is quicker than dividing. */
 const FOUR = Uint32Array.from({ length: 10_000 }, (_, i) => {
-  const [a = 0, b = 0, c = 0, d = 0] = toBytes(String(i).padStart(4, '0'))
-  return a | (b << 8) | (c << 16) | (d << 24)
+  const digit = (power: number): number => ZERO + (Math.floor(i / power) % 10)
+  return digit(1000) | (digit(100) << 8) | (digit(10) << 16) | (digit(1) << 24)
 })
 
 /** The ten digits of an integer, two and twice four. */

@@ -8,6 +8,7 @@
 # "ready http://127.0.0.1:PORT" and stays until its standard input ends or it is asked to end.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/wait.sh"
 packages=$(realpath -m "$1"); folder=$(realpath -m "$2"); port=$3
 "$here/unpack-packages.sh" "$packages" nginx libnginx-mod-http-brotli-static varnish varnish-modules
 
@@ -39,17 +40,5 @@ C
 server=$!
 stop() { trap - EXIT; kill "$server" 2> /dev/null || true; wait "$server" || true; exit 0; }
 trap stop EXIT INT TERM
-for _ in $(seq 200); do
-  kill -0 "$server" 2> /dev/null || break
-  if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then
-    echo "ready http://127.0.0.1:$port"
-    cat > /dev/null || true # until the standard input ends
-    exit 0
-  fi
-  sleep 0.05
-done
-echo "nginx did not start:" >&2
-tail -n 5 "$folder/error.log" >&2
-trap - EXIT
-kill "$server" 2> /dev/null || true
-exit 1
+wait_for "$server" 200 listens "$port" && stay "http://127.0.0.1:$port"
+give_up nginx "$folder/error.log" 5 "$server"

@@ -7,6 +7,7 @@
 # is missing. Prints "ready redis://127.0.0.1:PORT" and stays until its standard input ends or it is asked to end.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/wait.sh"
 packages=$(realpath -m "$1"); folder=$(realpath -m "$2"); port=$3
 program=$(command -v redis-server || true)
 if [ -z "$program" ]; then
@@ -22,20 +23,13 @@ server=$!
 input=
 stop() { trap - EXIT; kill "$server" $input 2> /dev/null || true; wait "$server" || true; exit 0; }
 trap stop EXIT INT TERM
-for _ in $(seq 600); do
-  kill -0 "$server" 2> /dev/null || break
-  if (exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]) 2> /dev/null; then
-    echo "ready redis://127.0.0.1:$port $server"
-    exec 2> /dev/null # whoever waits for us tells of the end
-    cat <&0 > /dev/null & # ends when the standard input does
-    input=$!
-    wait -n "$server" "$input" || true
-    exit 0
-  fi
-  sleep 0.05
-done
-echo "redis-server did not start:" >&2
-tail -n 30 "$folder/redis.log" >&2
-trap - EXIT
-kill "$server" 2> /dev/null || true
-exit 1
+answers() (
+  exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]
+)
+wait_for "$server" 600 answers || give_up redis-server "$folder/redis.log" 30 "$server"
+echo "ready redis://127.0.0.1:$port $server"
+exec 2> /dev/null # whoever waits for us tells of the end
+cat <&0 > /dev/null & # ends when the standard input does
+input=$!
+wait -n "$server" "$input" || true
+exit 0

@@ -8,6 +8,7 @@
 # ends or it is asked to end; then the three daemons end and their objects with them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/wait.sh"
 packages=$(realpath -m "$1"); folder=$(realpath -m "$2"); port=$3; access=$4; secret=$5
 [ ${#folder} -lt 80 ] || { echo "the folder's path is too long for a Unix socket: $folder" >&2; exit 1; }
 "$here/unpack-packages.sh" "$packages" radosgw ceph-mon ceph-osd
@@ -91,15 +92,6 @@ begin osd ceph-osd -f -i 0
 radosgw-admin -n client.rgw user create --uid=test --display-name=test --access-key="$access" --secret="$secret" \
   > "$folder/user.json" 2> "$folder/user.err"
 begin rgw radosgw -f -n client.rgw
-for _ in $(seq 600); do
-  if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; then
-    echo "ready http://127.0.0.1:$port"
-    cat > /dev/null || true # until the standard input ends
-    exit 0
-  fi
-  kill -0 "${daemons[2]}" 2> /dev/null || break
-  sleep 0.05
-done
-echo "radosgw did not start:" >&2
-tail -n 5 "$folder/rgw.out" >&2
-exit 1
+wait_for "${daemons[2]}" 600 listens "$port" && stay "http://127.0.0.1:$port"
+kill -9 "${daemons[@]}" 2> /dev/null || true
+give_up radosgw "$folder/rgw.out" 5

@@ -9,6 +9,7 @@
 # input ends or it is asked to end.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/wait.sh"
 packages=$(realpath -m "$1"); folder=$(realpath -m "$2"); port=$3
 "$here/unpack-packages.sh" "$packages" nginx libnginx-mod-http-brotli-static varnish varnish-modules
 
@@ -22,17 +23,5 @@ export PATH="$PATH:$packages/usr/bin"
 server=$!
 stop() { trap - EXIT; kill "$server" 2> /dev/null || true; wait "$server" || true; exit 0; }
 trap stop EXIT INT TERM
-for _ in $(seq 600); do
-  kill -0 "$server" 2> /dev/null || break
-  if grep -q 'said Child starts' "$folder/varnish.log"; then
-    echo "ready http://127.0.0.1:$port"
-    cat > /dev/null || true # until the standard input ends
-    exit 0
-  fi
-  sleep 0.05
-done
-echo "varnishd did not start:" >&2
-tail -n 30 "$folder/varnish.log" >&2
-trap - EXIT
-kill "$server" 2> /dev/null || true
-exit 1
+wait_for "$server" 600 grep -q 'said Child starts' "$folder/varnish.log" && stay "http://127.0.0.1:$port"
+give_up varnishd "$folder/varnish.log" 30 "$server"

@@ -211,7 +211,8 @@ sub vcl_synth {
 
 sub vcl_deliver {
   if (req.http.hw-coding) {
-    if (!resp.http.Vary) {
+    # Varnish itself says that what it keeps in gzip varies by the coding, and so hides that none of it was said.
+    if (!resp.http.Vary || resp.http.Vary == "Accept-Encoding") {
       set resp.http.Vary = "Accept-Encoding, Origin";
     }
     if (req.http.Origin) {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { errorAnswer } from '#api/error-answer.ts'
+import { createQuickAnswers } from '#api/history/quick-answers.ts'
 import { type RunningServer, startServer } from '#api/http-server.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { anyRequest, type Document, openApi } from '../setup/any-request.ts'
@@ -34,8 +35,9 @@ beforeAll(async () => {
   document = openApi.parse(await (await opened.app.request('/openapi.json')).json())
   const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
   const { fetch } = opened.app
+  const atOnce = { answer: createQuickAnswers(opened.parts), now: Date.now }
   server = await startServer(
-    () => ({ fetch, answerError: error => errorAnswer(error, meta) }),
+    () => ({ fetch, atOnce, answerError: error => errorAnswer(error, meta) }),
     '127.0.0.1',
     0,
   )

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { errorAnswer } from '#api/error-answer.ts'
+import { createQuickAnswers } from '#api/history/quick-answers.ts'
 import { type RunningServer, startServer } from '#api/http-server.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
@@ -12,10 +13,11 @@ import { ERROR_ENVELOPE } from './specification.ts'
 let server: RunningServer
 
 beforeAll(async () => {
-  const { app } = await openHistoryApp(inject('tinyStore'))
+  const { app, parts } = await openHistoryApp(inject('tinyStore'))
   const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
+  const atOnce = { answer: createQuickAnswers(parts), now: Date.now }
   server = await startServer(
-    () => ({ fetch: app.fetch, answerError: error => errorAnswer(error, meta) }),
+    () => ({ fetch: app.fetch, atOnce, answerError: error => errorAnswer(error, meta) }),
     '127.0.0.1',
     0,
   )

@@ -41,6 +41,11 @@ export const KINDS: readonly Kind[] = [
   { name: 'a computed answer', status: 200, path: '/v1/export?risk_pct=0.013', caching: DATASET },
   { name: 'a computed CSV', status: 200, path: '/v1/export?risk_pct=0.013&format=csv', caching: DATASET },
   { name: 'the document', status: 200, path: '/openapi.json', caching: DATASET },
+  { name: 'the reference', status: 200, path: '/docs', caching: DATASET },
+  { name: 'the known reference', status: 304, path: '/docs', headers: ANY, caching: DATASET },
+  { name: 'the text for programs', status: 200, path: '/llms.txt', caching: DATASET },
+  { name: 'a lost script', status: 404, path: '/docs/0123456789abcdef/reference.js', caching: REFUSAL },
+  { name: 'a wrong reference method', status: 405, path: '/docs', method: 'POST', caching: NEVER },
   { name: 'a pinned file', status: 200, path: `${PINNED}/strategies/ash/stats`, caching: PINNED_CACHING },
   {
     name: 'a pinned computation',

@@ -46,7 +46,7 @@ describe('/llms.txt', () => {
   test('links every route and every file of the tables once, with what the tables say of it', () => {
     const paths = links.map(({ path }) => path)
     const tabled = [...ROUTES, ...FILE_ROUTES]
-    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), '/openapi.json'].sort())
+    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), '/openapi.json', '/docs'].sort())
     for (const { path, title, about } of tabled) {
       const link = links.find(each => each.path === path)!
       expect(link.title).toBe(title)

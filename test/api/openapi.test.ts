@@ -1,6 +1,4 @@
 // The published document describes the service that there is: the route table, no more and no less, and every status.
-import { request as httpRequest } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { errorAnswer } from '#api/error-answer.ts'
@@ -10,6 +8,7 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import type { Route } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
+import { askOverWire, REFUSED_HEADERS } from '../setup/ask-over-wire.ts'
 import { createTestApp, SETTINGS } from '../setup/history-app.ts'
 import { createMemoryStores } from '../setup/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../setup/small-book.ts'
@@ -34,17 +33,22 @@ const operation = z.object({
   ),
   responses: z.record(
     z.string(),
-    z.object({ description: z.string().min(1), content: media.optional(), headers: z.unknown().optional() }),
+    z.object({
+      description: z.string().min(1),
+      content: media.optional(),
+      headers: z.looseObject({}).optional(),
+    }),
   ),
 })
 const openApi = z.object({
   openapi: z.literal('3.1.0'),
-  info: z.looseObject({ version: z.string() }),
+  info: z.looseObject({ version: z.string(), description: z.string() }),
   servers: z.array(z.object({ url: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.strictObject({ get: operation })),
   components: z.object({
     schemas: z.record(z.string(), z.unknown()),
     examples: z.record(z.string(), z.unknown()),
+    headers: z.record(z.string(), z.unknown()),
   }),
 })
 
@@ -85,6 +89,20 @@ describe('the document', () => {
     expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
   })
 
+  test('tells which name a request may bring, and what becomes of it', async () => {
+    expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
+    for (const [name, isTaken] of [
+      ['0aF-4567', true],
+      ['0'.repeat(64), true],
+      ['0aF-456', false],
+      ['0'.repeat(65), false],
+      ['request-1', false],
+    ] as const) {
+      const { headers } = await apps.serving.request('/nowhere', { headers: { 'x-request-id': name } })
+      expect([name, headers.get('x-request-id') === name]).toEqual([name, isTaken])
+    }
+  })
+
   test('is the same without a dataset', async () => {
     expect(await (await apps.empty.request('/openapi.json')).text()).toBe(text)
   })
@@ -123,6 +141,8 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
     for (const status of promised) {
       const response = await provoke(route, status)
       expect(response.status).toBe(status)
+      const { headers = {} } = operationOf(route).responses[status]!
+      expect([status, response.headers.has('x-request-id')]).toEqual([status, 'X-Request-Id' in headers])
       if (status < 400) continue
       expect(ERROR_ENVELOPE.safeParse(await response.json()).error, String(status)).toBeUndefined()
     }
@@ -141,7 +161,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
     case 304:
       return serving.request(path, { headers: { 'if-none-match': '*' } })
     case 400:
-      return sendOverWire(path, { host: 'not a host' })
+      return sendOverWire(path, REFUSED_HEADERS.bad_request.headers)
     case 404:
       return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
     case 405:
@@ -155,7 +175,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
         `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[route.query[0]!][0]!.query}`,
       )
     case 431:
-      return sendOverWire(path, { 'x-huge': 'x'.repeat(20_000) })
+      return sendOverWire(path, REFUSED_HEADERS.headers_too_large.headers)
     case 500:
       return faulty.request(path)
     case 503:
@@ -194,18 +214,8 @@ async function sendOverWire(path: string, headers: Readonly<Record<string, strin
     0,
   )
   try {
-    return await get(server.url + path, headers)
+    return await askOverWire(server.url + path, headers)
   } finally {
     await server.close()
   }
 }
-
-/** As `fetch`, which would refuse to send such headers. */
-const get = (url: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
-  new Promise((resolve, reject) => {
-    const outgoing = httpRequest(url, { headers: { ...headers, connection: 'close' } }, incoming => {
-      buffer(incoming).then(body => resolve(new Response(body, { status: incoming.statusCode ?? 0 })), reject)
-    })
-    outgoing.on('error', reject)
-    outgoing.end()
-  })

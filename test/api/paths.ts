@@ -23,13 +23,15 @@ const pinnedPathOf = (route: Route): string => pathOf(route).replace('/v1', PINN
 
 const VARIABLES = { version: '20250224T001500Z', seq: '0000000001', sha256: 'f'.repeat(64) }
 
-/** Every path that answers: the routes of the table, their twins, the objects of the store, and the two beside them. */
+/** Every path that answers: the routes of the table, their twins, the objects of the store, and those beside them. */
 export const ALL_PATHS: readonly string[] = [
   ...ROUTES.map(route => pathOf(route)),
   ...DATA_ROUTES.map(pinnedPathOf),
   ...FILE_ROUTES.map(file => file.path.replace(/\{\w+\}/, () => VARIABLES[variableOf(file) ?? 'seq'])),
   '/',
   '/openapi.json',
+  '/llms.txt',
+  '/docs',
 ]
 
 /** A legal value of every parameter that is not its default. */

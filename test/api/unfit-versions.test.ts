@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { type Manifest, manifest } from '#core/contract/manifest.ts'
-import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
+import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { encodeSnapshot } from '#core/snapshot/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/snapshot/snapshot.ts'
 import { SNAPSHOT_FILES, type SnapshotFile } from '#core/snapshot/snapshot-files.ts'

@@ -1,7 +1,7 @@
 // What the service says while there is nothing to serve, and what it keeps when it cannot look for more.
 import { describe, expect, test } from 'vitest'
-import { READINESS_CHECKS } from '#core/contract/payloads/book.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
+import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createTestApp } from '../setup/history-app.ts'
 import { createMemoryStores, type MemoryStores, toBytes } from '../setup/publish-in-memory.ts'

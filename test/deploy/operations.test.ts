@@ -1,4 +1,4 @@
-// What runs it on a server, held to the program: units, container and page name only commands, options, variables and files
+// What runs it on a server, held to the program: units and container name only commands, options, variables and files
 // that there are.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -7,26 +7,15 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import { DEFAULT_ADMIN_PORT } from '#cli/operations-variables.ts'
 import project from '../../package.json' with { type: 'json' }
-import { run } from '../cli/made-up.ts'
-import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
+import { LAUNCHER } from '../setup/highwater-process.ts'
 import { temporaryFolder, writeFiles } from '../setup/temporary-folder.ts'
+import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SYSTEMD = join(ROOT, 'deploy/systemd')
 const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-
-/** Expects a command line to be one that the program knows, with its options, without running it. */
-async function expectCommand(words: readonly string[]): Promise<void> {
-  const firstOption = words.findIndex(
-    word => word.startsWith('-') || word.includes('/') || word.includes('"'),
-  )
-  const names = firstOption < 0 ? words : words.slice(0, firstOption)
-  const { code, out } = await run([...names.filter(name => /^[a-z-]+$/.test(name)), '--help'])
-  expect([words.join(' '), code]).toEqual([words.join(' '), 0])
-  expect(out).not.toMatch(/^Commands:/m) // a group of commands does nothing
-  for (const option of words.filter(word => word.startsWith('--'))) expect(out).toContain(`${option} `)
-}
 
 const units = readdirSync(SYSTEMD).filter(name => /\.(?:service|timer)$/.test(name))
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
@@ -158,35 +147,18 @@ describe('the Dockerfile', () => {
     expect(existsSync(join(ROOT, entry?.[1] ?? ''))).toBe(true)
     await expectCommand(command ?? [])
   })
-})
 
-describe('docs/nightly.md', () => {
-  const page = readText('docs/nightly.md')
-  const blocks = (language: string) =>
-    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
-      .map(match => match[1]!)
-      .join('')
-
-  test('is true where it can be tried: its first block publishes, and finds everything as published', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, {
-      'bin/highwater': `#!/bin/sh\nexec "${process.execPath}" "${LAUNCHER}" "$@"\n`,
-    })
-    const script = `chmod +x bin/highwater; PATH="$PWD/bin:$PATH"; set -e\n${blocks('sh')}`
-    const { code, stdout } = await startProcess('sh', ['-c', script], { cwd: folder }).ended
-    expect([code, stdout]).toEqual([0, expect.stringContaining('night done: ')])
-    expect(stdout).toMatch(/all as published\n$/)
-  })
-
-  test('installs files that there are, and calls commands that there are', async () => {
-    const script = blocks('bash')
-    const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(
-      match => match[1]!,
-    )
-    expect(files.length).toBeGreaterThan(4)
-    for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
-    for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
-      await expectCommand(line.split(' '))
-    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []) expect(VARIABLE_NAMES).toContain(name)
+  test('opens the ports that the services listen on, and is asked for its health where that is answered', () => {
+    const { historyPort, signals } = parseEnvironment({}, '/var/lib/highwater')
+    const listening = [historyPort, signals.port, signals.operatorPort, DEFAULT_ADMIN_PORT]
+    expect(/^EXPOSE (.+)$/m.exec(text)?.[1]?.split(' ').map(Number)).toEqual(listening)
+    const compose = readText('deploy/docker/compose.yaml')
+    for (const [, port] of compose.matchAll(/'127\.0\.0\.1:\d+:(\d+)'/g))
+      expect(listening).toContain(Number(port))
+    const asked = [...`${text}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
+    expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
+      [DEFAULT_ADMIN_PORT, '/healthz'],
+      [signals.operatorPort, '/healthz'],
+    ])
   })
 })

@@ -5,6 +5,7 @@ import { assembleCorrelation, correlationMatrix, rowBlocks } from '#core/numeric
 import { completeWeeks } from '#core/numerics/complete-weeks.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/numerics/correlation.ts'
 import { correlateRows } from '#core/numerics/correlation-rows.ts'
+import { pearson } from '#core/numerics/pearson.ts'
 import type { Series } from '#core/numerics/series.ts'
 import { bookOf } from './arbitraries.ts'
 
@@ -103,6 +104,44 @@ describe('correlation matrix', () => {
       }),
       RUNS,
     )
+  })
+
+  test('over one window every cell is within 1e-12 of the plain loop over its two series, whatever their scales', () => {
+    const column = fc
+      .tuple(
+        fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }),
+        fc.nat(20),
+      )
+      .map(([values, size]) => Float64Array.from(values, value => value * 10 ** (size - 8)))
+    fc.assert(
+      fc.property(fc.array(column, { minLength: 2, maxLength: 20 }), columns => {
+        const matrix = correlationMatrix(columns.map(values => ({ period: 'daily', first: 0, values })))
+        columns.forEach((x, i) => {
+          columns.forEach((y, j) => {
+            const off = Math.abs(cell(matrix, i, j) - pearson(x, 0, y, 0, x.length))
+            expect(Number.isNaN(off) ? Number.isNaN(cell(matrix, i, j)) : off <= 1e-12).toBe(true)
+          })
+        })
+      }),
+      RUNS,
+    )
+  })
+
+  test('a matrix wider than what stays near the core has every cell in its place', () => {
+    const series = Array.from({ length: 150 }, (_, i) => wave(i % 3, 40, 0.1 + i / 50))
+    const whole = correlationMatrix(series)
+    const blocks = rowBlocks(150, 4).map(([from, to]) => correlateRows(series, from, to))
+    expect(assembleCorrelation(150, blocks)).toEqual(whole)
+    for (const [i, j] of [
+      [0, 1],
+      [3, 149],
+      [63, 64],
+      [66, 129],
+      [140, 70],
+      [149, 148],
+    ] as const) {
+      expect(correlationMatrix([series[i]!, series[j]!])).toEqual(subMatrix(whole, [i, j]))
+    }
   })
 
   test('a cell needs 30 common days, and 12 common weeks', () => {

@@ -41,7 +41,7 @@ export type Origin = Address & { readonly leave: () => Promise<void>; readonly c
 /** Starts a stand-in for the tier. */
 export async function startOrigin(answer: RequestListener): Promise<Origin> {
   let server = createServer(answer)
-  const port = await listen(server, 0)
+  const port = await listen(server, await freePort()) // one that is still free when it comes back
   const leave = async (): Promise<void> => {
     if (!server.listening) return
     const closed = new Promise(resolve => server.close(resolve))

@@ -35,7 +35,7 @@ export async function createTestApp(
   changes: Partial<HistoryParts> = {},
 ) {
   const { parts, ...told } = await createTestParts(store, privateStore, changes)
-  return { app: createHistoryApp(parts), ...told }
+  return { app: createHistoryApp(parts), parts, ...told }
 }
 
 /** What such an app is made of. */

@@ -47,7 +47,7 @@ async function playSignal(redis: Redis, i: number): Promise<void> {
 }
 
 /** Writes what became of a delivery, as the worker leaves it. */
-async function settleAs(
+export async function settleAs(
   redis: Redis,
   seq: number,
   client: string,

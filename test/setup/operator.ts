@@ -25,8 +25,11 @@ export const testBox = (id = 'k1') =>
   )
 
 /** Orders without the network: whatever address is given is taken. */
-export function offlineOrders(redis: Redis, box = testBox()): DeliveryOrders {
-  const random = seededBytes('webhooks')
+export function offlineOrders(
+  redis: Redis,
+  box = testBox(),
+  random = seededBytes('webhooks'),
+): DeliveryOrders {
   return {
     async readAddress(client) {
       const webhook = await readWebhook(redis, box, client)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { listenSignals } from '#api/signals/listen.ts'
+import { freePort } from '#cli/free-port.ts'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
 import { readSignal } from '#signals/log/read-log.ts'
@@ -52,8 +53,9 @@ export const whyNot = ({ program }: Kit): string | null =>
 export const SECRET = createWebhookSecret(seededBytes('receiver'))
 export const OTHER_SECRET = createWebhookSecret(seededBytes('rotated'))
 
-/** The pull service on a Redis, and a client of it, whose key is the same every time. */
-export async function startPullService(redis: Redis, port = 0) {
+/** The pull service on a Redis, at a port at which it can start again, and a client of it, whose key is always the same. */
+export async function startPullService(redis: Redis, again?: number) {
+  const port = again ?? (await freePort())
   const server = await listenSignals(() => signalsParts(redis).parts, '127.0.0.1', port)
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
   return { url: server.url, token, close: () => server.close() }

@@ -93,6 +93,7 @@ describe.skipIf(CHROMIUM === undefined)('/docs in Chromium (skipped where none i
     await page.locator('#operations-Signals-history .opblock-summary-control').click()
     const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
     expect(answers).toContain('Schema')
+    expect(answers).toContain('"signal_id": "birch-20261121-2"')
     expect(answers, 'a sample that nobody answered').not.toMatch(/"string"|no example/)
     expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
     await photograph(page, 'signals-light-1400')

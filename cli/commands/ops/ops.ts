@@ -15,12 +15,9 @@ with the token that the service has generated on this machine. backup, restore,
 begin-anew and rekey speak with REDIS_URL itself.`
 
 /** `highwater ops`: what an operator does with signals, clients and deliveries. */
-export function addOps(program: Command, surroundings: Surroundings): void {
-  const ops = program
-    .command('ops')
-    .description('signals, clients and deliveries: what an operator does')
-    .addHelpText('after', ABOUT)
-  for (const add of PARTS) add(ops, surroundings)
+export function defineOps(command: Command, surroundings: Surroundings): void {
+  command.addHelpText('after', ABOUT)
+  for (const add of PARTS) add(command, surroundings)
 }
 
 const PARTS = [

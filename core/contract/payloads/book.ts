@@ -89,14 +89,6 @@ export const health = z
   })
   .describe('Liveness.')
 
-export const READINESS_CHECKS = [
-  'manifest_loaded',
-  'count_matches',
-  'per_strategy_loaded',
-  'correlation_dims',
-] as const
-export type ReadinessChecks = Readonly<Record<(typeof READINESS_CHECKS)[number], boolean>>
-
 export const readiness = z
   .looseObject({
     ready: z.boolean().describe('True when every check holds.'),

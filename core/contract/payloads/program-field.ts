@@ -74,7 +74,14 @@ export const advantageBps = z
 
 /** One of a kind for each benchmark; there may be more of them one day. */
 export const byBenchmark = <T extends z.ZodType>(of: T) =>
-  z.object({ dca: of, vwap: of, lump_sum: of, hodl: of } satisfies Record<BenchmarkName, T>).catchall(of)
+  z
+    .object({
+      dca: of.describe('Against each contribution spent at once.'),
+      vwap: of.describe('Against the volume-weighted mean price.'),
+      lump_sum: of.describe('Against everything spent at the first close.'),
+      hodl: of.describe('Against the first close, held already.'),
+    } satisfies Record<BenchmarkName, T>)
+    .catchall(of)
 
 export const benchmarkComparisons = byBenchmark(
   z.looseObject({ value: benchmarkValue, advantage_bps: advantageBps, pct_cheaper: pctCheaper }),

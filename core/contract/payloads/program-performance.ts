@@ -22,7 +22,7 @@ export type PerformanceBenchmark = (typeof PERFORMANCE_BENCHMARKS)[number]
 export const programPerformance = z
   .looseObject({
     ...recordHead,
-    benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS),
+    benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS).describe('What it is held against.'),
     as_of: asOf,
     window: programWindow,
     avg_cost_basis: averageCostBasis,

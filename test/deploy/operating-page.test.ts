@@ -1,0 +1,68 @@
+// docs/operating.md, held to the program: what it runs is there, and what can go wrong has its row.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { VARIABLE_NAMES } from '#cli/environment.ts'
+import { EXIT } from '#cli/program.ts'
+import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { ALERT_KINDS } from '#signals/alert.ts'
+import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
+import { temporaryFolder, writeFiles } from '../setup/temporary-folder.ts'
+import { expectCommand } from './known-command.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+describe('docs/operating.md', () => {
+  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  const blocks = (language: string) =>
+    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))]
+      .map(match => match[1]!)
+      .join('')
+
+  test('is true where it can be tried: its first block publishes, and finds everything as published', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      'bin/highwater': `#!/bin/sh\nexec "${process.execPath}" "${LAUNCHER}" "$@"\n`,
+    })
+    const script = `chmod +x bin/highwater; PATH="$PWD/bin:$PATH"; set -e\n${blocks('sh')}`
+    const { code, stdout } = await startProcess('sh', ['-c', script], { cwd: folder }).ended
+    expect([code, stdout]).toEqual([0, expect.stringContaining('night done: ')])
+    expect(stdout).toMatch(/all as published\n$/)
+  })
+
+  /** The first cells below a heading that begin with a name in code, each name by itself. */
+  const rowsBelow = (heading: string): string[] => {
+    const [, below = ''] = page.split(`\n### ${heading}\n`)
+    const [section = ''] = below.split(/^#/m)
+    return [...section.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    )
+  }
+
+  test('says of every alert what it means and what to do', () => {
+    expect(rowsBelow('An alert came').toSorted()).toEqual([...ALERT_KINDS].toSorted())
+  })
+
+  test('says so of every exit code of a night, and of every check of either service', () => {
+    expect(rowsBelow('A night failed').slice(0, 3)).toEqual(Object.values(EXIT).map(String))
+    const ofSignals = SIGNALS_ROUTES.find(({ id }) => id === 'readyz')?.data
+    const { checks } = z
+      .object({ checks: z.record(z.string(), z.boolean()) })
+      .parse(ofSignals?.parse({ ready: true, checks: { redis: true, log: true } }))
+    expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
+  })
+
+  test('installs files that there are, and calls commands that there are', async () => {
+    const script = blocks('bash')
+    const files = [...script.matchAll(/\/opt\/highwater\/((?:deploy|cli)\/[\w./-]+)/g)].map(
+      match => match[1]!,
+    )
+    expect(files.length).toBeGreaterThan(4)
+    for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
+    for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
+      await expectCommand(line.split(' '))
+    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []) expect(VARIABLE_NAMES).toContain(name)
+  })
+})
