@@ -62,7 +62,7 @@ export function createLargeAnswers(
       },
     })
     underWay.set(key, { headers, body }) // in place of one whose beginning is gone
-    return body.join()!
+    return body.join()! // a new one can always be joined
   }
   return asked => {
     const { key, etag, coding, render } = asked
