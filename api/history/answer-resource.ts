@@ -9,13 +9,14 @@ import { CACHING } from '../shared-headers.ts'
 import { dictionaryHeaders, latestHeaders, pinnedHeaders, twinHeader } from './dataset-headers.ts'
 import { type Exchange, type Handler, type HistoryParts, sendReady } from './exchange.ts'
 import { versionInPath } from './history.ts'
-import type { ReadyAnswer } from './ready-answer.ts'
+import type { ReadyAnswer, StreamedAnswer } from './ready-answer.ts'
 import { resolveRequest } from './resolve-request.ts'
+import { sendStreamed } from './send-streamed.ts'
 import type { ServedVersion } from './served-version.ts'
 
 /** An answer, the canonical path and query that it answers, without a pin, and headers that its 304 has as well. */
 type Resolved = {
-  readonly answer: ReadyAnswer
+  readonly answer: ReadyAnswer | StreamedAnswer
   readonly path: string
   readonly more: Readonly<Record<string, string>>
 }
@@ -61,9 +62,11 @@ async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string
   return opened
 }
 
-const sendLatest = (c: Exchange, parts: HistoryParts, { answer, path, more }: Resolved): Response => {
+type Sending = Response | Promise<Response>
+
+const sendLatest = (c: Exchange, parts: HistoryParts, { answer, path, more }: Resolved): Sending => {
   const version = c.get('served')?.version ?? ''
-  return sendReady(c, parts, answer, CACHING.dataset, {
+  return send(c, parts, answer, CACHING.dataset, {
     ...latestHeaders(version, path, parts.settings),
     ...more,
   })
@@ -75,7 +78,18 @@ const sendPinned = (
   { answer, more }: Resolved,
   { version }: ServedVersion,
   twin: Readonly<Record<string, string>> = {},
-): Response => sendReady(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(version), ...twin, ...more })
+): Sending => send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(version), ...twin, ...more })
+
+const send = (
+  c: Exchange,
+  parts: HistoryParts,
+  answer: Resolved['answer'],
+  caching: string,
+  more: Readonly<Record<string, string>>,
+): Sending =>
+  'bytes' in answer
+    ? sendReady(c, parts, answer, caching, more)
+    : sendStreamed(c, parts, answer, caching, more)
 
 /** Nearly every request spells a published path letter by letter, and needs no parsing at all. */
 async function readSpelledOut(

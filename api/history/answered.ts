@@ -1,5 +1,8 @@
-/** Where an answer came from: a published file, a computation, the client itself, nowhere, or the process. */
-export type AnswerKind = 'static' | 'computed' | '304' | 'refused' | 'live'
+/**
+ * Where an answer came from: a published file, a computation, the client itself, nowhere, or the process. One that was
+ * made while it was sent, and broke off, is `cut`, whoever broke it off.
+ */
+export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
 
 /** What is told of an answer: routes, names and numbers, and never an address or a query. */
 export type Answered = {
@@ -13,7 +16,7 @@ export type Answered = {
   readonly status: number
   /** Until the answer was ready to be sent. */
   readonly ms: number
-  /** Of the body. */
+  /** Of the body, as far as it was sent. */
   readonly bytes: number
 }
 

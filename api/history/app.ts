@@ -19,7 +19,7 @@ import {
 import { createFileHandler, createLogHandler } from './file-handler.ts'
 import { handlerOf, pinnedHandlerOf } from './handlers.ts'
 import { createIndexHandler } from './index-handler.ts'
-import { answeredOf } from './tell-answer.ts'
+import { tellAnswer } from './tell-answer.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
@@ -28,7 +28,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     c.set('startedMs', parts.clock.elapsed())
     c.set('served', parts.source.current())
     await next()
-    parts.onAnswered(answeredOf(c, parts))
+    tellAnswer(c, parts)
   })
   for (const route of ROUTES) {
     mount(app, parts, route.path, handlerOf(route))

@@ -1,18 +1,17 @@
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { isBinary } from '#core/contract/artifacts.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
 import { RENDER_REVISION } from '#core/render/revision.ts'
-import { renderAnswer } from '#core/resources/render-answer.ts'
+import { renderAnswer, renderBlocks } from '#core/resources/render-answer.ts'
 import type { ResourceId } from '#core/resources/resources.ts'
-import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../negotiate-coding.ts'
 import { type CacheUse, noCacheUse } from './cache-use.ts'
-import { createGate } from './gate.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
+import { CODINGS, compress } from './compress.ts'
+import { createLargeAnswers } from './large-answers.ts'
+import { LARGE_LIMITS, type LargeLimits } from './large-limits.ts'
+import { type ReadyAnswer, type StreamedAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
@@ -21,70 +20,66 @@ const CACHE_BYTES = 64 << 20
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
 
-/** Cells of an export from which on it is large: 2 MB of text, and 50 ms in which the thread answers nobody else. */
-const LARGE_CELLS = 100_000
-
-/** Large answers that wait or are made: each takes its megabytes several times over, and the time of the others. */
-const MOST_LARGE = 2
-
-/** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
-const CODINGS = ['zstd', 'br', 'gzip'] as const
-
 /**
  * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
- * answer costs as much as the answer, so those alone have one that are kept for ever or stand for a file.
+ * answer costs as much as the answer, so those alone have one that are kept for ever or stand for a file, and none that
+ * is large: it is sent before it is known.
  */
 export type ComputedAnswers = {
-  /** Rejects with `overloaded` where it would be one large answer too many at the same time. */
+  /** A large answer is not made yet: it is, while it is sent. */
   compute(
     served: ServedVersion,
     id: ResourceId,
     params: Params,
     acceptEncoding: string | null | undefined,
     hasDigest?: boolean,
-  ): Promise<ReadyAnswer>
+  ): Promise<ReadyAnswer | StreamedAnswer>
   readonly use: () => CacheUse
-  /** The answer of a canonical path and query, where it was computed and kept; else null. */
+  /** The answer of a canonical path and query, where it was computed whole and kept; else null. */
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
-export function createComputedAnswers(): ComputedAnswers {
+export function createComputedAnswers(
+  limits: LargeLimits = LARGE_LIMITS,
+  cacheBytes: number = CACHE_BYTES,
+): ComputedAnswers {
   const cache = new LRUCache<string, ReadyAnswer>({
-    maxSize: CACHE_BYTES,
+    maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = noCacheUse()
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
-  const throughGate = createGate(
-    MOST_LARGE,
-    `${MOST_LARGE} large answers are being made already; ask again in a moment`,
-  )
+  const large = createLargeAnswers(use, (key, answer) => cache.set(key, answer), limits)
+  const renderOnce = (key: string, render: () => Promise<ReadyAnswer>): Promise<ReadyAnswer> => {
+    const running = inFlight.get(key)
+    if (running !== undefined) {
+      use.shared++
+      return running // equal requests at the same time are one computation
+    }
+    use.misses++
+    const answer = render()
+      .then(ready => {
+        cache.set(key, ready)
+        return ready
+      })
+      .finally(() => inFlight.delete(key))
+    inFlight.set(key, answer)
+    return answer
+  }
   return {
     use: () => use,
-    compute(served, id, params, acceptEncoding, hasDigest = false) {
+    async compute(served, id, params, acceptEncoding, hasDigest = false) {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
-      const key = keyOf(served, coding, canonicalPath(id, params), hasDigest)
+      const isLarge = cellsOf(served, id, params) >= limits.largeCells
+      const key = keyOf(served, coding, canonicalPath(id, params), hasDigest && !isLarge)
       const cached = cache.get(key)
       if (cached !== undefined) {
         use.hits++
-        return Promise.resolve(cached)
+        return cached
       }
-      const running = inFlight.get(key)
-      if (running !== undefined) {
-        use.shared++
-        return running // equal requests at the same time are one computation
-      }
-      use.misses++
-      const render = () => renderReady(served, id, params, coding, hasDigest)
-      const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
-      const answer = (isLarge ? throughGate(render) : render())
-        .then(ready => {
-          cache.set(key, ready)
-          return ready
-        })
-        .finally(() => inFlight.delete(key))
-      inFlight.set(key, answer)
-      return answer
+      if (!isLarge) return renderOnce(key, () => renderReady(served, id, params, coding, hasDigest))
+      const etag = etagOf(served, id, params, coding)
+      return large({ key, etag, coding, render: () => renderBlocks(id, served.snapshot, params) })
     },
     // A binary format is kept under `identity` alone, and is found by who accepts no coding.
     peek(served, path, acceptEncoding) {
@@ -98,8 +93,12 @@ export function createComputedAnswers(): ComputedAnswers {
 const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
   `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`
 
-const cellsOf = ({ strategies }: Snapshot, { period }: Params): number =>
-  strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
+/** Of the answers that grow with the book; all others are small. */
+function cellsOf(served: ServedVersion, id: ResourceId, { period, ids }: Params): number {
+  if (id === 'correlation') return (ids ?? served.snapshot.strategies).length ** 2
+  if (id !== 'export') return 0
+  return served.snapshot.strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
+}
 
 async function renderReady(
   served: ServedVersion,
@@ -110,7 +109,7 @@ async function renderReady(
 ): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
-  const body = used === 'identity' ? bytes : await COMPRESS[used](bytes)
+  const body = await compress(bytes, used)
   return toReadyAnswer(body, used, etagOf(served, id, params, used), {
     ...headers,
     ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
@@ -121,19 +120,4 @@ async function renderReady(
 function etagOf({ version }: ServedVersion, id: ResourceId, params: Params, coding: Coding): string {
   const identity = `${version} ${RENDER_REVISION} ${coding} ${canonicalPath(id, params)}`
   return `"${sha256(new TextEncoder().encode(identity)).slice(0, 32)}"`
-}
-
-const quickBrotli = promisify(brotliCompress)
-const quickGzip = promisify(gzip)
-const quickZstd = promisify(zstdCompress)
-
-const COMPRESS: {
-  readonly [C in Exclude<Coding, 'identity'>]: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>
-} = {
-  zstd: bytes => quickZstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  br: bytes =>
-    quickBrotli(bytes, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-    }),
-  gzip: bytes => quickGzip(bytes, { level: 1 }),
 }

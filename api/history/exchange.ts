@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -18,6 +19,7 @@ import type { ReadyAnswer } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
 import type { HistorySettings } from './settings.ts'
 import type { StoredFiles } from './stored-files.ts'
+import type { Sent } from './stream-body.ts'
 import type { VersionSource } from './version-source.ts'
 
 /** Everything the history app needs of the world. */
@@ -49,8 +51,12 @@ export type HistoryEnv = {
     route?: string
     kind?: AnswerKind
     bytes?: number
+    /** How an answer ended that was made while it was sent. */
+    sent?: Promise<Sent>
     requestId?: string
   }
+  /** Of a real server alone. */
+  Bindings: Partial<HttpBindings>
 }
 
 export type Exchange = Context<HistoryEnv>
@@ -65,18 +71,28 @@ export function sendReady(
   caching: string,
   more: Readonly<Record<string, string>> = {},
 ): Response {
-  const headers: Record<string, string> = {
-    'server-timing': `app;dur=${tookMs(c, parts)}`,
-    ...answerHeaders(c, parts),
-    'cache-control': caching,
-    ...more,
-  }
-  if (matchesEtag(c.req.header('if-none-match'), answer.etag)) {
-    return new Response(null, { status: 304, headers: { ...headers, etag: answer.etag } })
-  }
+  const headers = datasetHeaders(c, parts, caching, more)
+  if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers, answer.etag)
   c.set('bytes', answer.bytes.length)
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
+
+/** Headers of an answer about a dataset. */
+export const datasetHeaders = (
+  c: Exchange,
+  parts: HistoryParts,
+  caching: string,
+  more: Readonly<Record<string, string>>,
+): Record<string, string> => ({
+  'server-timing': `app;dur=${tookMs(c, parts)}`,
+  ...answerHeaders(c, parts),
+  'cache-control': caching,
+  ...more,
+})
+
+/** 304, with the validator that the client has. */
+export const notModified = (headers: Readonly<Record<string, string>>, etag: string): Response =>
+  new Response(null, { status: 304, headers: { ...headers, etag } })
 
 /** An answer about the process: enveloped with the moment and the measured time. */
 export function sendLive(

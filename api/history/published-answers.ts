@@ -23,9 +23,10 @@ export type PublishedAnswers = {
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,
+  cacheBytes: number = CACHE_BYTES,
 ): PublishedAnswers {
   const cache = new LRUCache<string, ReadyAnswer>({
-    maxSize: CACHE_BYTES,
+    maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = noCacheUse()

@@ -4,8 +4,19 @@ import { type Exchange, type HistoryParts, requestIdOf, tookMs } from './exchang
 const NOT_MODIFIED = 304
 const FIRST_REFUSAL = 400
 
+/** Tells what became of a request: at once, or at the end of an answer that is made while it is sent. */
+export function tellAnswer(c: Exchange, parts: HistoryParts): void {
+  const answered = answeredOf(c, parts)
+  const sent = c.get('sent')
+  if (sent === undefined) parts.onAnswered(answered)
+  else
+    void sent.then(({ bytes, isWhole }) => parts.onAnswered({ ...answered, bytes, ...(isWhole ? {} : CUT) }))
+}
+
+const CUT = { kind: 'cut' } as const
+
 /** What became of a request, once its answer is made. The headers of the answer are not read: that alone would copy them. */
-export function answeredOf(c: Exchange, parts: HistoryParts): Answered {
+function answeredOf(c: Exchange, parts: HistoryParts): Answered {
   const { status } = c.res
   const { method } = c.req
   return {

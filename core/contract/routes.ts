@@ -87,7 +87,7 @@ export const ROUTES: readonly Route[] = [
     about: 'Pearson correlation of daily or weekly returns, of all strategies or of a subset.',
     query: ['period', 'ids'],
     formats: JSON_ONLY,
-    refusals: ['not_found', 'validation_error', 'not_ready'],
+    refusals: ['not_found', 'validation_error', 'not_ready', 'overloaded'],
   },
   {
     id: 'export',

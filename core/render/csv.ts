@@ -1,17 +1,23 @@
-import { type ByteWriter, writeAscii, writeText, written } from './byte-writer.ts'
+import { type ByteWriter, writeAscii, writeText } from './byte-writer.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import type { Table } from './table.ts'
+import { type Writing, writeWhole } from './writing.ts'
 
 const LINE_END = '\r\n'
 
 /** The bytes of a table as RFC 4180: a header, a line a row, CRLF, UTF-8 without a byte order mark. */
-export function renderCsv(table: Table): Uint8Array<ArrayBuffer> {
-  return written(out => {
+export const renderCsv = (table: Table): Uint8Array<ArrayBuffer> => writeWhole(csvWriting(table))
+
+/** The same text, to be made at once or in blocks of lines. */
+export const csvWriting = (table: Table): Writing =>
+  function* (out, blockBytes) {
     writeHeader(out, table)
-    if (table.series !== undefined) writeDatedRows(out, table.series, SERIES_ROW)
-    else for (let row = 0; row < table.rows; row++) writeRow(out, table, row)
-  })
-}
+    if (table.series !== undefined) return writeDatedRows(out, table.series, SERIES_ROW)
+    for (let row = 0; row < table.rows; row++) {
+      writeRow(out, table, row)
+      if (out.length >= blockBytes) yield
+    }
+  }
 
 const SERIES_ROW = toRowShape('', ',', LINE_END, '')
 

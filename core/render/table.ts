@@ -53,15 +53,16 @@ export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'
   cells: { kind: 'date', at: row => dayOf(series, row) },
 })
 
-/** Returns and equity: 10 significant digits. */
+/** Returns and equity, each times `factor` where there is one: 10 significant digits. */
 export const significantColumn = (
   name: string,
   values: Float64Array,
+  factor = 1,
 ): Column & { readonly cells: NumberCells } => ({
   name,
   quoted: false,
-  write: (out, row) => writeSignificant(out, values[row]!),
-  cells: { kind: 'number', at: row => toSignificant(values[row]!) },
+  write: (out, row) => writeSignificant(out, values[row]! * factor),
+  cells: { kind: 'number', at: row => toSignificant(values[row]! * factor) },
 })
 
 /** Numbers that are rounded already. */

@@ -10,24 +10,29 @@ import { correlationNote } from './notes.ts'
 
 /** `/v1/correlation`: the matrix of all strategies, or of a subset in the order asked for. */
 export const correlation: Resource = (snapshot, params) => {
-  const data = correlationPayload(snapshot, params.period, params.ids)
+  const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
   return {
-    data,
-    meta: { period: params.period, note: correlationNote(data.undefined_pairs.length) },
+    data: payload,
+    meta: { period: params.period, note: correlationNote(undefinedCount) },
     links: bookLinks('correlation', params),
   }
 }
 
-/** The payload that the export carries too. A subset is exactly the sub-matrix. Throws `not_found` on an unknown id. */
+/**
+ * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when they are
+ * written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws `not_found` on an
+ * unknown id.
+ */
 export function correlationPayload(snapshot: Snapshot, period: Period, ids: readonly string[] | null) {
   const matrix = snapshot.correlation[period]
   const positions = ids === null ? snapshot.strategies.map((_, i) => i) : positionsOf(snapshot, ids)
-  const nameOf = (position: number): string => snapshot.strategies[position]!.id
-  return {
-    ids: positions.map(nameOf),
-    matrix: positions.map(row => positions.map(column => publishedCell(matrix, row, column))),
-    undefined_pairs: undefinedPairs(matrix, period, positions, nameOf),
+  const names = positions.map(position => snapshot.strategies[position]!.id)
+  const payload = {
+    ids: names,
+    matrix: { kind: 'list', items: () => publishedRows(matrix, positions) },
+    undefined_pairs: { kind: 'list', items: () => undefinedPairs(matrix, period, positions, names) },
   } satisfies Json
+  return { payload, undefinedCount: countUndefined(matrix, positions) }
 }
 
 function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
@@ -39,6 +44,10 @@ function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
   })
 }
 
+function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[]): Generator<number[]> {
+  for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))
+}
+
 /** 1 on the diagonal always; 0 where undefined, because the specification promises numbers. */
 function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: number): number {
   if (row === column) return 1
@@ -46,23 +55,28 @@ function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: nu
   return Number.isNaN(value) ? 0 : toCorrelation(value)
 }
 
-function undefinedPairs(
+function* undefinedPairs(
   { rho, overlap, size }: CorrelationMatrix,
   period: Period,
   positions: readonly number[],
-  nameOf: (position: number) => string,
+  names: readonly string[],
 ) {
-  const pairs: { pair: [string, string]; overlap: number; reason: string }[] = []
   for (let i = 0; i < positions.length; i++) {
     for (let j = i + 1; j < positions.length; j++) {
       const cell = positions[i]! * size + positions[j]!
       if (!Number.isNaN(rho[cell]!)) continue
-      pairs.push({
-        pair: [nameOf(positions[i]!), nameOf(positions[j]!)],
-        overlap: overlap[cell]!,
-        reason: undefinedCellReason(overlap[cell]!, period),
-      })
+      const reason = undefinedCellReason(overlap[cell]!, period)
+      yield { pair: [names[i]!, names[j]!], overlap: overlap[cell]!, reason }
     }
   }
-  return pairs
+}
+
+function countUndefined({ rho, size }: CorrelationMatrix, positions: readonly number[]): number {
+  let count = 0
+  for (let i = 0; i < positions.length; i++) {
+    for (let j = i + 1; j < positions.length; j++) {
+      if (Number.isNaN(rho[positions[i]! * size + positions[j]!]!)) count++
+    }
+  }
+  return count
 }

@@ -6,14 +6,14 @@ import type { Resource } from './answer.ts'
 import { correlationPayload } from './correlation.ts'
 import { bookLinks } from './links.ts'
 import { exportNote } from './notes.ts'
-import { type RiskLevel, rescaled, rescaleMeta, riskLevel } from './risk-level.ts'
+import { type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
 
 /** `/v1/export`: the returns of all strategies side by side, at base risk or each rescaled to one level. */
 export const exportAll: Resource = (snapshot, params) => {
   const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
   const table = wideTable(snapshot.strategies, params.period, level)
-  const correlation = correlationPayload(snapshot, params.period, null)
-  const note = exportNote(correlation.undefined_pairs.length)
+  const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
+  const note = exportNote(undefinedCount)
   return {
     data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
     table,
@@ -47,7 +47,8 @@ function returnColumn(
   level: RiskLevel | null,
 ): Column {
   const { id } = strategy
-  const { write, cells } = significantColumn(id, rescaled(series.values, strategy, level))
+  const factor = rescaleFactor(series.values, strategy, level)
+  const { write, cells } = significantColumn(id, series.values, factor) // no rescaled book beside the book
   const offset = (series.first - first) / STEP_DAYS[series.period]
   const { length } = series.values
   return {

@@ -4,36 +4,72 @@ import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import { register } from '#core/contract/register.ts'
 import { renderArrow } from '#core/render/arrow.ts'
-import { renderCsv } from '#core/render/csv.ts'
-import { type Json, renderJson } from '#core/render/json.ts'
+import { csvWriting } from '#core/render/csv.ts'
+import { type Json, jsonWriting } from '#core/render/json.ts'
 import { renderParquet } from '#core/render/parquet.ts'
 import type { Table } from '#core/render/table.ts'
+import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '#core/render/writing.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import type { Answer } from './answer.ts'
 import { RESOURCES, type ResourceId } from './resources.ts'
 
-/** The bytes of an answer, and the headers that are part of it. */
-export type RenderedAnswer = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+/** An answer, and the headers that are part of it. */
+type Headed = {
   readonly headers: Readonly<Record<string, string>>
   readonly answer: Answer
 }
+
+/** The same with its bytes. */
+export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
+
+/** The same with its bytes in blocks, each made when it is asked for; they can be asked for once. */
+export type AnswerInBlocks = Headed & { readonly blocks: Iterable<Uint8Array<ArrayBuffer>> }
 
 /**
  * Evaluates a resource and renders it: the one way to the bytes of a dataset answer, for the static build and the
  * thin tier alike.
  */
 export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
+  const { body, ...headed } = prepareAnswer(id, snapshot, params)
+  return { bytes: typeof body === 'function' ? writeWhole(body) : body.make(), ...headed }
+}
+
+/**
+ * The same bytes one block after the other, so that an answer of any size takes the time and the memory of a block. A
+ * binary format cannot be made in parts and is one block. What cannot be answered is refused here; a number that must
+ * not be published, at its block.
+ */
+export function renderBlocks(
+  id: ResourceId,
+  snapshot: Snapshot,
+  params: Params,
+  blockBytes: number = BLOCK_BYTES,
+): AnswerInBlocks {
+  const { body, ...headed } = prepareAnswer(id, snapshot, params)
+  return { blocks: typeof body === 'function' ? writeBlocks(body, blockBytes) : oneBlock(body), ...headed }
+}
+
+function* oneBlock({ make }: Whole): Generator<Uint8Array<ArrayBuffer>> {
+  yield make()
+}
+
+/** A body that is made at once or not at all. */
+type Whole = { readonly make: () => Uint8Array<ArrayBuffer> }
+
+type Prepared = Headed & { readonly body: Writing | Whole }
+
+/** Evaluates a resource; its bytes are still to be made. */
+function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prepared {
   const answer = RESOURCES[id](snapshot, params)
   const { format } = params
   return format === 'json' ? jsonAnswer(snapshot, answer) : tableAnswer(id, snapshot, params, answer, format)
 }
 
 /** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so no clock in them. */
-function jsonAnswer({ dataset }: Snapshot, answer: Answer): RenderedAnswer {
+function jsonAnswer({ dataset }: Snapshot, answer: Answer): Prepared {
   const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: answer.links }
-  return { bytes: renderJson(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
+  return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 
 type TableFormat = Exclude<Format, 'json'>
@@ -41,12 +77,11 @@ type TableFormat = Exclude<Format, 'json'>
 /** What a file must tell by itself, once it has left the headers that it came with; CSV has no place for it. */
 type About = Readonly<Record<string, string>>
 
-const RENDER_TABLE: { readonly [F in TableFormat]: (table: Table, about: About) => Uint8Array<ArrayBuffer> } =
-  {
-    csv: renderCsv,
-    arrow: renderArrow,
-    parquet: renderParquet,
-  }
+const TABLE_BODY: { readonly [F in TableFormat]: (table: Table, about: About) => Writing | Whole } = {
+  csv: csvWriting,
+  arrow: (table, about) => ({ make: () => renderArrow(table, about) }),
+  parquet: (table, about) => ({ make: () => renderParquet(table, about) }),
+}
 
 /** The rows alone have no envelope; what the register would say goes into headers. */
 function tableAnswer(
@@ -55,11 +90,11 @@ function tableAnswer(
   params: Params,
   answer: Answer,
   format: TableFormat,
-): RenderedAnswer {
+): Prepared {
   if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as ${format}`)
   const { version, disclaimer } = dataset
   return {
-    bytes: RENDER_TABLE[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
+    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
     headers: {
       'content-type': MEDIA_TYPES[format],
       'content-disposition': `attachment; filename="${fileName(id, version, params, answer)}"`,

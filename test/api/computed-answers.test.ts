@@ -2,12 +2,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { ServedVersion } from '#api/history/served-version.ts'
-import type { VersionSource } from '#api/history/version-source.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
-import { handSnapshot } from '../setup/hand-snapshot.ts'
-import { createTestApp, openHistoryApp } from '../setup/history-app.ts'
-import { createMemoryStores } from '../setup/publish-in-memory.ts'
-import { errorOf } from './answers.ts'
+import { openHistoryApp } from '../setup/history-app.ts'
 
 let served: ServedVersion
 
@@ -54,84 +50,8 @@ describe('a computed answer', () => {
     const ask = () => computed.compute(flaky, 'returns', PARAMS, 'gzip')
     const outcomes = await Promise.allSettled([ask(), ask()])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    const { bytes } = await ask()
-    expect(bytes).toEqual((await createComputedAnswers().compute(served, 'returns', PARAMS, 'gzip')).bytes)
-  })
-})
-
-describe('an export of a large book', () => {
-  const days = Float64Array.from({ length: 10_000 }, (_, i) => ((i * 7919) % 101) / 5000 - 0.01)
-  const ids = Array.from({ length: 10 }, (_, i) => `s${i}`)
-  const large = handSnapshot(ids.map(id => ({ id, returns: days })))
-  const book: ServedVersion = {
-    version: large.dataset.version,
-    snapshot: large,
-    artifacts: new Map(),
-    checks: { manifest_loaded: true, count_matches: true, per_strategy_loaded: true, correlation_dims: true },
-  }
-  const at = (risk_pct: number) => ({ ...DEFAULT_PARAMS, risk_pct })
-  const OVERLOADED = { code: 'overloaded' }
-
-  test('is made beside one other at the most: a third is turned away, and is made once one of them is done', async () => {
-    const computed = createComputedAnswers()
-    const ask = (risk_pct: number) => computed.compute(book, 'export', at(risk_pct), 'zstd')
-    const [one, two] = [ask(0.011), ask(0.012)]
-    await expect(ask(0.013)).rejects.toMatchObject(OVERLOADED)
-    const { bytes } = await one
-    expect((await ask(0.013)).bytes).not.toEqual(bytes)
-    await two
-  })
-
-  test('is one for any number of those who ask for the same, and what was made is given out of turn', async () => {
-    const computed = createComputedAnswers()
-    const ask = (risk_pct: number) => computed.compute(book, 'export', at(risk_pct), 'zstd')
-    const kept = await ask(0.01)
-    const answers = [ask(0.011), ask(0.012), ask(0.011), ask(0.012), ask(0.011)]
-    expect(await ask(0.01)).toBe(kept)
-    const [one, two, ...others] = await Promise.all(answers)
-    expect(new Set(others)).toEqual(new Set([one, two]))
-  })
-
-  test('keeps nobody waiting who wants less, whichever came first', async () => {
-    const computed = createComputedAnswers()
-    const order: string[] = []
-    const told = (name: string, answer: Promise<unknown>) => answer.then(() => order.push(name))
-    await Promise.all([
-      told('export', computed.compute(book, 'export', at(0.011), 'zstd')),
-      told('export', computed.compute(book, 'export', at(0.012), 'zstd')),
-      told('returns', computed.compute(book, 'returns', { ...at(0.011), sid: 's0' }, 'identity')),
-    ])
-    expect(order).toEqual(['returns', 'export', 'export'])
-  })
-
-  test('that fails gives its place back', async () => {
-    const computed = createComputedAnswers()
-    const broken = { ...book, snapshot: { ...large, correlation: { daily: null, weekly: null } } }
-    const fail = () => computed.compute(broken as never, 'export', at(0.011), 'zstd') // no such snapshot is legal
-    for (let i = 0; i < 4; i++) await expect(fail()).rejects.toThrow(TypeError)
-    expect((await computed.compute(book, 'export', at(0.011), 'zstd')).bytes.length).toBeGreaterThan(0)
-  })
-
-  test('that is turned away is told so in the envelope, with when to come back', async () => {
-    const { store, privateStore } = createMemoryStores()
-    const source: VersionSource = {
-      current: () => book,
-      history: () => null,
-      checks: () => book.checks,
-      unfitVersion: () => null,
-      refresh: async () => ({ kind: 'unchanged' }),
-    }
-    const { app, errors } = await createTestApp(store, privateStore, { source })
-    const answers = await Promise.all(
-      [1, 2, 3].map(i =>
-        app.request(`/v1/export?risk_pct=0.01${i}`, { headers: { 'accept-encoding': 'zstd' } }),
-      ),
-    )
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 503])
-    expect(answers[2]?.headers.get('retry-after')).toBe('5')
-    expect(answers[2]?.headers.get('cache-control')).toBe('no-store')
-    expect(await errorOf(answers[2]!)).toMatchObject(OVERLOADED)
-    expect(errors).toEqual([])
+    const sound = await createComputedAnswers().compute(served, 'returns', PARAMS, 'gzip')
+    expect(await ask()).toEqual(sound)
   })
 })
 
