@@ -1,4 +1,5 @@
 import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import type { Effort } from '#core/contract/effort.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -43,6 +44,8 @@ export type BuildOrder = {
   readonly allowRestatement: boolean
   readonly consent: SigningConsent
   readonly threads: number
+  /** How hard files are compressed; null for as the size of the book asks for. */
+  readonly effort: Effort | null
 }
 
 export type BuildResult = Night & Published & { readonly book: Book; readonly timings: Timings }
@@ -119,6 +122,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     privateStore,
     builtWith,
     inputs: describeInputs(book),
+    effort: order.effort,
     threads,
     progress,
     now: surroundings.now,

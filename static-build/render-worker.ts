@@ -1,4 +1,5 @@
-// A thread of the static build: gets a canonical point, returns its files as bytes and its line of the manifest.
+// A thread of the static build: gets canonical points, returns their files as bytes and their lines of the manifest.
+import type { Effort } from '#core/contract/effort.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import type { SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
@@ -8,13 +9,15 @@ export type RenderTask = {
   readonly version: string
   /** The snapshot on shared memory: every thread reads the same bytes. */
   readonly snapshot: SnapshotBytes
-  readonly point: Point
+  readonly points: readonly Point[]
+  readonly effort: Effort
 }
 
 /** Decoding costs a pass over the document, so a thread does it once; one build has one snapshot. */
 let decoded: { readonly version: string; readonly snapshot: Snapshot } | null = null
 
-export function runTask({ version, snapshot, point }: RenderTask): RenderedPoint {
+export function runTask({ version, snapshot, points, effort }: RenderTask): RenderedPoint[] {
   if (decoded?.version !== version) decoded = { version, snapshot: decodeSnapshot(snapshot) }
-  return renderPoint(decoded.snapshot, point)
+  const whole = decoded.snapshot
+  return points.map(point => renderPoint(whole, point, effort))
 }

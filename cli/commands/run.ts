@@ -118,6 +118,7 @@ const sampleOrder = (
   redisUrl: null, // nobody ran the sample live
   alertWays: signals,
   threads: threadsFor(cores),
+  effort: null,
 })
 
 function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
