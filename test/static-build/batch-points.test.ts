@@ -36,6 +36,11 @@ describe('batches of points', () => {
     expect(batches.map(({ length }) => length)).toEqual(Array(128).fill(8))
   })
 
+  test('are no larger than sixteen where fair would be more', () => {
+    const batches = batchPoints(pointsOf(Array(4_096).fill(7)), 1)
+    expect(batches.map(({ length }) => length)).toEqual(Array(256).fill(16))
+  })
+
   test('are single points in a small book, so that the threads end together', () => {
     expect(batchPoints(pointsOf([9, 5, 5, 5, 1]), 2).map(({ length }) => length)).toEqual([1, 1, 1, 1, 1])
   })
