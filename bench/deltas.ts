@@ -94,7 +94,7 @@ async function measureBook(
     for (const params of pointsOf(id, now)) {
       const at = (snapshot: Snapshot): Uint8Array => renderAnswer(id, snapshot, params).bytes
       const bytes = at(now)
-      const twins = compressTwins(bytes)
+      const twins = compressTwins(bytes, params.format, 'best')
       rows.push({
         address: canonicalPath(id, params),
         identity: bytes.length,

@@ -4,6 +4,7 @@ import { onGround } from './harness/ground.ts'
 import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
 import { measureCorrelation } from './history/correlation.ts'
+import { measureFigures } from './history/figures.ts'
 import { measureRescale } from './history/rescale.ts'
 import { measureStart } from './history/start.ts'
 import { measureStatic } from './history/static.ts'
@@ -12,6 +13,7 @@ const PARTS = {
   static: measureStatic,
   rescale: measureRescale,
   correlation: measureCorrelation,
+  figures: measureFigures,
   start: measureStart,
   build: measureBuild,
 }

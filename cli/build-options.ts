@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
+import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import type { BuildOrder } from './build-version.ts'
 import { dataFolder } from './data-folder.ts'
 import { parseEnvironment } from './environment.ts'
@@ -17,6 +18,7 @@ export type BuildOptions = StoreOptions &
     readonly version?: string
     readonly asOf?: string
     readonly threads?: string
+    readonly effort?: string
     readonly allowStale?: boolean
     readonly allowRestatement?: boolean
     readonly json?: boolean
@@ -28,6 +30,10 @@ export const addBuildOptions = (command: Command): Command =>
     .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
     .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
     .option('--threads <n>', 'worker threads (default: one a core)')
+    .option(
+      '--effort <best|good|quick>',
+      'how hard files are compressed (default: best up to 200 strategies, good above)',
+    )
     .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
     .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
 
@@ -46,6 +52,7 @@ export function toBuildOrder(options: BuildOptions, surroundings: Surroundings):
     redisUrl,
     alertWays: signals,
     threads: parseThreads(options.threads, surroundings.cores),
+    effort: parseEffort(options.effort),
   }
 }
 
@@ -61,6 +68,12 @@ function parseDay(text: string | undefined): EpochDay | null {
   const day = parseIsoDate(text)
   if (day === null) throw new UsageError(`--as-of: expected a date such as 2026-06-30, got '${text}'`)
   return day
+}
+
+function parseEffort(text: string | undefined): Effort | null {
+  const effort = EFFORTS.find(each => each === text)
+  if (text === undefined || effort !== undefined) return effort ?? null
+  throw new UsageError(`--effort: expected ${EFFORTS.join(', ')}, got '${text}'`)
 }
 
 function parseThreads(text: string | undefined, cores: number): number {

@@ -1,4 +1,5 @@
 import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import type { Effort } from '#core/contract/effort.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
@@ -21,6 +22,7 @@ import { describeInputs, recordBuild } from './record-build.ts'
 import type { AlertWays } from './send-alert.ts'
 import { readSigner } from './signing.ts'
 import type { SigningConsent } from './signing-options.ts'
+import { createStopwatch, type Stopwatch, type Timings } from './stopwatch.ts'
 import { withStoreLock } from './store-lock.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
@@ -43,12 +45,11 @@ export type BuildOrder = {
   readonly allowRestatement: boolean
   readonly consent: SigningConsent
   readonly threads: number
+  /** How hard files are compressed; null for as the size of the book asks for. */
+  readonly effort: Effort | null
 }
 
 export type BuildResult = Night & Published & { readonly book: Book; readonly timings: Timings }
-
-/** Milliseconds spent in each step. */
-export type Timings = Readonly<Record<string, number>>
 
 /**
  * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
@@ -63,11 +64,10 @@ export async function buildVersion(
   const store = await openStore(order.storeUrl, order.s3)
   const privateStore = await openStore(order.privateStoreUrl, order.s3)
   await assertApart(order.storeUrl, order.privateStoreUrl)
-  const watch = createStopwatch(surroundings.elapsed)
+  const watch = createStopwatch(surroundings.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBook(order.book, { examine: examineBook(windowOf(order, surroundings)) })
   for (const warning of book.warnings) terminal.note(`warning: ${formatProblem(warning)}`)
-  watch.lap('read')
   return withStoreLock(store, surroundings, terminal, async lock => {
     await cleanStore(order.storeUrl)
     await cleanStore(order.privateStoreUrl)
@@ -86,7 +86,7 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
 
 async function build(order: OpenOrder, surroundings: Surroundings, terminal: Terminal): Promise<BuildResult> {
   const { store, privateStore, threads, book, watch } = order
-  const { progress } = terminal
+  const progress = watch.follow(terminal.progress)
   const version = order.version ?? toIsoInstant(surroundings.now())
   const window = windowOf(order, surroundings)
   const windowEnd = toIsoDate(lastPublicDay(book, window))
@@ -94,6 +94,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
   assertNotAhead(version, surroundings.now())
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null })
+  watch.begin('compute')
   const night = await computeSnapshot(book, {
     version,
     ...window,
@@ -102,15 +103,15 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     elapsedMs: surroundings.elapsed,
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
-  watch.lap('compute')
   if (order.redisUrl !== null) {
+    watch.begin('compare')
     const steps = { threads, elapsedMs: surroundings.elapsed }
     await assertLiveAgrees(book, order.redisUrl, steps, terminal).catch(async (error: unknown) => {
       await alertMismatch(error, order.alertWays, surroundings, terminal)
       throw error
     })
-    watch.lap('compare')
   }
+  watch.begin('publish')
   const builtWith = await describeCode(surroundings.root)
   const published = await publishVersion({
     snapshot: night.snapshot,
@@ -119,6 +120,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     privateStore,
     builtWith,
     inputs: describeInputs(book),
+    effort: order.effort,
     threads,
     progress,
     now: surroundings.now,
@@ -126,8 +128,7 @@ async function build(order: OpenOrder, surroundings: Surroundings, terminal: Ter
     allowRestatement: order.allowRestatement,
     assertAlone: order.lock.assertHeld,
   })
-  watch.lap('publish')
-  const timings = watch.laps()
+  const timings = watch.end()
   await recordBuild(privateStore, version, timings)
   return { ...night, ...published, book, timings }
 }
@@ -137,18 +138,3 @@ const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>,
   asOf,
   allowStale,
 })
-
-type Stopwatch = { readonly lap: (name: string) => void; readonly laps: () => Timings }
-
-function createStopwatch(elapsed: () => number): Stopwatch {
-  const laps: Record<string, number> = {}
-  let since = elapsed()
-  return {
-    lap: name => {
-      const now = elapsed()
-      laps[name] = Math.round(now - since)
-      since = now
-    },
-    laps: () => laps,
-  }
-}

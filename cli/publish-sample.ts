@@ -54,4 +54,5 @@ const sampleOrder = (
   redisUrl: null, // nobody ran the sample live
   alertWays: signals,
   threads: threadsFor(cores),
+  effort: null,
 })

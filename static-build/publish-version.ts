@@ -1,4 +1,5 @@
 import { documentKey, manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
+import type { Effort } from '#core/contract/effort.ts'
 import {
   type Artifact,
   type CurrentVersion,
@@ -20,6 +21,7 @@ import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { compareProgram } from './compare-program.ts'
 import { compareWithPublished } from './compare-with-published.ts'
+import { effortFor } from './effort.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
@@ -34,7 +36,9 @@ export type PublishOrder = {
   readonly snapshot: Snapshot
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
-  readonly builtWith: Manifest['built_with']
+  readonly builtWith: Omit<Manifest['built_with'], 'effort'>
+  /** How hard the files are compressed; null for as the size of the book asks for. */
+  readonly effort: Effort | null
   /** Null where the book has none. */
   readonly program: ProgramData | null
   /** Digests and extents of what was read, for the private record. */
@@ -81,17 +85,20 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
     program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
   }
+  const builtWith = { ...order.builtWith, effort: order.effort ?? effortFor(snapshot.strategies.length) }
   const artifacts = await (order.render ?? renderVersion)({
     store,
     version,
     points: publishedPoints(snapshot),
     snapshot: bytes,
+    effort: builtWith.effort,
     threads: order.threads,
     progress: order.progress,
   })
   const content = { version, strategies: snapshot.strategies.map(({ id }) => id), artifacts }
   const documents = versionDocuments(content, changes)
-  const manifest = toManifest(order, digests, commitments, changes, content, digestsOf(documents))
+  const built = { snapshot, builtWith }
+  const manifest = toManifest(built, digests, commitments, changes, content, digestsOf(documents))
   await writeDocuments(store, version, documents)
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
@@ -114,7 +121,7 @@ const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapsho
 type PrivateDigests = Pick<Manifest, 'inputs_sha256' | 'program_sha256'>
 
 const toManifest = (
-  { snapshot, builtWith }: PublishOrder,
+  { snapshot, builtWith }: Pick<PublishOrder, 'snapshot'> & { readonly builtWith: Manifest['built_with'] },
   digests: Readonly<Record<string, string>>,
   { inputs_sha256, program_sha256 }: PrivateDigests,
   changes: Changes,

@@ -4,11 +4,14 @@ import { isResource, type ResourceId } from '#core/resources/resources.ts'
 import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Point } from './render-point.ts'
 
+/** A point and how much is in its answer: cells, near enough to share out the work. */
+export type SizedPoint = Point & { readonly cells: number }
+
 /**
  * Every canonical point of a snapshot, those with the largest answers first: threads that share the work end together
  * when the last pieces are small. Equal sizes stay in the order of the route table and the catalogue.
  */
-export function publishedPoints(snapshot: Snapshot): Point[] {
+export function publishedPoints(snapshot: Snapshot): SizedPoint[] {
   const byId = new Map(snapshot.strategies.map(strategy => [strategy.id, strategy]))
   const points = ROUTES.flatMap(route => {
     const { id } = route
@@ -17,9 +20,9 @@ export function publishedPoints(snapshot: Snapshot): Point[] {
   })
   const sized = points.map(point => {
     const strategy = byId.get(point.params.sid) ?? null
-    return { point, cells: CELLS[point.id](snapshot, strategy, point.params) }
+    return { ...point, cells: CELLS[point.id](snapshot, strategy, point.params) }
   })
-  return sized.sort((a, b) => b.cells - a.cells).map(({ point }) => point)
+  return sized.sort((a, b) => b.cells - a.cells)
 }
 
 type Cells = (snapshot: Snapshot, strategy: StrategyData | null, params: Params) => number

@@ -1,5 +1,6 @@
 import { toIsoDate } from '#core/calendar.ts'
 import { artifactKey, isBinary, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
+import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath, routeOf } from '#core/contract/routes.ts'
@@ -25,11 +26,12 @@ export type PublishedFile = {
 export type RenderedPoint = { readonly artifact: Artifact; readonly files: readonly PublishedFile[] }
 
 /** Renders one canonical answer, and compresses it where it is text. */
-export function renderPoint(snapshot: Snapshot, point: Point): RenderedPoint {
+export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort): RenderedPoint {
   const rendered = renderAnswer(point.id, snapshot, point.params)
   const key = artifactKey(snapshot.dataset.version, routeOf(point.id), point.params)
   const { 'content-type': mediaType = '', ...headers } = rendered.headers
-  const twins = isBinary(point.params.format) ? [] : compressTwins(rendered.bytes)
+  const { format } = point.params
+  const twins = isBinary(format) ? [] : compressTwins(rendered.bytes, format, effort)
   const artifact = {
     url: canonicalPath(point.id, point.params),
     key,

@@ -1,10 +1,13 @@
 import { Tinypool } from 'tinypool'
+import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { batchPoints } from './batch-points.ts'
 import { inLanes } from './in-lanes.ts'
-import type { Point, RenderedPoint } from './render-point.ts'
+import type { SizedPoint } from './published-points.ts'
+import type { RenderedPoint } from './render-point.ts'
 import type { RenderTask } from './render-worker.ts'
 import { writePoint } from './write-point.ts'
 
@@ -13,36 +16,43 @@ export type RenderOrder = {
   readonly store: ObjectStore
   readonly version: string
   /** In the order of the work: the largest first. */
-  readonly points: readonly Point[]
+  readonly points: readonly SizedPoint[]
   readonly snapshot: SnapshotBytes
+  readonly effort: Effort
   readonly threads: number
   readonly progress: Progress
 }
 
 /**
- * Points that wait for a disk or a network while the threads render the next ones. Enough to keep two cores busy on a
+ * Batches that wait for a disk or a network while the threads render the next ones. Enough to keep two cores busy on a
  * slow disk; bounded, because their bytes are in memory.
  */
-const POINTS_IN_WRITING = 8
+const BATCHES_IN_WRITING = 8
 
 /**
  * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines of the
  * manifest come back by key, in whatever order the work ended.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
-  const { store, version, points, threads } = order
+  const { store, version, points, effort, threads } = order
   const snapshot = toShared(order.snapshot)
   const pool = createPool(threads)
   const tell = createCounter(order.progress, points.length)
   try {
-    const artifacts = await inLanes(points, threads + POINTS_IN_WRITING, async point => {
-      const task: RenderTask = { version, snapshot, point }
-      const rendered: RenderedPoint = await pool.run(task)
-      await writePoint(store, rendered)
-      tell()
-      return rendered.artifact
-    })
-    return artifacts.sort((a, b) => (a.key < b.key ? -1 : 1))
+    const artifacts = await inLanes(
+      batchPoints(points, threads),
+      threads + BATCHES_IN_WRITING,
+      async batch => {
+        const task: RenderTask = { version, snapshot, points: batch, effort }
+        const rendered: RenderedPoint[] = await pool.run(task)
+        for (const point of rendered) {
+          await writePoint(store, point)
+          tell()
+        }
+        return rendered.map(({ artifact }) => artifact)
+      },
+    )
+    return artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
   } finally {
     await pool.destroy()
   }

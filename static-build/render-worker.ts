@@ -1,4 +1,6 @@
-// A thread of the static build: gets a canonical point, returns its files as bytes and its line of the manifest.
+// A thread of the static build: gets canonical points, returns their files as bytes and their lines of the manifest.
+import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
+import type { Effort } from '#core/contract/effort.ts'
 import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
 import type { Snapshot } from '#core/snapshot/snapshot.ts'
 import type { SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
@@ -8,13 +10,26 @@ export type RenderTask = {
   readonly version: string
   /** The snapshot on shared memory: every thread reads the same bytes. */
   readonly snapshot: SnapshotBytes
-  readonly point: Point
+  readonly points: readonly Point[]
+  readonly effort: Effort
 }
 
 /** Decoding costs a pass over the document, so a thread does it once; one build has one snapshot. */
 let decoded: { readonly version: string; readonly snapshot: Snapshot } | null = null
 
-export function runTask({ version, snapshot, point }: RenderTask): RenderedPoint {
+/** Gives a `RenderedPoint` for each point, to whoever asked the pool. */
+export function runTask({ version, snapshot, points, effort }: RenderTask) {
   if (decoded?.version !== version) decoded = { version, snapshot: decodeSnapshot(snapshot) }
-  return renderPoint(decoded.snapshot, point)
+  const whole = decoded.snapshot
+  return handOver(points.map(point => renderPoint(whole, point, effort)))
 }
+
+/** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */
+const handOver = (rendered: RenderedPoint[]) => {
+  const message: Transferable = { [kTransferable]: rendered.flatMap(ownBuffers), [kValue]: rendered }
+  return Tinypool.move(message)
+}
+
+/** Small buffers of Node are parts of one that it keeps. Those are copied, as everything is that is not named here. */
+const ownBuffers = ({ files }: RenderedPoint): ArrayBufferLike[] =>
+  files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer)

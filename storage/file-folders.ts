@@ -5,19 +5,15 @@ import { codeOf } from './error-code.ts'
 /** Times that a folder is made for a file: another process that removes its last file takes it away again. */
 const MOST_TRIES = 5
 
-/** Makes the folder of a path, and puts a file there. */
-export async function inFolder(
-  path: string,
-  put: () => Promise<void>,
-  triesLeft = MOST_TRIES,
-): Promise<void> {
+/** Puts something at a path, and makes its folder where there is none: of the files of a version the fewest are the first. */
+export async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
   try {
-    await makeFolder(dirname(path))
-    await put()
+    return await put()
   } catch (error) {
-    if (!isMissing(error) || triesLeft <= 1) throw error
-    await inFolder(path, put, triesLeft - 1)
+    if (!isMissing(error) || triesLeft <= 0) throw error
   }
+  await makeFolder(dirname(path))
+  return inFolder(path, put, triesLeft - 1)
 }
 
 /** Makes a folder and those above it, and flushes the entry of each new one: else a crash could lose the whole branch. */

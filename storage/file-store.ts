@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { codeOf } from './error-code.ts'
 import { withRemedy } from './file-errors.ts'
-import { flushFolder, inFolder, isMissing, makeFolder, removeWithFolders } from './file-folders.ts'
+import { flushFolder, inFolder, isMissing, removeWithFolders } from './file-folders.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 
@@ -99,11 +99,9 @@ async function withUnfinished<T>(
   { root, bytes, timeMs }: Placing,
   place: (unfinished: string) => Promise<T>,
 ): Promise<T> {
-  const folder = join(root, UNFINISHED)
-  await makeFolder(folder)
-  const path = join(folder, [hostname(), process.pid, threadId, counter++].join('~'))
+  const path = join(root, UNFINISHED, [hostname(), process.pid, threadId, counter++].join('~'))
   try {
-    const file = await open(path, 'w')
+    const file = await inFolder(path, () => open(path, 'w'))
     try {
       await file.writeFile(bytes)
       if (timeMs !== null) await file.utimes(timeMs / 1000, timeMs / 1000)

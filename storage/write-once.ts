@@ -1,7 +1,8 @@
 import type { ObjectHeaders, ObjectStore } from './object-store.ts'
 
 /** What to do about other bytes. A thread hands over no more of an error than its message: by this it is known. */
-export const OTHER_BYTES_REMEDY = 'build under a new --version, or use the code and the book that made it'
+export const OTHER_BYTES_REMEDY =
+  'build under a new --version, or use the code, the book and the --effort that made it'
 
 /**
  * Creates an object, or makes sure that the one already there is the same: so that a command that was killed can be

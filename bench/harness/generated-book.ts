@@ -11,6 +11,10 @@ const FIRST_DAY = parseIsoDate('2016-07-01') ?? 0
 const AFTER_LAST_DAY = parseIsoDate('2026-07-01') ?? 0
 const SEED = 4
 
+/** Bars in the average range that the stop is measured by: each time round the rules it is another, so no two trade alike. */
+const SHORTEST_RANGE = 10
+const RANGES = 61 // no divisor of it is one of the starts below: a rule that comes again begins on another day
+
 /** Every strategy begins a day after the one before, as far as that leaves most of the ten years. */
 const DISTINCT_STARTS = 10
 
@@ -24,7 +28,8 @@ export async function writeGeneratedBook(dir: string, strategies: number): Promi
   const files = ids.map((id, i) => {
     const [path = '', text = ''] = modules[i % modules.length] ?? []
     const name = path.slice('strategies/'.length, -'.ts'.length)
-    return [`strategies/${id}.ts`, text.replace(`'${name}'`, `'${id}'`)]
+    const atrBars = SHORTEST_RANGE + (Math.floor(i / modules.length) % RANGES)
+    return [`strategies/${id}.ts`, text.replace(`'${name}'`, `'${id}', atrBars: ${atrBars}`)]
   })
   await writeNewFolder(dir, {
     'catalogue.yaml': catalogue(ids),

@@ -1,5 +1,6 @@
 // A whole night at 10, 100 and 1 000 strategies over ten years: speed, the share of each step, memory, growth.
 import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,71 +8,141 @@ import { z } from 'zod'
 import { GENERATED_AS_OF, writeGeneratedBook } from '../harness/generated-book.ts'
 import type { Ground } from '../harness/ground.ts'
 import { ROOT } from '../harness/packages.ts'
-import { peakMib } from '../harness/process-use.ts'
+import { peakMib, processorSeconds } from '../harness/process-use.ts'
 import { atMost, type Figure, plain, type Section } from '../harness/report.ts'
 
 const LARGEST = 1000
-const MOST_SECONDS = 240
 const MOST_MIB = 2048
+/** With the effort that the size of the book asks for, and with brotli 5 everywhere. */
+const MOST_SECONDS = { default: 240, quick: 60 }
+/** Everything but correlation is linear: a strategy of the largest book costs no more than one of a tenth of it. */
+const MOST_GROWTH = 1.2
+
 const VERSION = '2026-07-01T00:15:00Z'
 
-/** How often the memory of the build is looked at; the kernel keeps its peak. */
+/** How often the memory and the processor time of the build are looked at; the kernel keeps the peak. */
 const LOOK_MS = 250
 
 const runFile = promisify(execFile)
-const summary = z.object({ timings_ms: z.record(z.string(), z.number()) })
+const summary = z.object({
+  timings_ms: z.record(z.string(), z.number()),
+  artifacts: z.object({ br_bytes: z.number() }),
+})
+
+type Effort = keyof typeof MOST_SECONDS
 
 /** `BENCH_BOOKS=10,100` leaves the largest out, which takes minutes. */
 export async function measureBuild({ folder }: Ground): Promise<Section> {
   const sizes = (process.env.BENCH_BOOKS ?? `10,100,${LARGEST}`).split(',').map(Number)
   const figures: Figure[] = []
-  for (const size of sizes) figures.push(...(await measureBook(folder, size)))
+  const quick: Built[] = []
+  for (const size of sizes) {
+    const book = join(folder, `book-${size}`)
+    await writeGeneratedBook(book, size)
+    for (const effort of ['default', 'quick'] as const) {
+      const built = await build(book, join(folder, 'store'), size, effort)
+      figures.push(...figuresOf(built))
+      if (effort === 'quick') quick.push(built)
+    }
+  }
   return {
     title: 'Builds',
     about:
-      'Reference strategies as modules on ten years of bars of 4 hours, read, replayed, marked, correlated, rendered, ' +
-      'compressed (brotli 11), written and read back, a thread a core; the wall clock of each step.',
-    figures,
+      'Reference strategies as modules on ten years of bars of 4 hours, no two alike: read, replayed, marked twice and ' +
+      'measured (compute), correlated, compared and saved (publish), rendered, compressed and written (render), read back ' +
+      '(verify), a thread a core. Wall clock; memory of all threads. Compressed as hard as the size of the book asks for, ' +
+      'and with `--effort quick`: brotli 5 everywhere.',
+    figures: [...figures, ...growth(quick)],
   }
 }
 
-async function measureBook(folder: string, size: number): Promise<Figure[]> {
-  const book = join(folder, `book-${size}`)
-  await writeGeneratedBook(book, size)
-  const { timings, peak } = await build(book, pathToFileURL(join(folder, `store-${size}`)).href)
-  const seconds = Object.values(timings).reduce((sum, ms) => sum + ms, 0) / 1000
+type Built = {
+  readonly size: number
+  readonly effort: Effort
+  readonly timings: Readonly<Record<string, number>>
+  readonly peakMib: number
+  readonly processorSeconds: number
+  readonly brMib: number
+}
+
+function figuresOf({ size, effort, timings, peakMib: peak, processorSeconds: used, brMib }: Built): Figure[] {
+  const seconds = secondsOf(timings)
   const shares = Object.entries(timings).map(([step, ms]) => `${step} ${Math.round(ms / seconds / 10)} %`)
-  const name = `${size} strategies`
-  const isLargest = size === LARGEST
+  const name = `${size} strategies${effort === 'quick' ? ', quick' : ''}`
+  const limited = (what: string, value: number, most: number, unit: string): Figure =>
+    size === LARGEST ? atMost(what, value, most, unit) : plain(what, value, unit)
   return [
-    isLargest ? atMost(`${name}: time`, seconds, MOST_SECONDS, 's') : plain(`${name}: time`, seconds, 's'),
+    limited(`${name}: time`, seconds, MOST_SECONDS[effort], 's'),
+    plain(`${name}: processor time`, used, 's'),
     { what: `${name}: share of the steps`, reached: shares.join(', ') },
     plain(`${name}: speed`, size / seconds, 'strategies a second'),
-    isLargest
-      ? atMost(`${name}: most memory`, peak, MOST_MIB, 'MiB')
-      : plain(`${name}: most memory`, peak, 'MiB'),
+    limited(`${name}: most memory`, peak, MOST_MIB, 'MiB'),
+    plain(`${name}: its brotli twins`, brMib, 'MiB'),
   ]
 }
 
-async function build(book: string, store: string) {
-  const command = [join(ROOT, 'cli/launcher.mjs'), 'build', '--json', '--book', book, '--store', store]
-  const running = runFile(process.execPath, [
-    ...command,
-    ...['--as-of', GENERATED_AS_OF, '--version', VERSION],
-  ])
-  let peak = 0
+const secondsOf = (timings: Readonly<Record<string, number>>): number =>
+  Object.values(timings).reduce((sum, ms) => sum + ms, 0) / 1000
+
+/**
+ * What one more strategy costs between one size and the next, without the correlation: what a build costs at any size
+ * (starting the threads) is in neither. From the third size on, beside the step before.
+ */
+function growth(builds: readonly Built[]): Figure[] {
+  const linear = builds.map(({ size, timings: { correlate = 0, ...rest } }) => ({
+    size,
+    seconds: secondsOf(rest),
+  }))
+  const steps = linear.slice(1).map(({ size, seconds }, i) => ({
+    size,
+    msEach: (1000 * (seconds - linear[i]!.seconds)) / (size - linear[i]!.size),
+  }))
+  return steps.flatMap(({ size, msEach }, i) => {
+    const before = steps[i - 1]
+    const cost = plain(`a strategy more, up to ${size}, quick, without correlation`, msEach, 'ms')
+    if (before === undefined) return [cost]
+    return [
+      cost,
+      atMost(`growth of it from ${before.size} to ${size}`, msEach / before.msEach, MOST_GROWTH, 'times'),
+    ]
+  })
+}
+
+async function build(book: string, folder: string, size: number, effort: Effort): Promise<Built> {
+  const command = [join(ROOT, 'cli/highwater.ts'), 'build', '--json', '--book', book]
+  const running = runFile(
+    process.execPath,
+    [
+      ...[
+        ...command,
+        '--store',
+        pathToFileURL(folder).href,
+        '--as-of',
+        GENERATED_AS_OF,
+        '--version',
+        VERSION,
+      ],
+      ...(effort === 'quick' ? ['--effort', 'quick'] : []),
+    ],
+    { maxBuffer: 64 << 20 }, // a summary has a line a strategy
+  )
+  let [peak, used] = [0, 0]
   const look = setInterval(() => {
-    peakMib(running.child.pid ?? 0).then(
-      mib => {
-        if (mib > peak) peak = mib
+    const pid = running.child.pid ?? 0
+    Promise.all([peakMib(pid), processorSeconds(pid)]).then(
+      ([mib, seconds]) => {
+        peak = Math.max(peak, Number.isNaN(mib) ? 0 : mib) // none where it is about to end
+        used = Math.max(used, seconds)
       },
       () => {}, // it has ended
     )
   }, LOOK_MS)
   try {
-    const { stdout } = await running
-    return { timings: summary.parse(JSON.parse(stdout)).timings_ms, peak }
+    const { timings_ms: timings, artifacts } = summary.parse(JSON.parse((await running).stdout))
+    const brMib = artifacts.br_bytes / 2 ** 20
+    return { size, effort, timings, peakMib: peak, processorSeconds: used, brMib }
   } finally {
     clearInterval(look)
+    for (const each of [folder, `${folder}.private`]) await rm(each, { recursive: true, force: true })
   }
 }

@@ -4,8 +4,9 @@
  */
 export function toText(value: number): string {
   if (!Number.isFinite(value)) throw new Error(`refusing to publish the number ${value}`)
-  const [digits = '', exponent] = String(value).split('e')
-  if (exponent === undefined) return digits
+  const text = String(value)
+  if (!text.includes('e')) return text // nearly always: an export has millions
+  const [digits = '', exponent] = text.split('e')
   const sign = digits.startsWith('-') ? '-' : ''
   const [whole = '', fraction = ''] = digits.slice(sign.length).split('.')
   const shift = Number(exponent)

@@ -1,6 +1,7 @@
 // The manifest of a version: what was published, byte for byte. A manifest means that the version is complete.
 import { z } from 'zod'
 import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
+import { EFFORTS } from './effort.ts'
 import type { PointerEntry } from './pointer.ts'
 
 const twin = z.object({
@@ -49,8 +50,12 @@ export const manifest = z.object({
       node: z.string(),
       commit: z.string().nullable(),
       lockfile_sha256: z.string().nullable(),
+      effort: z
+        .enum(EFFORTS)
+        .optional()
+        .describe('How hard its twins were compressed; older versions do not say.'),
     })
-    .describe('The code that built the version.'),
+    .describe('The code that built the version, and how hard it compressed.'),
   inputs_sha256: z
     .string()
     .nullable()

@@ -74,11 +74,13 @@ export function ruin(account: Account, price: number, barOpen: number): void {
 }
 
 function settleUpTo(account: Account, ms: number): void {
-  if (account.open.length === 0) return
-  const due = account.open.filter(({ trade }) => endOf(trade) <= ms)
-  if (due.length === 0) return
-  for (const { base, trade } of due) account.realised += base * (trade.account_return ?? 0)
-  account.open = account.open.filter(({ trade }) => endOf(trade) > ms)
+  let due = 0
+  for (const { base, trade } of account.open) {
+    if (endOf(trade) > ms) continue
+    account.realised += base * (trade.account_return ?? 0)
+    due++
+  }
+  if (due > 0) account.open = account.open.filter(({ trade }) => endOf(trade) > ms)
 }
 
 // The price of the entry is the market's price at that instant, for the trades that are open already. Those

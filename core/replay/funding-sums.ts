@@ -10,15 +10,16 @@ const NO_FUNDING: FundingSums = { t: new Float64Array(0), paid: new Float64Array
 
 /**
  * The sums for funding at the last close known at each event. Before the first close there is no price, and
- * nothing is charged: no position can have been carried in. O(events x log bars).
+ * nothing is charged: no position can have been carried in. O(events + bars): both ascend.
  */
 export function sumFunding(bars: Bars, funding: Funding | null): FundingSums {
   if (funding === null) return NO_FUNDING
   const paid = new Float64Array(funding.t.length)
   let sum = 0
+  let closed = 0 // bars that had closed by the event
   for (let i = 0; i < paid.length; i++) {
-    const known = lastAtOrBefore(bars.t, funding.t[i]! - bars.timeframeMs)
-    if (known >= 0) sum += funding.rate[i]! * bars.c[known]!
+    while (closed < bars.t.length && bars.t[closed]! + bars.timeframeMs <= funding.t[i]!) closed++
+    if (closed > 0) sum += funding.rate[i]! * bars.c[closed - 1]!
     paid[i] = sum
   }
   return { t: funding.t, paid }

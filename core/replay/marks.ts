@@ -142,11 +142,12 @@ function markBars(account: Account, bars: Bars, closes: DailyCloses): EpochDay |
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
-    if (ruinedOn === null && closeBar(account, bars, i, day) <= 0) {
+    const equity = ruinedOn === null ? closeBar(account, bars, i, day) : 0
+    closes.equity[day - closes.first] = Math.max(equity, 0)
+    if (ruinedOn === null && equity <= 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)
       ruinedOn = day
     }
-    closes.equity[day - closes.first] = equityAt(account, bars.c[i]!, bars.t[i]!)
   }
   return ruinedOn
 }

@@ -67,11 +67,20 @@ function seriesTable(all: readonly Series[]): Uint8Array {
   return toArrow(
     {
       strategy: positions(all.map(({ values }) => values.length)),
-      t: Int32Array.from(all.flatMap(series => Array.from(series.values, (_, i) => dayOf(series, i)))),
+      t: days(all),
       ret: concatenate(all.map(({ values }) => values)),
     },
     ['t'],
   )
+}
+
+function days(all: readonly Series[]): Int32Array {
+  const column = new Int32Array(all.reduce((sum, { values }) => sum + values.length, 0))
+  let at = 0
+  for (const series of all) {
+    for (let i = 0; i < series.values.length; i++) column[at++] = dayOf(series, i)
+  }
+  return column
 }
 
 function tradeTable(strategies: readonly StrategyData[]): Uint8Array {

@@ -33,7 +33,7 @@ export const toOutcomes = (trades: readonly ClosedTrade[]): TradeOutcome[] =>
 /** The columns of the snapshot; what is unknown is NaN. */
 export function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {
   const floats = (at: (trade: ClosedTrade) => number | null): Float64Array =>
-    Float64Array.from(trades, trade => at(trade) ?? Number.NaN)
+    Float64Array.from(trades.map(trade => at(trade) ?? Number.NaN))
   return {
     side: { codes: Uint8Array.from(trades, ({ side }) => SIDES.indexOf(side)), words: SIDES },
     entry_time: floats(trade => trade.entry_time),

@@ -2,7 +2,7 @@ import pMap from 'p-map'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
-import { sha256 } from '#storage/digest.ts'
+import { sha256Aside } from '#storage/digest.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { filePlace } from './places.ts'
 import { type Found, type Place, type PublicReader, tryRead } from './reader.ts'
@@ -40,7 +40,7 @@ export async function fileFaults(
   const tell = () => progress({ step: 'verify', done, total: promised.length, unit: 'objects' })
   tell()
   const check = async (each: Promised): Promise<Fault | null> => {
-    const fault = faultOf(reader, each, await read(each.place))
+    const fault = await faultOf(reader, each, await read(each.place))
     done++
     tell()
     return fault
@@ -63,11 +63,11 @@ function promisedBy({ hasTwins }: PublicReader, version: string, artifact: Artif
   return [plain, ...twins]
 }
 
-function faultOf(
+async function faultOf(
   reader: PublicReader,
   { place, bytes, sha256: digest }: Promised,
   found: Found,
-): Fault | null {
+): Promise<Fault | null> {
   if (!(found instanceof Uint8Array)) return absenceOf(reader, place, found)
   if (found.length !== bytes) {
     return faultAt(
@@ -77,7 +77,7 @@ function faultOf(
       `is altered: it has ${found.length} bytes, ${bytes} were published`,
     )
   }
-  return sha256(found) === digest
+  return (await sha256Aside(found)) === digest
     ? null
     : faultAt(reader, place, 'altered', 'is altered: its digest is not the one in the manifest')
 }

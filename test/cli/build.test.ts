@@ -59,7 +59,7 @@ describe('build', () => {
     expect(people.out).toMatch(/^ash +single +14 +1 +3\.00 /m)
     expect(await served()).toBe('2024-01-15T06:00:00Z')
 
-    const program = await build('--json', '--version', '2024-01-16T00:15:00Z')
+    const program = await build('--json', '--version', '2024-01-16T00:15:00Z', '--effort', 'quick')
     expect([program.code, program.err]).toEqual([0, ''])
     expect(program.out).toMatch(/^\{.*\}\n$/)
     const summary = summarySchema.parse(JSON.parse(program.out))

@@ -63,6 +63,10 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
       "highwater: --threads: expected a whole number from 1 to 64, got '65'\n",
     ],
     [
+      ['build', '--book', 'x', '--effort', 'most'],
+      "highwater: --effort: expected best, good, quick, got 'most'\n",
+    ],
+    [
       ['build', '--book', 'x', '--threads', ''],
       "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
     ],

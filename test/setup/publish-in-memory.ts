@@ -70,7 +70,7 @@ export async function renderAll(
     const { id } = route
     if (!isResource(id)) continue
     for (const params of canonicalPoints(route, ids)) {
-      const rendered = renderPoint(snapshot, { id, params })
+      const rendered = renderPoint(snapshot, { id, params }, 'best')
       await writePoint(store, rendered)
       artifacts.push(rendered.artifact)
     }

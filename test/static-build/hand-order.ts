@@ -23,6 +23,7 @@ export const orderOf = (
   privateStore,
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
   inputs: {},
+  effort: null,
   threads: 1,
   progress: () => {},
   now: () => Date.parse(version),
@@ -35,10 +36,15 @@ export const publishInProcess = (stores: MemoryStores, version: string, lastRetu
   publishVersion({ ...orderOf(version, stores, lastReturn), render: renderHere })
 
 /** Renders in this thread, one point after the other. */
-export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, snapshot, points }) => {
+export const renderHere: NonNullable<PublishOrder['render']> = async ({
+  store,
+  snapshot,
+  points,
+  effort,
+}) => {
   const decoded = decodeSnapshot(snapshot)
   const artifacts = await inLanes(points, 1, async point => {
-    const rendered = renderPoint(decoded, point)
+    const rendered = renderPoint(decoded, point, effort)
     await writePoint(store, rendered)
     return rendered.artifact
   })

@@ -37,8 +37,8 @@ describe('publishing', () => {
     await publishInProcess(stores, HAND_VERSION)
     const [before, privateBefore] = [await digestsOf(stores.store), await digestsOf(stores.privateStore)]
     await expect(publishInProcess(stores, HAND_VERSION, 0.02)).rejects.toThrow(
-      'exists with other bytes, and what is published never changes: build under a new --version, or use the code and ' +
-        'the book that made it',
+      'exists with other bytes, and what is published never changes: build under a new --version, or use the code, the ' +
+        'book and the --effort that made it',
     )
     expect(describeDifferences(before, await digestsOf(stores.store))).toEqual([])
     expect(describeDifferences(privateBefore, await digestsOf(stores.privateStore))).toEqual([])

@@ -24,25 +24,29 @@ export function push(window: Window, value: number): number | null {
 }
 
 /** The simple moving average (SMA): the mean of a full window. */
-export function mean(window: Window): number | null {
-  const sum = foldFull(window, add)
-  return sum === null ? null : sum / window.size
-}
-
-// Folds from the oldest value to the newest, so that a sum is rounded the same way wherever the ring happens
-// to begin: two runs with different starts then agree to the last bit. A running sum would not.
-function foldFull({ size, values, oldest }: Window, fold: (a: number, b: number) => number): number | null {
+export function mean({ size, values, oldest }: Window): number | null {
   if (values.length < size) return null
-  let result = values[oldest]!
-  for (let i = oldest + 1; i < size; i++) result = fold(result, values[i]!)
-  for (let i = 0; i < oldest; i++) result = fold(result, values[i]!)
-  return result
+  // From the oldest value to the newest, so that the sum is rounded the same way wherever the ring happens to begin: two
+  // runs with different starts then agree to the last bit. A running sum would not.
+  let sum = values[oldest]!
+  for (let i = oldest + 1; i < size; i++) sum += values[i]!
+  for (let i = 0; i < oldest; i++) sum += values[i]!
+  return sum / size
 }
 
-const add = (a: number, b: number): number => a + b
-// Functions of our own, because the built-in ones are twice as slow when they are passed on.
-const larger = (a: number, b: number): number => Math.max(a, b)
-const smaller = (a: number, b: number): number => Math.min(a, b)
+function highest({ size, values }: Window): number | null {
+  if (values.length < size) return null
+  let high = values[0]!
+  for (let i = 1; i < size; i++) if (values[i]! > high) high = values[i]!
+  return high
+}
+
+function lowest({ size, values }: Window): number | null {
+  if (values.length < size) return null
+  let low = values[0]!
+  for (let i = 1; i < size; i++) if (values[i]! < low) low = values[i]!
+  return low
+}
 
 /** The range of the last `size` bars: highest high and lowest low. */
 export type Channel = { readonly highs: Window; readonly lows: Window }
@@ -54,8 +58,8 @@ export const createChannel = (size: number): Channel => ({
 
 /** Takes the bar in, and gives the range of the bars before it: no bar can leave a range that contains it. */
 export function updateChannel({ highs, lows }: Channel, bar: Bar): { high: number; low: number } | null {
-  const high = foldFull(highs, larger)
-  const low = foldFull(lows, smaller)
+  const high = highest(highs)
+  const low = lowest(lows)
   push(highs, bar.h)
   push(lows, bar.l)
   return high === null || low === null ? null : { high, low }
