@@ -32,7 +32,7 @@ export const addBuildOptions = (command: Command): Command =>
     .option('--threads <n>', 'worker threads (default: one a core)')
     .option(
       '--effort <best|good|quick>',
-      'how hard files are compressed (default: best up to 200 strategies, good above)',
+      'how hard files are compressed (default: BUILD_EFFORT, or best up to 200 strategies and good above)',
     )
     .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
     .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
@@ -40,7 +40,7 @@ export const addBuildOptions = (command: Command): Command =>
 /** Throws a UsageError where an option is none. */
 export function toBuildOrder(options: BuildOptions, surroundings: Surroundings): BuildOrder {
   const { env, root } = surroundings
-  const { redisUrl, signals } = parseEnvironment(env, dataFolder(root, env))
+  const { redisUrl, signals, operations } = parseEnvironment(env, dataFolder(root, env))
   return {
     book: resolve(surroundings.cwd, options.book),
     ...storeUrls(options, surroundings),
@@ -52,7 +52,7 @@ export function toBuildOrder(options: BuildOptions, surroundings: Surroundings):
     redisUrl,
     alertWays: signals,
     threads: parseThreads(options.threads, surroundings.cores),
-    effort: parseEffort(options.effort),
+    effort: parseEffort(options.effort) ?? operations.buildEffort,
   }
 }
 

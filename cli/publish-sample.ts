@@ -39,7 +39,7 @@ function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment):
 
 const sampleOrder = (
   book: string,
-  { storeUrl, privateStoreUrl, s3, signals }: Environment,
+  { storeUrl, privateStoreUrl, s3, signals, operations }: Environment,
   { cores }: Surroundings,
 ): BuildOrder => ({
   book,
@@ -54,5 +54,5 @@ const sampleOrder = (
   redisUrl: null, // nobody ran the sample live
   alertWays: signals,
   threads: threadsFor(cores),
-  effort: null,
+  effort: operations.buildEffort,
 })

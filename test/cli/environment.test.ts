@@ -15,7 +15,13 @@ const SIGNALS = {
   logLevel: 'info',
 }
 
-const OPERATIONS = { adminHost: '127.0.0.1', adminPort: null, importCommand: null, pingUrl: null }
+const OPERATIONS = {
+  adminHost: '127.0.0.1',
+  adminPort: null,
+  buildEffort: null,
+  importCommand: null,
+  pingUrl: null,
+}
 
 describe('the environment', () => {
   test('may be empty: everything has a safe default, and listens to this machine alone', () => {

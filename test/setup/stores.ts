@@ -56,7 +56,7 @@ export function buildArgs({ url, privateUrl }: Stores, order: BuildArgs = {}): s
   const { book = TINY_BOOK, version = NEXT_VERSION, asOf = TINY_LAST_DAY, threads = 1 } = order
   return [
     ...['build', '--book', book, '--store', url, '--private-store', privateUrl, '--version', version],
-    ...['--threads', String(threads)],
+    ...['--threads', String(threads), '--effort', 'quick'], // what is small is not what these builds show
     ...(asOf === null ? [] : ['--as-of', asOf]),
   ]
 }
