@@ -14,6 +14,7 @@ import { type CacheUse, noCacheUse } from './cache-use.ts'
 import { createGate } from './gate.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
+import { createTurns } from './turns.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
 const CACHE_BYTES = 64 << 20
@@ -26,6 +27,9 @@ const LARGE_CELLS = 100_000
 
 /** Large answers that wait or are made: each takes its megabytes several times over, and the time of the others. */
 const MOST_LARGE = 2
+
+/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
+const MOST_COMPRESSIONS = 4
 
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const
@@ -110,12 +114,14 @@ async function renderReady(
 ): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
-  const body = used === 'identity' ? bytes : await COMPRESS[used](bytes)
+  const body = used === 'identity' ? bytes : await takeTurn(() => COMPRESS[used](bytes))
   return toReadyAnswer(body, used, etagOf(served, id, params, used), {
     ...headers,
     ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
   })
 }
+
+const takeTurn = createTurns(MOST_COMPRESSIONS)
 
 /** From what determines the bytes, not from the bytes: a validator without a pass over them. */
 function etagOf({ version }: ServedVersion, id: ResourceId, params: Params, coding: Coding): string {
@@ -127,10 +133,13 @@ const quickBrotli = promisify(brotliCompress)
 const quickGzip = promisify(gzip)
 const quickZstd = promisify(zstdCompress)
 
+/** What repeats lies a row or two back, and a table of a thousand places finds it sooner than a larger one. */
+const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 10 }
+
 const COMPRESS: {
   readonly [C in Exclude<Coding, 'identity'>]: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>
 } = {
-  zstd: bytes => quickZstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  zstd: bytes => quickZstd(bytes, { params: ZSTD }),
   br: bytes =>
     quickBrotli(bytes, {
       params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
