@@ -28,6 +28,15 @@ const LARGE_CELLS = 100_000
 /** Large answers that wait or are made: each takes its megabytes several times over, and the time of the others. */
 const MOST_LARGE = 2
 
+/**
+ * From here on an uncompressed text is kept only once it is asked for again: it is made anew in less time than the garbage
+ * collector takes for one that has grown old in the cache, as nearly all of them would.
+ */
+const BULKY_BYTES = 32 << 10
+
+/** Addresses of such texts that are remembered. */
+const MOST_REMEMBERED = 4096
+
 /** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
 const MOST_COMPRESSIONS = 4
 
@@ -57,6 +66,7 @@ export function createComputedAnswers(): ComputedAnswers {
     maxSize: CACHE_BYTES,
     sizeCalculation: answer => answer.bytes.length,
   })
+  const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
   const use = noCacheUse()
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
   const throughGate = createGate(
@@ -83,7 +93,8 @@ export function createComputedAnswers(): ComputedAnswers {
       const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
       const answer = (isLarge ? throughGate(render) : render())
         .then(ready => {
-          cache.set(key, ready)
+          if (isDear(id, params, ready) || remembered.has(key)) cache.set(key, ready)
+          else remembered.set(key, true)
           return ready
         })
         .finally(() => inFlight.delete(key))
@@ -98,6 +109,13 @@ export function createComputedAnswers(): ComputedAnswers {
     },
   }
 }
+
+/** Whether an answer is small, or costs more to make again than a column of numbers. */
+const isDear = (id: ResourceId, { format }: Params, { bytes, headers }: ReadyAnswer): boolean =>
+  bytes.length < BULKY_BYTES ||
+  headers['content-encoding'] !== undefined ||
+  isBinary(format) ||
+  id === 'export'
 
 const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
   `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`

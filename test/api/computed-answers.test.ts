@@ -59,6 +59,34 @@ describe('a computed answer', () => {
   })
 })
 
+describe('a long text that nobody wants compressed', () => {
+  const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
+  const book = { version: long.dataset.version, snapshot: long }
+  const asked = { ...DEFAULT_PARAMS, sid: 'long', risk_pct: 0.013 }
+
+  test('is made again for who asks a second time, and kept from then on', async () => {
+    const computed = createComputedAnswers()
+    const ask = () => computed.compute({ ...served, ...book }, 'curve', asked, 'identity')
+    const [first, second] = [await ask(), await ask()]
+    expect(second).not.toBe(first)
+    expect(second).toEqual(first)
+    expect(await ask()).toBe(second)
+  })
+
+  test('is kept at once where it is short, compressed, binary or of the whole book', async () => {
+    const computed = createComputedAnswers()
+    for (const [id, more, coding] of [
+      ['returns', { period: 'weekly' }, 'identity'],
+      ['returns', {}, 'zstd'],
+      ['returns', { format: 'arrow' }, 'identity'],
+      ['export', {}, 'identity'],
+    ] as const) {
+      const ask = () => computed.compute({ ...served, ...book }, id, { ...asked, ...more }, coding)
+      expect(await ask()).toBe(await ask())
+    }
+  })
+})
+
 describe('an export of a large book', () => {
   const days = Float64Array.from({ length: 10_000 }, (_, i) => ((i * 7919) % 101) / 5000 - 0.01)
   const ids = Array.from({ length: 10 }, (_, i) => `s${i}`)
