@@ -12,7 +12,7 @@ import {
   VALUE_BYTES,
   VALUES_AT,
 } from './row-desk.ts'
-import { AT } from './rows-kernel.ts'
+import { AT } from './rows-layout.ts'
 import { writeSignificant } from './significant-digits.ts'
 
 /** The text around the date and the number of a row; `next` ends a row and begins another. */

@@ -1,7 +1,8 @@
 import { type EpochDay, parseIsoDate } from '#core/calendar.ts'
 import { createWriter, toBytes } from './byte-writer.ts'
 import { writeDate } from './calendar-date.ts'
-import { AT, createWriteRows, DECADES, SMALLEST_EXPONENT, type WriteRows } from './rows-kernel.ts'
+import { createWriteRows, type WriteRows } from './rows-kernel.ts'
+import { AT, DECADES, SMALLEST_EXPONENT } from './rows-layout.ts'
 
 /** The memory of the kernel of rows, and the kernel on it. */
 export type RowDesk = {

@@ -1,29 +1,9 @@
 // A WebAssembly module that is written out here instruction by instruction: rows of a date and a number. JavaScript checks
 // every store for its bounds, and puts numbers on the heap where functions hand them over; this takes a quarter of the time.
 // Opcodes: WebAssembly Core Specification 2.0, section 5.4.
+import { AT, SMALLEST_EXPONENT } from './rows-layout.ts'
 import * as wasm from './wasm-code.ts'
 import { f64, i32, i64, local, v128 } from './wasm-code.ts'
-
-/** Where the kernel finds what it reads; row-desk.ts lays it out. */
-export const AT = {
-  /** The text of every number below 10 000, in four bytes. */
-  four: 0,
-  /** Where each decade but the first begins, between two NaN: no number is beyond them. */
-  borders: 40_000,
-  /** The power of ten for each decade. */
-  scales: 40_192,
-  /** The text between date and number, and the one between rows: sixteen bytes each. */
-  between: 40_384,
-  next: 40_400,
-  /** Where the text ended. */
-  end: 40_416,
-  /** The text of every day in sixteen bytes, from 1970-01-01 on. */
-  days: 40_448,
-} as const
-
-/** The decades of the kernel: from 1e-12 up to 1e9. Beyond them scaling by an exact power of ten is impossible. */
-export const SMALLEST_EXPONENT = -12
-export const DECADES = 21
 
 /**
  * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
@@ -118,25 +98,23 @@ const advance = (pointer: wasm.Local, bytes: readonly number[]): number[] =>
   pointer.set(i32.add(pointer.get, bytes))
 
 /** From the decade of the row before: the numbers of a series lie close to one another. NaN is in whichever. */
-const findDecade = (): number[] => [
-  ...wasm.block([
+const findDecade = (): number[] => {
+  const magnitude = f64.magnitude(value.get)
+  return [
+    ...walk(f64.below(magnitude, f64.load(decade.get, AT.borders)), -ENTRY_BYTES),
+    ...walk(f64.atLeast(magnitude, f64.load(decade.get, AT.borders + ENTRY_BYTES)), ENTRY_BYTES),
+  ]
+}
+
+/** From decade to decade while it is not the right one. */
+const walk = (isOff: readonly number[], bytes: number): number[] =>
+  wasm.block([
     ...wasm.loop([
-      ...wasm.breakIf(1, i32.isZero(f64.below(f64.magnitude(value.get), f64.load(decade.get, AT.borders)))),
-      ...advance(decade, i32.constant(-ENTRY_BYTES)),
+      ...wasm.breakIf(1, i32.isZero(isOff)),
+      ...advance(decade, i32.constant(bytes)),
       ...wasm.repeat(0),
     ]),
-  ]),
-  ...wasm.block([
-    ...wasm.loop([
-      ...wasm.breakIf(
-        1,
-        i32.isZero(f64.atLeast(f64.magnitude(value.get), f64.load(decade.get, AT.borders + ENTRY_BYTES))),
-      ),
-      ...advance(decade, i32.constant(ENTRY_BYTES)),
-      ...wasm.repeat(0),
-    ]),
-  ]),
-]
+  ])
 
 const zero = (): number[] => [...i32.store8(out.get, i32.constant(ZERO), 0), ...advance(out, i32.constant(1))]
 
