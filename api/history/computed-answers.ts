@@ -131,12 +131,11 @@ async function renderReady(
   hasDigest: boolean,
 ): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
+  const digest = hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const body = used === 'identity' ? bytes : await takeTurn(() => COMPRESS[used](bytes))
-  return toReadyAnswer(body, used, etagOf(served, id, params, used), {
-    ...headers,
-    ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
-  })
+  if (used !== 'identity') bytes.buffer.transfer(0) // its memory is free now, and not when the garbage collector finds it
+  return toReadyAnswer(body, used, etagOf(served, id, params, used), { ...headers, ...digest })
 }
 
 const takeTurn = createTurns(MOST_COMPRESSIONS)
