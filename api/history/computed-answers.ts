@@ -61,6 +61,9 @@ export type ComputedAnswers = {
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
+/** An answer that is being made, and whether more than one wait for it. */
+type Running = { isShared: boolean; answer: Promise<ReadyAnswer> }
+
 export function createComputedAnswers(): ComputedAnswers {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: CACHE_BYTES,
@@ -68,7 +71,7 @@ export function createComputedAnswers(): ComputedAnswers {
   })
   const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
   const use = noCacheUse()
-  const inFlight = new Map<string, Promise<ReadyAnswer>>()
+  const inFlight = new Map<string, Running>()
   const throughGate = createGate(
     MOST_LARGE,
     `${MOST_LARGE} large answers are being made already; ask again in a moment`,
@@ -86,20 +89,28 @@ export function createComputedAnswers(): ComputedAnswers {
       const running = inFlight.get(key)
       if (running !== undefined) {
         use.shared++
-        return running // equal requests at the same time are one computation
+        running.isShared = true
+        return running.answer // equal requests at the same time are one computation
       }
       use.misses++
       const render = () => renderReady(served, id, params, coding, hasDigest)
       const isLarge = id === 'export' && cellsOf(served.snapshot, params) >= LARGE_CELLS
-      const answer = (isLarge ? throughGate(render) : render())
-        .then(ready => {
-          if (isDear(id, params, ready) || remembered.has(key)) cache.set(key, ready)
-          else remembered.set(key, true)
-          return ready
-        })
-        .finally(() => inFlight.delete(key))
-      inFlight.set(key, answer)
-      return answer
+      const mine: Running = { isShared: false, answer: isLarge ? throughGate(render) : render() }
+      const keep = (ready: ReadyAnswer): ReadyAnswer => {
+        inFlight.delete(key) // from here on nobody can come to share it
+        if (isDear(id, params, ready) || remembered.has(key)) cache.set(key, ready)
+        else {
+          remembered.set(key, true)
+          if (!mine.isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
+        }
+        return ready
+      }
+      mine.answer = mine.answer.then(keep, error => {
+        inFlight.delete(key)
+        throw error
+      })
+      inFlight.set(key, mine)
+      return mine.answer
     },
     // A binary format is kept under `identity` alone, and is found by who accepts no coding.
     peek(served, path, acceptEncoding) {

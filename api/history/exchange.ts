@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -41,6 +42,8 @@ export type HistoryParts = {
 
 /** What a request carries from its first handler to its answer. */
 export type HistoryEnv = {
+  /** What Node writes to. Hono's type conceals that there is no such object at all where no server is around the app. */
+  Bindings: { readonly outgoing?: ServerResponse }
   Variables: {
     startedMs: number
     /** The version that the request began with: it ends with it, also where it ends in an error. */
@@ -75,6 +78,8 @@ export function sendReady(
     return new Response(null, { status: 304, headers: { ...headers, etag: answer.etag } })
   }
   c.set('bytes', answer.bytes.length)
+  // Not where the connection breaks: Node may still be at it then, and the garbage collector knows.
+  if (answer.release !== undefined) c.env?.outgoing?.once('finish', answer.release)
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 

@@ -5,6 +5,8 @@ export type ReadyAnswer = {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
   readonly headers: Readonly<Record<string, string>>
+  /** Frees the body once it is sent. Only an answer has it that is sent once and kept by nobody. */
+  readonly release?: () => void
 }
 
 /** Puts together a body in a coding, its validator and the headers of the answer itself. */

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { ServedVersion } from '#api/history/served-version.ts'
 import type { VersionSource } from '#api/history/version-source.ts'
+import { startServer } from '#api/http-server.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { handSnapshot } from '../setup/hand-snapshot.ts'
 import { createTestApp, openHistoryApp } from '../setup/history-app.ts'
@@ -14,6 +15,14 @@ let served: ServedVersion
 beforeAll(async () => {
   const { source } = await openHistoryApp(inject('tinyStore'))
   served = source.current()!
+})
+
+const sourceOf = (version: ServedVersion): VersionSource => ({
+  current: () => version,
+  history: () => null,
+  checks: () => version.checks,
+  unfitVersion: () => null,
+  refresh: async () => ({ kind: 'unchanged' }),
 })
 
 const PARAMS = { ...DEFAULT_PARAMS, sid: 'ash', risk_pct: 0.013 }
@@ -69,8 +78,40 @@ describe('a long text that nobody wants compressed', () => {
     const ask = () => computed.compute({ ...served, ...book }, 'curve', asked, 'identity')
     const [first, second] = [await ask(), await ask()]
     expect(second).not.toBe(first)
-    expect(second).toEqual(first)
+    expect([second.bytes, second.headers]).toEqual([first.bytes, first.headers])
     expect(await ask()).toBe(second)
+  })
+
+  test('frees its memory once it is sent, unless others have it, too', async () => {
+    const computed = createComputedAnswers()
+    const ask = (risk_pct: number) =>
+      computed.compute({ ...served, ...book }, 'curve', { ...asked, risk_pct }, 'identity')
+    const [alone, first, other] = [await ask(0.011), ...(await Promise.all([ask(0.012), ask(0.012)]))]
+    expect(alone.bytes.length).toBeGreaterThan(0)
+    alone.release?.()
+    expect(alone.bytes.length).toBe(0)
+    expect(other).toBe(first)
+    for (const answer of [first, await ask(0.011), await ask(0.011)]) expect(answer.release).toBeUndefined()
+  })
+
+  test('is whole for each who asks a server, whether it is freed, shared or kept, and outside of a server', async () => {
+    const { store, privateStore } = createMemoryStores()
+    const source = sourceOf({ ...served, ...book })
+    const { app, errors } = await createTestApp(store, privateStore, { source })
+    const refuse = () => ({ status: 400, headers: {}, body: '' }) as const
+    const server = await startServer(() => ({ fetch: app.fetch, answerError: refuse }), '127.0.0.1', 0)
+    const path = '/v1/strategies/long/curve?risk_pct=0.01'
+    const headers = { 'accept-encoding': 'identity' }
+    const ask = async (more: string) => (await fetch(server.url + path + more, { headers })).text()
+    const alone = await ask('3')
+    const texts = [...(await Promise.all([ask('3'), ask('3')])), await ask('3')]
+    const shared = await Promise.all([ask('4'), ask('4'), ask('4')])
+    await server.close()
+    expect(alone.length).toBeGreaterThan(50_000)
+    expect(new Set([alone, ...texts])).toEqual(new Set([await (await app.request(`${path}3`)).text()]))
+    expect(new Set(shared)).toEqual(new Set([await (await app.request(`${path}4`)).text()]))
+    expect((await app.request(`${path}5`)).status).toBe(200)
+    expect(errors).toEqual([])
   })
 
   test('is kept at once where it is short, compressed, binary or of the whole book', async () => {
@@ -142,13 +183,7 @@ describe('an export of a large book', () => {
 
   test('that is turned away is told so in the envelope, with when to come back', async () => {
     const { store, privateStore } = createMemoryStores()
-    const source: VersionSource = {
-      current: () => book,
-      history: () => null,
-      checks: () => book.checks,
-      unfitVersion: () => null,
-      refresh: async () => ({ kind: 'unchanged' }),
-    }
+    const source = sourceOf(book)
     const { app, errors } = await createTestApp(store, privateStore, { source })
     const answers = await Promise.all(
       [1, 2, 3].map(i =>
