@@ -13,12 +13,25 @@ import { createLargeAnswers } from './large-answers.ts'
 import { LARGE_LIMITS, type LargeLimits } from './large-limits.ts'
 import { type ReadyAnswer, type StreamedAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
+import { createTurns } from './turns.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
 const CACHE_BYTES = 64 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
+
+/**
+ * From here on an uncompressed text is kept only once it is asked for again: it is made anew in less time than the garbage
+ * collector takes for one that has grown old in the cache, as nearly all of them would.
+ */
+const BULKY_BYTES = 32 << 10
+
+/** Addresses of such texts that are remembered. */
+const MOST_REMEMBERED = 4096
+
+/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
+const MOST_COMPRESSIONS = 4
 
 /**
  * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
@@ -39,6 +52,14 @@ export type ComputedAnswers = {
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
+type Asked = {
+  readonly served: ServedVersion
+  readonly id: ResourceId
+  readonly params: Params
+  readonly coding: Coding
+  readonly hasDigest: boolean
+}
+
 export function createComputedAnswers(
   limits: LargeLimits = LARGE_LIMITS,
   cacheBytes: number = CACHE_BYTES,
@@ -48,18 +69,23 @@ export function createComputedAnswers(
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = noCacheUse()
+  const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  const keep = (key: string, answer: ReadyAnswer, isCheap: boolean): void => {
+    if (isCheap && !remembered.has(key)) remembered.set(key, true)
+    else cache.set(key, answer)
+  }
   const inFlight = new Map<string, Promise<ReadyAnswer>>()
   const large = createLargeAnswers(use, (key, answer) => cache.set(key, answer), limits)
-  const renderOnce = (key: string, render: () => Promise<ReadyAnswer>): Promise<ReadyAnswer> => {
+  const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
       return running // equal requests at the same time are one computation
     }
     use.misses++
-    const answer = render()
+    const answer = renderReady(asked)
       .then(ready => {
-        cache.set(key, ready)
+        keep(key, ready, isCheap(asked, ready))
         return ready
       })
       .finally(() => inFlight.delete(key))
@@ -77,7 +103,7 @@ export function createComputedAnswers(
         use.hits++
         return cached
       }
-      if (!isLarge) return renderOnce(key, () => renderReady(served, id, params, coding, hasDigest))
+      if (!isLarge) return renderOnce({ served, id, params, coding, hasDigest }, key)
       const etag = etagOf(served, id, params, coding)
       return large({ key, etag, coding, render: () => renderBlocks(id, served.snapshot, params) })
     },
@@ -90,6 +116,13 @@ export function createComputedAnswers(
   }
 }
 
+/** Whether an answer is long, and cost no more than writing a column of numbers. */
+const isCheap = ({ id, params }: Asked, { bytes, headers }: ReadyAnswer): boolean =>
+  bytes.length >= BULKY_BYTES &&
+  headers['content-encoding'] === undefined &&
+  (id === 'curve' || id === 'returns') &&
+  !isBinary(params.format)
+
 const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
   `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`
 
@@ -100,21 +133,16 @@ function cellsOf(served: ServedVersion, id: ResourceId, { period, ids }: Params)
   return served.snapshot.strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
 }
 
-async function renderReady(
-  served: ServedVersion,
-  id: ResourceId,
-  params: Params,
-  coding: Coding,
-  hasDigest: boolean,
-): Promise<ReadyAnswer> {
+async function renderReady({ served, id, params, coding, hasDigest }: Asked): Promise<ReadyAnswer> {
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
-  const body = await compress(bytes, used)
-  return toReadyAnswer(body, used, etagOf(served, id, params, used), {
-    ...headers,
-    ...(hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}),
-  })
+  const digest = hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}
+  const body = used === 'identity' ? bytes : await takeTurn(() => compress(bytes, used))
+  if (used !== 'identity') bytes.buffer.transfer(0) // its memory is free now, and not when the garbage collector finds it
+  return toReadyAnswer(body, used, etagOf(served, id, params, used), { ...headers, ...digest })
 }
+
+const takeTurn = createTurns(MOST_COMPRESSIONS)
 
 /** From what determines the bytes, not from the bytes: a validator without a pass over them. */
 function etagOf({ version }: ServedVersion, id: ResourceId, params: Params, coding: Coding): string {

@@ -26,7 +26,7 @@ app.get('/curve', async c => {
   })
   const text = JSON.stringify({ data, meta: { risk_pct: level } })
   if (!c.req.header('accept-encoding')?.includes('gzip')) return c.body(text, 200, JSON_TYPE)
-  return c.body(Uint8Array.from(await compress(text, { level: 6 })), 200, {
+  return c.body(new Uint8Array(await compress(text, { level: 6 })), 200, {
     ...JSON_TYPE,
     'content-encoding': 'gzip',
   })

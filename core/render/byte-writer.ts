@@ -67,26 +67,3 @@ export function writeAscii(writer: ByteWriter, text: string): void {
 
 /** The UTF-8 bytes of a text that is written many times. */
 export const toBytes = (text: string): Uint8Array => encoder.encode(text)
-
-/** Bytes in words of eight, the last one filled up with zeros: `writeWords` copies them in a few stores. */
-export type Words = { readonly words: Float64Array; readonly length: number }
-
-/** Any text of ASCII: no eight of its bytes are a NaN, which a store might alter. */
-export function toWords(text: string): Words {
-  const bytes = toBytes(text)
-  const filled = new Uint8Array(Math.ceil(bytes.length / 8) * 8)
-  filled.set(bytes)
-  const view = new DataView(filled.buffer)
-  const words = Float64Array.from({ length: filled.length / 8 }, (_, i) => view.getFloat64(i * 8, true))
-  return { words, length: bytes.length }
-}
-
-/** Room for what the last word writes past the end. */
-export const WORD_SLACK = 8
-
-/** Writes such bytes; there must be room for them and the slack. */
-export function writeWords(writer: ByteWriter, { words, length }: Words): void {
-  const { view, length: start } = writer
-  for (let i = 0; i < words.length; i++) view.setFloat64(start + i * 8, words[i]!, true)
-  writer.length = start + length
-}

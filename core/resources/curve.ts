@@ -4,7 +4,7 @@ import { findStrategy } from './find-strategy.ts'
 import { strategyLinks } from './links.ts'
 import { CURVE_NOTE } from './notes.ts'
 import { seriesTable } from './returns.ts'
-import { assertPublishable, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { assertPublishable, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 /** `/v1/strategies/{sid}/curve`: the daily equity, compounded from 1.0, at any risk level. */
 export const curve: Resource = (snapshot, params) => {
@@ -12,7 +12,7 @@ export const curve: Resource = (snapshot, params) => {
   const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
   const { daily, base_risk_pct } = strategy
   if (level !== null) assertPublishable(strategy, level)
-  const equity = equityCurve(rescaled(daily.values, strategy, level))
+  const equity = equityCurve(daily.values, riskFactor(level, base_risk_pct))
   const table = seriesTable({ ...daily, values: equity }, 'equity')
   return {
     data: table,

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import type { ServedVersion } from '#api/history/served-version.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { handSnapshot } from '../setup/hand-snapshot.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
 
 let served: ServedVersion
@@ -62,4 +63,32 @@ test('exports of a small book are never turned away', async () => {
     computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, 'br'),
   )
   expect(new Set((await Promise.all(answers)).map(({ etag }) => etag)).size).toBe(levels.length)
+})
+
+describe('a long text that nobody wants compressed', () => {
+  const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
+  const book = { version: long.dataset.version, snapshot: long }
+  const asked = { ...DEFAULT_PARAMS, sid: 'long', risk_pct: 0.013 }
+
+  test('is made again for who asks a second time, and kept from then on', async () => {
+    const computed = createComputedAnswers()
+    const ask = () => computed.compute({ ...served, ...book }, 'curve', asked, 'identity')
+    const [first, second] = [await ask(), await ask()]
+    expect(second).not.toBe(first)
+    expect(second).toEqual(first)
+    expect(await ask()).toBe(second)
+  })
+
+  test('is kept at once where it is short, compressed, binary or of the whole book', async () => {
+    const computed = createComputedAnswers()
+    for (const [id, more, coding] of [
+      ['returns', { period: 'weekly' }, 'identity'],
+      ['returns', {}, 'zstd'],
+      ['returns', { format: 'arrow' }, 'identity'],
+      ['export', {}, 'identity'],
+    ] as const) {
+      const ask = () => computed.compute({ ...served, ...book }, id, { ...asked, ...more }, coding)
+      expect(await ask()).toBe(await ask())
+    }
+  })
 })

@@ -1,0 +1,182 @@
+// A WebAssembly module that is written out here instruction by instruction: rows of a date and a number. JavaScript checks
+// every store for its bounds, and puts numbers on the heap where functions hand them over; this takes a quarter of the time.
+// Opcodes: WebAssembly Core Specification 2.0, section 5.4.
+import { AT, SMALLEST_EXPONENT } from './rows-layout.ts'
+import * as wasm from './wasm-code.ts'
+import { f64, i32, i64, local, v128 } from './wasm-code.ts'
+
+/**
+ * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
+ * this to a tie the kernel cannot know which way to round.
+ */
+const TIE_MARGIN = 1e-5
+
+/**
+ * Writes rows from the values at `from` until those at `to`, the first of them of the day whose text is at `day`, days
+ * `stride` bytes apart, to `out`. Each is a date, `between`, a number, and `next`. Gives the place of the first value that
+ * was not written: `to`, or one that only the exact way can round.
+ */
+export type WriteRows = (
+  from: number,
+  to: number,
+  day: number,
+  stride: number,
+  out: number,
+  betweenBytes: number,
+  nextBytes: number,
+) => number
+
+/** The kernel on a memory. */
+export const createWriteRows = (memory: WebAssembly.Memory): WriteRows =>
+  new WebAssembly.Instance<{ readonly f: WriteRows }>(
+    new WebAssembly.Module(wasm.moduleOf(7, LOCALS, rows())),
+    { m: { m: memory } },
+  ).exports.f
+
+// Parameters, in their order, and the variables after them.
+const [from, to, day, stride, out] = [local(0), local(1), local(2), local(3), local(4)]
+const [betweenBytes, nextBytes] = [local(5), local(6)]
+const [decade, rest, middle, low, first] = [local(7), local(8), local(9), local(10), local(11)]
+const [digits, top] = [local(12), local(13)]
+const [value, scaled, rounded] = [local(14), local(15), local(16)]
+const [between, next] = [local(17), local(18)]
+
+const LOCALS = [
+  [5, wasm.I32],
+  [2, wasm.I64],
+  [3, wasm.F64],
+  [2, wasm.V128],
+] as const
+
+const ENTRY_BYTES = 8
+const DATE_BYTES = 10
+const DIGITS = 10
+const [MINUS, POINT, ZERO] = [45, 46, 48]
+
+/** The decade of 1, as the offset of its entries. */
+const OF_ONE = -SMALLEST_EXPONENT * ENTRY_BYTES
+
+const rows = (): number[] => [
+  ...between.set(v128.load(i32.constant(0), AT.between)),
+  ...next.set(v128.load(i32.constant(0), AT.next)),
+  ...decade.set(i32.constant(OF_ONE)),
+  ...wasm.block([
+    ...wasm.loop([...wasm.breakIf(1, i32.atLeast(from.get, to.get)), ...row(), ...wasm.repeat(0)]),
+  ]),
+  ...i32.store(i32.constant(0), out.get, AT.end),
+  ...from.get,
+]
+
+/** Nothing of a row is written before it is sure that all of it can be. */
+const row = (): number[] => [
+  ...value.set(f64.load(from.get, 0)),
+  ...findDecade(),
+  ...scaled.set(f64.multiply(f64.magnitude(value.get), f64.load(decade.get, AT.scales))),
+  ...rounded.set(f64.nearest(scaled.get)),
+  ...wasm.breakIf(1, i32.isZero(f64.atMost(f64.magnitude(f64.subtract(scaled.get, rounded.get)), MARGIN))),
+  ...wasm.breakIf(1, i32.isZero(i32.or(hasTenDigits(), isZero()))),
+  ...v128.store(out.get, v128.load(day.get, 0), 0),
+  ...advance(out, i32.constant(DATE_BYTES)),
+  ...v128.store(out.get, between.get, 0),
+  ...advance(out, betweenBytes.get),
+  ...wasm.either(isZero(), zero(), number()),
+  ...v128.store(out.get, next.get, 0),
+  ...advance(out, nextBytes.get),
+  ...advance(day, stride.get),
+  ...advance(from, i32.constant(ENTRY_BYTES)),
+]
+
+const MARGIN = f64.constant(0.5 - TIE_MARGIN)
+
+const isZero = (): number[] => f64.equals(value.get, f64.constant(0))
+
+/** Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up, eleven. False for NaN. */
+const hasTenDigits = (): number[] =>
+  i32.and(f64.atLeast(scaled.get, f64.constant(1e9)), f64.below(rounded.get, f64.constant(1e10)))
+
+const advance = (pointer: wasm.Local, bytes: readonly number[]): number[] =>
+  pointer.set(i32.add(pointer.get, bytes))
+
+/** From the decade of the row before: the numbers of a series lie close to one another. NaN is in whichever. */
+const findDecade = (): number[] => {
+  const magnitude = f64.magnitude(value.get)
+  return [
+    ...walk(f64.below(magnitude, f64.load(decade.get, AT.borders)), -ENTRY_BYTES),
+    ...walk(f64.atLeast(magnitude, f64.load(decade.get, AT.borders + ENTRY_BYTES)), ENTRY_BYTES),
+  ]
+}
+
+/** From decade to decade while it is not the right one. */
+const walk = (isOff: readonly number[], bytes: number): number[] =>
+  wasm.block([
+    ...wasm.loop([
+      ...wasm.breakIf(1, i32.isZero(isOff)),
+      ...advance(decade, i32.constant(bytes)),
+      ...wasm.repeat(0),
+    ]),
+  ])
+
+const zero = (): number[] => [...i32.store8(out.get, i32.constant(ZERO), 0), ...advance(out, i32.constant(1))]
+
+/** Sign, digits, point, and no zeros at the end. */
+const number = (): number[] => [
+  ...i32.store8(out.get, i32.constant(MINUS), 0),
+  ...advance(out, f64.below(value.get, f64.constant(0))),
+  ...wasm.either(i32.below(decade.get, i32.constant(OF_ONE)), fraction(), mixed()),
+  ...out.set(i32.add(first.get, i32.constant(DIGITS))),
+  ...wasm.either(i32.equals(lastByte(), i32.constant(ZERO)), trim(), []),
+]
+
+/** `0.`, a zero for each decade below that of 0.1, and the digits. */
+const fraction = (): number[] => [
+  ...i64.store(out.get, i64.constant(0x3030_3030_3030_2e30n), 0),
+  ...i64.store(out.get, i64.constant(0x3030_3030_3030_3030n), 8),
+  ...first.set(
+    i32.add(
+      out.get,
+      i32.shiftRight(i32.subtract(i32.constant(OF_ONE + ENTRY_BYTES), decade.get), i32.constant(3)),
+    ),
+  ),
+  ...spread(),
+]
+
+/** The digits one place further than they begin; then the whole ones move before the point. */
+const mixed = (): number[] => [
+  ...first.set(i32.add(out.get, i32.constant(1))),
+  ...spread(),
+  ...rest.set(decade.get),
+  ...wasm.loop([
+    ...i32.store8(out.get, i32.load8(out.get, 1), 0),
+    ...advance(out, i32.constant(1)),
+    ...advance(rest, i32.constant(-ENTRY_BYTES)),
+    ...wasm.repeatIf(0, i32.atLeast(rest.get, i32.constant(OF_ONE))),
+  ]),
+  ...i32.store8(out.get, i32.constant(POINT), 0),
+]
+
+/** Ten digits at `first`: two and twice four. */
+const spread = (): number[] => [
+  ...digits.set(i64.fromDouble(rounded.get)),
+  ...top.set(i64.divide(digits.get, i64.constant(1e8))),
+  ...rest.set(i32.fromLong(i64.subtract(digits.get, i64.multiply(top.get, i64.constant(1e8))))),
+  ...middle.set(i32.divide(rest.get, i32.constant(1e4))),
+  ...low.set(i32.subtract(rest.get, i32.multiply(middle.get, i32.constant(1e4)))),
+  ...i32.store16(first.get, i32.shiftRight(four(i32.fromLong(top.get)), i32.constant(16)), 0),
+  ...i32.store(first.get, four(middle.get), 2),
+  ...i32.store(first.get, four(low.get), 6),
+]
+
+const four = (number: readonly number[]): number[] =>
+  i32.load(i32.shiftLeft(number, i32.constant(2)), AT.four)
+
+/** The byte before `out`. */
+const lastByte = (): number[] => i32.load8(i32.subtract(out.get, i32.constant(1)), 0)
+
+/** `out` goes back over zeros, of which there is one, and over the point where nothing is left behind it. */
+const trim = (): number[] => [
+  ...wasm.loop([
+    ...advance(out, i32.constant(-1)),
+    ...wasm.repeatIf(0, i32.equals(lastByte(), i32.constant(ZERO))),
+  ]),
+  ...out.set(i32.subtract(out.get, i32.equals(lastByte(), i32.constant(POINT)))),
+]

@@ -1,0 +1,136 @@
+// As much of an assembler of WebAssembly as the kernel of rows needs. An expression is its bytes; operands come first.
+// Opcodes: WebAssembly Core Specification 2.0, section 5.4.
+
+type Code = readonly number[]
+
+export const I32 = 0x7f
+export const I64 = 0x7e
+export const F64 = 0x7c
+export const V128 = 0x7b
+
+const EMPTY = 0x40
+const END = 0x0b
+
+/** A module of one function `f` of integers that gives an integer, on the memory `m.m`. */
+export function moduleOf(
+  parameters: number,
+  locals: readonly (readonly [count: number, type: number])[],
+  code: Code,
+): Uint8Array<ArrayBuffer> {
+  const body = [locals.length, ...locals.flat(), ...code, END]
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, [1, 0x60, parameters, ...Array.from({ length: parameters }, () => I32), 1, I32]),
+    ...section(2, [1, 1, 0x6d, 1, 0x6d, 0x02, 0x00, 0]), // memory `m.m`
+    ...section(3, [1, 0]),
+    ...section(7, [1, 1, 0x66, 0x00, 0]), // function `f`
+    ...section(10, [1, ...sized(body)]),
+  ])
+}
+
+const section = (id: number, content: Code): number[] => [id, ...sized(content)]
+const sized = (content: Code): number[] => [...unsigned(content.length), ...content]
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
+}
+
+/** LEB128 of a number with a sign, which is bit 6 of the last byte. */
+function signed(value: bigint): number[] {
+  const low = Number(value & 0x7fn)
+  const rest = value >> 7n
+  const isLast = rest === (low & 0x40 ? -1n : 0n)
+  return isLast ? [low] : [low | 0x80, ...signed(rest)]
+}
+
+export type Local = { readonly get: Code; readonly set: (value: Code) => number[] }
+
+export const local = (index: number): Local => ({
+  get: [0x20, index],
+  set: value => [...value, 0x21, index],
+})
+
+export const block = (body: Code): number[] => [0x02, EMPTY, ...body, END]
+export const loop = (body: Code): number[] => [0x03, EMPTY, ...body, END]
+export const either = (condition: Code, then: Code, otherwise: Code): number[] => [
+  ...[...condition, 0x04, EMPTY, ...then],
+  ...(otherwise.length === 0 ? [] : [0x05, ...otherwise]),
+  END,
+]
+
+/** Leaves the block that is so many levels outside. */
+export const breakIf = (level: number, condition: Code): number[] => [...condition, 0x0d, level]
+
+/** Begins the loop again that is so many levels outside: what is a way out of a block is a way back in a loop. */
+export const repeatIf = breakIf
+export const repeat = (level: number): number[] => [0x0c, level]
+
+type Binary = (a: Code, b: Code) => number[]
+type Load = (at: Code, offset: number) => number[]
+type Store = (at: Code, value: Code, offset: number) => number[]
+
+const unary =
+  (...opcode: Code) =>
+  (a: Code): number[] => [...a, ...opcode]
+const binary =
+  (opcode: number): Binary =>
+  (a, b) => [...a, ...b, opcode]
+const load =
+  (...opcode: Code): Load =>
+  (at, offset) => [...at, ...opcode, 0, ...unsigned(offset)]
+const store =
+  (...opcode: Code): Store =>
+  (at, value, offset) => [...at, ...value, ...opcode, 0, ...unsigned(offset)]
+
+/** Comparisons, division and the shift to the right are of numbers without a sign. */
+export const i32 = {
+  constant: (value: number): number[] => [0x41, ...signed(BigInt(value))],
+  add: binary(0x6a),
+  subtract: binary(0x6b),
+  multiply: binary(0x6c),
+  divide: binary(0x6e),
+  and: binary(0x71),
+  or: binary(0x72),
+  shiftLeft: binary(0x74),
+  shiftRight: binary(0x76),
+  equals: binary(0x46),
+  below: binary(0x49),
+  atLeast: binary(0x4f),
+  isZero: unary(0x45),
+  fromLong: unary(0xa7),
+  load: load(0x28),
+  load8: load(0x2d),
+  store: store(0x36),
+  store8: store(0x3a),
+  store16: store(0x3b),
+} as const
+
+export const i64 = {
+  constant: (value: number | bigint): number[] => [0x42, ...signed(BigInt(value))],
+  subtract: binary(0x7d),
+  multiply: binary(0x7e),
+  divide: binary(0x80),
+  /** Without its fraction. */
+  fromDouble: unary(0xfc, 0x06),
+  store: store(0x37),
+} as const
+
+export const f64 = {
+  constant: (value: number): number[] => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)],
+  magnitude: unary(0x99),
+  /** To the nearest integer, to the even one of two. */
+  nearest: unary(0x9e),
+  subtract: binary(0xa1),
+  multiply: binary(0xa2),
+  equals: binary(0x61),
+  below: binary(0x63),
+  atMost: binary(0x65),
+  atLeast: binary(0x66),
+  load: load(0x2b),
+} as const
+
+export const v128 = {
+  load: load(0xfd, 0x00),
+  store: store(0xfd, 0x0b),
+} as const
