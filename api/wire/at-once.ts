@@ -14,8 +14,8 @@ export type AtOnceAnswer = {
 }
 
 export type AtOnce = {
-  /** Null where the app must be asked. */
-  readonly answer: (request: PlainRequest) => AtOnceAnswer | null
+  /** Null where the app must be asked; a rejection, too, leaves the request to the app. */
+  readonly answer: (request: PlainRequest) => AtOnceAnswer | Promise<AtOnceAnswer | null> | null
   /** The time of day, epoch milliseconds: for the header `Date`. */
   readonly now: () => number
 }

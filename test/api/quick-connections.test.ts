@@ -43,6 +43,69 @@ describe('a connection', () => {
   })
 })
 
+describe('an answer that is being made', () => {
+  const MADE: AtOnceAnswer = {
+    status: 200,
+    fields: ['content-length', '4'],
+    body: Uint8Array.from(Buffer.from('made')),
+    ms: 0,
+  }
+
+  /** A server whose answers are held back until they are given. */
+  async function startHeld() {
+    const { promise: asked, resolve: tellAsked } = Promise.withResolvers<void>()
+    const { promise, resolve: give, reject: fail } = Promise.withResolvers<AtOnceAnswer | null>()
+    const server = await start(tellPath, {}, ({ path }) => {
+      if (path !== '/held') return null
+      tellAsked()
+      return promise
+    })
+    return { server, asked, give, fail }
+  }
+  const HELD = QUICK.replace(QUICK_PATH, '/held')
+
+  test('comes before the answers to what is asked after it', async () => {
+    const { server, asked, give } = await startHeld()
+    const socket = open(server, HELD)
+    await asked
+    socket.write(LAST)
+    setTimeout(give, 20, MADE)
+    expect(await text(socket)).toMatch(/made.*\/last/s)
+  })
+
+  test('is left to the app where it fails, or is none', async () => {
+    for (const settle of ['fail', 'give'] as const) {
+      const held = await startHeld()
+      const socket = open(held.server, HELD)
+      await held.asked
+      if (settle === 'give') held.give(null)
+      else held.fail(new Error('failed'))
+      socket.write(LAST)
+      expect(await text(socket)).toMatch(/\/held.*\/last/s)
+    }
+  })
+
+  test('goes out whole when the server is asked to end meanwhile', async () => {
+    const { server, asked, give } = await startHeld()
+    const socket = open(server, HELD)
+    await asked
+    const closed = server.close()
+    setTimeout(give, 20, MADE)
+    expect(await text(socket)).toMatch(/made$/)
+    await closed
+  })
+
+  test('is for nobody when its client has gone', async () => {
+    const { server, asked, give } = await startHeld()
+    const socket = open(server, HELD)
+    await asked
+    socket.resetAndDestroy()
+    await new Promise(resolve => setTimeout(resolve, 20))
+    give(MADE)
+    expect(await text(open(server, QUICK + LAST))).toContain('/last')
+  })
+})
+
 describe('a client that asks and does not read', () => {
   const BODY = Uint8Array.from(Buffer.alloc(1 << 20, 'x'))
   const LARGE: AtOnceAnswer = {
