@@ -21,15 +21,18 @@ const ARGUMENTS = [
 ]
 
 /**
- * Starts a browser without a window. Rejects where this machine has none and Debian cannot bring one: a page that nobody
- * looked at would pass for one that is right.
+ * Starts a browser without a window. Rejects where this machine has none and Debian cannot bring one, and where it draws
+ * no letters: a page that nobody looked at would pass for one that is right.
  */
 export async function launchChromium(): Promise<Browser> {
   await bringChromium()
-  return chromium.launch({
+  const browser = await chromium.launch({
     ...(INSTALLED === undefined ? unpacked() : { executablePath: INSTALLED }),
     args: ARGUMENTS,
   })
+  if (await drawsLetters(browser)) return browser
+  await browser.close()
+  throw new Error('Chromium finds no font and draws no letters; install the package fonts-dejavu-core')
 }
 
 /** Unpacks Chromium where this machine has none: once, and for all who ask meanwhile. */
@@ -41,6 +44,15 @@ export async function bringChromium(): Promise<void> {
     const mend = 'install one, as /usr/bin/chromium or /usr/bin/google-chrome, and run the tests again'
     throw new Error(`this machine has no Chromium, and Debian brought none; ${mend}`, { cause: error })
   }
+}
+
+/** Without a font every text is 0 pixels wide, and no page is ever too wide. */
+async function drawsLetters(browser: Browser): Promise<boolean> {
+  const page = await browser.newPage()
+  await page.setContent('<span>letters</span>')
+  const box = await page.locator('span').boundingBox()
+  await page.close()
+  return box !== null && box.width > 0
 }
 
 /** How the unpacked one finds its libraries, and fonts that are the same on every machine. */
