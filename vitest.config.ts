@@ -14,6 +14,7 @@ const WEDGED_MS = 300_000
 
 const PUBLISH_TINY = './test/setup/publish-tiny.ts'
 const START_S3 = './test/setup/start-s3.ts'
+const BRING_CHROMIUM = './test/setup/bring-chromium.ts'
 
 const project = (
   name: string,
@@ -45,7 +46,10 @@ export default defineConfig({
       // On a real Redis, many of them: too slow for a check after every change.
       project('signals', { include: ['test/signals/**/*.test.ts'], isolate: false, globalSetup: [] }),
       // Whole programs, real processes, real servers and whole builds.
-      project('system', { include: ['test/system/**/*.test.ts'], globalSetup: [PUBLISH_TINY, START_S3] }),
+      project('system', {
+        include: ['test/system/**/*.test.ts'],
+        globalSetup: [PUBLISH_TINY, START_S3, BRING_CHROMIUM],
+      }),
     ],
   },
 })

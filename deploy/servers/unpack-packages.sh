@@ -13,15 +13,24 @@ exec 9> "$folder.lock"; flock 9
 echo "unpacking $* from Debian into $folder (once)" >&2
 work=$(mktemp -d "$folder.XXXXXX"); trap 'rm -rf "$work"' EXIT
 cd "$work"
-known() { apt-cache show "$1" > /dev/null 2>&1; }
-if ! known "$1"; then
-  [ "$(id -u)" = 0 ] || { echo "the package lists of this machine are empty: run 'apt-get update' as root first" >&2; exit 1; }
-  apt-get update -qq
-fi
+update() {
+  if [ "$(id -u)" != 0 ]; then
+    echo "the package lists of this machine may be empty or old: run 'apt-get update' as root first" >&2
+    return 1
+  fi
+  flock "$(dirname "$folder")/lists.lock" apt-get update -qq # other folders may be unpacked meanwhile
+}
 # The simulation names what is missing on this machine; what is installed is found by the programs anyway.
-apt-get install --simulate --no-install-recommends "$@" | awk '/^Inst /{ print $2 }' > missing
-for package in "$@"; do grep -qx "$package" missing || echo "$package" >> missing; done
-xargs apt-get download -qq < missing 2> apt.log || { cat apt.log >&2; exit 1; }
+download() {
+  rm -f ./*.deb
+  apt-get install --simulate --no-install-recommends "$@" > plan &&
+    awk '/^Inst /{ print $2 }' plan > missing &&
+    for package in "$@"; do grep -qx "$package" missing || echo "$package" >> missing; done &&
+    xargs apt-get download -qq < missing
+}
+apt-cache show "$1" > /dev/null 2>&1 || update
+# Old lists name packages that newer ones have replaced: a browser's are, within weeks.
+download "$@" 2> apt.log || { update && download "$@" 2> apt.log; } || { cat apt.log >&2; exit 1; }
 mkdir root
 for package in ./*.deb; do dpkg -x "$package" root; done
 echo "$*" > root/.packages

@@ -1,105 +1,95 @@
 // The operator's page in a real browser: what an operator does when a client calls, and what its policy forbids.
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import type { Redis } from 'ioredis'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http-server.ts'
 import { listenOperator } from '#api/operator/listen.ts'
 import { readDelivery } from '#signals/delivery/ledger.ts'
+import { launchChromium } from '../setup/chromium.ts'
 import { operatorParts, TOKEN } from '../setup/operator.ts'
 import { playScene } from '../setup/operator-scene.ts'
 import { startTestRedis, type TestRedis } from '../setup/redis.ts'
 import { NOW_MS } from '../setup/signals.ts'
 
-/** A browser is 300 MB: it is used where it is there, and fetched nowhere. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
-  existsSync(path),
-)
+describe('the operator page in Chromium', () => {
+  let server: TestRedis
+  let redis: Redis
+  let operator: RunningServer
+  let browser: Browser
 
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
-
-describe.skipIf(CHROMIUM === undefined)(
-  'the operator page in Chromium (skipped where none is installed)',
-  () => {
-    let server: TestRedis
-    let redis: Redis
-    let operator: RunningServer
-    let browser: Browser
-
-    beforeAll(async () => {
-      server = await startTestRedis()
-      redis = await server.connect()
-      await playScene(redis)
-      const parts = operatorParts(redis, {
-        random: size => randomBytes(size),
-        clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
-      })
-      operator = await listenOperator(parts, '127.0.0.1', 0)
-      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS })
+  beforeAll(async () => {
+    server = await startTestRedis()
+    redis = await server.connect()
+    await playScene(redis)
+    const parts = operatorParts(redis, {
+      random: size => randomBytes(size),
+      clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
     })
-    afterAll(async () => {
-      await browser?.close()
-      await operator?.close()
-      await server?.stop()
-    })
+    operator = await listenOperator(parts, '127.0.0.1', 0)
+    browser = await launchChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await operator?.close()
+    await server?.stop()
+  })
 
-    const logIn = async (width: number) => {
-      const context = await browser.newContext({ viewport: { width, height: 900 } })
-      const page = await context.newPage()
-      const violations: string[] = []
-      page.on('console', message => {
-        if (/content security policy/i.test(message.text())) violations.push(message.text())
-      })
-      await page.goto(`${operator.url}/ops`)
-      await page.getByLabel('Operator token').fill(TOKEN)
-      await page.getByRole('button', { name: 'Log in' }).click()
-      await page.waitForURL(`${operator.url}/ops`)
-      return { page, context, violations }
+  const logIn = async (width: number) => {
+    const context = await browser.newContext({ viewport: { width, height: 900 } })
+    const page = await context.newPage()
+    const violations: string[] = []
+    page.on('console', message => {
+      if (/content security policy/i.test(message.text())) violations.push(message.text())
+    })
+    await page.goto(`${operator.url}/ops`)
+    await page.getByLabel('Operator token').fill(TOKEN)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.waitForURL(`${operator.url}/ops`)
+    return { page, context, violations }
+  }
+
+  test('an operator logs in, sees a client in trouble, and replays what was given up', async () => {
+    const { page, context, violations } = await logIn(1280)
+    await page.getByRole('link', { name: 'north-ridge' }).first().click()
+    expect(await page.locator('main').innerText()).toContain('breaker open')
+    await page.getByRole('link', { name: 'Exhausted' }).click()
+    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
+    await page.getByRole('button', { name: 'Replay from 3' }).click()
+    await page.getByRole('status').waitFor()
+    expect(await page.getByRole('status').innerText()).toContain('owed again')
+    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')
+    expect(violations).toEqual([])
+    await context.close()
+  })
+
+  test('a form whose hidden field is gone is refused, and nothing changes', async () => {
+    const { page, context } = await logIn(1280)
+    await page.goto(`${operator.url}/ops/view/live`)
+    await page
+      .locator('form[action="/ops/view/live/halt"] input[name=csrf]')
+      .first()
+      .evaluate(field => field.remove())
+    await page.getByRole('button', { name: 'Halt all' }).click()
+    await page.getByText('this form is not of your session').waitFor()
+    expect(await redis.sismember('{hw}:halted', '*')).toBe(0)
+    await context.close()
+  })
+
+  test.each([1280, 400])('at %i pixels no page is wider than the window', async width => {
+    const { page, context } = await logIn(width)
+    const paths = [
+      '/ops',
+      ...['clients', 'clients/north-ridge', 'signals', 'signals/3', 'exhausted', 'live'].map(
+        name => `/ops/view/${name}`,
+      ),
+    ]
+    for (const path of paths) {
+      await page.goto(operator.url + path)
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
+      const folder = process.env.SCREENSHOTS
+      if (folder) await page.screenshot({ path: `${folder}/${path.replaceAll('/', '_')}-${width}.png` })
     }
-
-    test('an operator logs in, sees a client in trouble, and replays what was given up', async () => {
-      const { page, context, violations } = await logIn(1280)
-      await page.getByRole('link', { name: 'north-ridge' }).first().click()
-      expect(await page.locator('main').innerText()).toContain('breaker open')
-      await page.getByRole('link', { name: 'Exhausted' }).click()
-      expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-      await page.getByRole('button', { name: 'Replay from 3' }).click()
-      await page.getByRole('status').waitFor()
-      expect(await page.getByRole('status').innerText()).toContain('owed again')
-      expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')
-      expect(violations).toEqual([])
-      await context.close()
-    })
-
-    test('a form whose hidden field is gone is refused, and nothing changes', async () => {
-      const { page, context } = await logIn(1280)
-      await page.goto(`${operator.url}/ops/view/live`)
-      await page
-        .locator('form[action="/ops/view/live/halt"] input[name=csrf]')
-        .first()
-        .evaluate(field => field.remove())
-      await page.getByRole('button', { name: 'Halt all' }).click()
-      await page.getByText('this form is not of your session').waitFor()
-      expect(await redis.sismember('{hw}:halted', '*')).toBe(0)
-      await context.close()
-    })
-
-    test.each([1280, 400])('at %i pixels no page is wider than the window', async width => {
-      const { page, context } = await logIn(width)
-      const paths = [
-        '/ops',
-        ...['clients', 'clients/north-ridge', 'signals', 'signals/3', 'exhausted', 'live'].map(
-          name => `/ops/view/${name}`,
-        ),
-      ]
-      for (const path of paths) {
-        await page.goto(operator.url + path)
-        expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
-        const folder = process.env.SCREENSHOTS
-        if (folder) await page.screenshot({ path: `${folder}/${path.replaceAll('/', '_')}-${width}.png` })
-      }
-      await context.close()
-    })
-  },
-)
+    await context.close()
+  })
+})

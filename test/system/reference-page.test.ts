@@ -1,7 +1,6 @@
 // `/docs` in a real browser that reaches nothing but the service: every route is on it, in either scheme, at either width.
-import { existsSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { errorAnswer } from '#api/error-answer.ts'
 import { type RunningServer, startServer } from '#api/http-server.ts'
@@ -11,15 +10,9 @@ import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { launchChromium } from '../setup/chromium.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
 import { signalsParts } from '../setup/signals-app.ts'
-
-/** A browser is 300 MB: it is used where it is there, and fetched nowhere. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
-  existsSync(path),
-)
-
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
 
 /** Folds within folds of a schema. */
 const LEVELS = 8
@@ -37,7 +30,7 @@ const SIZES = [
   { colorScheme: 'light', width: 390 },
 ] as const
 
-describe.skipIf(CHROMIUM === undefined)('/docs in Chromium (skipped where none is installed)', () => {
+describe('/docs in Chromium', () => {
   let history: RunningServer
   let signals: RunningServer
   let browser: Browser
@@ -48,7 +41,7 @@ describe.skipIf(CHROMIUM === undefined)('/docs in Chromium (skipped where none i
     const { parts } = signalsParts(redis)
     history = await serve(request => app.fetch(request))
     signals = await serve(createSignalsApp(parts).fetch)
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ARGUMENTS })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()
