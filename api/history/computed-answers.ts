@@ -52,6 +52,9 @@ export type ComputedAnswers = {
   peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
+/** An answer that is being made, and whether more than one wait for it. */
+type Running = { isShared: boolean; answer: Promise<ReadyAnswer> }
+
 type Asked = {
   readonly served: ServedVersion
   readonly id: ResourceId
@@ -70,27 +73,30 @@ export function createComputedAnswers(
   })
   const use = noCacheUse()
   const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
-  const keep = (key: string, answer: ReadyAnswer, isCheap: boolean): void => {
-    if (isCheap && !remembered.has(key)) remembered.set(key, true)
-    else cache.set(key, answer)
-  }
-  const inFlight = new Map<string, Promise<ReadyAnswer>>()
+  const inFlight = new Map<string, Running>()
   const large = createLargeAnswers(use, (key, answer) => cache.set(key, answer), limits)
+  /** Keeps an answer, or remembers that it was made once; then it is free to go. */
+  const settle = (asked: Asked, key: string, ready: ReadyAnswer, { isShared }: Running): ReadyAnswer => {
+    if (!isCheap(asked, ready) || remembered.has(key)) {
+      cache.set(key, ready)
+      return ready
+    }
+    remembered.set(key, true)
+    return isShared ? ready : { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
+  }
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      return running // equal requests at the same time are one computation
+      running.isShared = true
+      return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    const answer = renderReady(asked)
-      .then(ready => {
-        keep(key, ready, isCheap(asked, ready))
-        return ready
-      })
-      .finally(() => inFlight.delete(key))
-    inFlight.set(key, answer)
-    return answer
+    const forget = (): void => void inFlight.delete(key) // from then on nobody can come to share it
+    const mine: Running = { isShared: false, answer: renderReady(asked).finally(forget) }
+    mine.answer = mine.answer.then(ready => settle(asked, key, ready, mine))
+    inFlight.set(key, mine)
+    return mine.answer
   }
   return {
     use: () => use,

@@ -87,7 +87,7 @@ function createFinish({ settings, clock, newRequestId, onAnswered }: QuickParts)
     })
     return isKnown
       ? { status, fields: notModified, body: null, ms }
-      : { status, fields: whole, body: answer.bytes, ms }
+      : { status, fields: whole, body: answer.bytes, ms, release: answer.release }
   }
 }
 

@@ -11,6 +11,8 @@ export type AtOnceAnswer = {
   readonly body: Uint8Array<ArrayBuffer> | null
   /** How long it took until it was there. */
   readonly ms: number
+  /** To be called when the body is sent, where nobody else has it. */
+  readonly release?: (() => void) | undefined
 }
 
 export type AtOnce = {

@@ -37,7 +37,7 @@ export function createQuickConnections(
 
   const take = (socket: Socket): void => {
     const send = (found: AtOnceAnswer | null, chunk: Buffer): boolean => {
-      if (found !== null) return writeAll(socket, wholeOf(found))
+      if (found !== null) return writeAll(socket, wholeOf(found), found.release)
       followed.leave()
       all.delete(socket)
       handOver(socket, chunk)
@@ -105,11 +105,13 @@ function follow(
   }
 }
 
-/** Whether the connection takes more. */
-function writeAll(socket: Socket, pieces: readonly Uint8Array[]): boolean {
-  if (pieces.length === 1) return socket.write(pieces[0]!)
+/** Whether the connection takes more. `release` is called when everything is on its way, and never where that fails. */
+function writeAll(socket: Socket, pieces: readonly Uint8Array[], release?: () => void): boolean {
+  const written = release && ((error?: Error | null): void => void (error || release()))
+  if (pieces.length === 1) return socket.write(pieces[0]!, written)
   socket.cork()
-  for (const piece of pieces) socket.write(piece)
+  for (const [i, piece] of pieces.entries())
+    socket.write(piece, i === pieces.length - 1 ? written : undefined)
   socket.uncork()
   return !socket.writableNeedDrain
 }

@@ -82,8 +82,14 @@ export function assertPublishable(
   level: RiskLevel,
 ): void {
   const factor = riskFactor(level, strategy.base_risk_pct)
-  if (factor !== 1 && passesNumbers(strategy.daily.values, factor)) throw tooLarge(strategy, level)
+  const { values } = strategy.daily
+  // The logarithm of 1 + x is x at the most: an equity that cannot grow so far need not be compounded to know.
+  const canPass = largestOf(values) * factor * values.length > LOG_LARGEST_PUBLISHED
+  if (factor !== 1 && canPass && passesNumbers(values, factor)) throw tooLarge(strategy, level)
 }
+
+/** Rounded down, so that what is below it is below it for sure. */
+const LOG_LARGEST_PUBLISHED = 704
 
 const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>
   new ApiError('validation_error', 'unfit query parameters: risk_pct', {
