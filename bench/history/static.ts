@@ -15,6 +15,7 @@ const TARGET = 0.7
 const CODING = { 'accept-encoding': 'br' }
 
 const BARE_SERVER = join(import.meta.dirname, 'bare-server.ts')
+const BARE_SOCKETS = join(import.meta.dirname, 'bare-sockets.ts')
 const SMALL = '/v1/strategies/alder/stats'
 
 /** Addresses of small, middle and large answers, and the files that they are. */
@@ -39,9 +40,11 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
     const ours = { server: tier, path, headers: CODING, status: 200 }
     const theirs = { ...ours, server: nginx, path: `/${file}` }
     figures.push(await compareAnswers(path, ours, theirs))
+    figures.push(await limitOfSockets(ours, theirs, stops))
     const known = { status: 304, headers: await validators(tier.url + path) }
     const knownThere = { status: 304, headers: await validators(`${nginx.url}/${file}`) }
     figures.push(await compareAnswers(`${path}, 304`, { ...ours, ...known }, { ...theirs, ...knownThere }))
+    figures.push(await limitOfSockets({ ...ours, ...known }, { ...theirs, ...knownThere }, stops))
   }
   // What a server on Node's own HTTP cannot pass.
   const bare = await startScript(BARE_SERVER, [`${tier.url}${SMALL}`])
@@ -62,6 +65,19 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
       'the same processor time.',
     figures,
   }
+}
+
+/** The same bytes from Node's sockets alone, beside nginx: what nothing on Node can pass. */
+async function limitOfSockets(ours: Asked, theirs: Asked, stops: Ground['stops']): Promise<Figure> {
+  const etag = ours.headers['if-none-match']
+  const bare = await startScript(BARE_SOCKETS, [
+    ...[ours.server.url + ours.path, CODING['accept-encoding']],
+    ...(etag === undefined ? [] : [etag]),
+  ])
+  stops.push(bare.stop)
+  const { reached } = await compareAnswers('limit', { ...ours, server: bare }, theirs)
+  await bare.stop()
+  return { what: 'the same bytes from bare sockets of Node', reached }
 }
 
 type Asked = Pick<Load, 'server' | 'path' | 'headers' | 'status'>
