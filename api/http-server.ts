@@ -7,7 +7,7 @@ import type { ErrorAnswer } from './error-answer.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
 import { endWith, methodNotAllowed, type ParserError, toRefusal } from './raw-refusal.ts'
 import { COMMON_HEADERS } from './shared-headers.ts'
-import { type AtOnce, type AtOnceAnswer, respond } from './wire/at-once.ts'
+import { type AtOnce, type AtOnceAnswer, answerOrLeave, respond } from './wire/at-once.ts'
 import { toPlainRequest } from './wire/plain-request.ts'
 import { createQuickConnections } from './wire/quick-connections.ts'
 
@@ -93,11 +93,10 @@ function answer(server: Server, connections: Connections, app: HttpApp): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     const refusal = connections.isSurplus(request.socket) ? overloaded() : refusalOf(request)
     if (refusal !== null) return refuse(response, app.answerError(refusal))
-    const plain = app.atOnce === undefined ? null : toPlainRequest(request)
-    const ready = plain === null ? null : (app.atOnce?.answer(plain) ?? null)
+    const ready = app.atOnce === undefined ? null : answerOrLeave(app.atOnce, toPlainRequest(request))
     const send = (found: AtOnceAnswer | null) =>
       found === null ? listener(request, response) : respond(response, found)
-    return ready instanceof Promise ? ready.catch(() => null).then(send) : send(ready)
+    return ready instanceof Promise ? ready.then(send) : send(ready)
   }
   server.on('request', handle)
   // By itself Node refuses without a word; what is expected may as well be ignored (RFC 9110, section 10.1.1).

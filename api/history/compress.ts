@@ -14,6 +14,7 @@ import {
 } from 'node:zlib'
 import { BLOCK_BYTES } from '#core/render/writing.ts'
 import type { Coding } from '../negotiate-coding.ts'
+import { createTurns } from './turns.ts'
 
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
@@ -30,14 +31,21 @@ const GZIP = { level: 1 }
  */
 const SHORT_BYTES = 256 << 10
 
-/** A body in a coding, made on another thread where that takes long. */
+/** A body in a coding, made on another thread where that takes long. Its memory is its own: caches count it. */
 export async function compress(
   bytes: Uint8Array<ArrayBuffer>,
   coding: Coding,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (coding === 'zstd' && bytes.length <= SHORT_BYTES) return zstdCompressSync(bytes, SHORT_ZSTD)
-  return coding === 'identity' ? bytes : COMPRESS[coding](bytes)
+  if (coding === 'identity') return bytes
+  const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
+  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await takeTurn(() => COMPRESS[coding](bytes))
+  return Uint8Array.from(coded) // zlib gives a part of a larger piece of memory
 }
+
+/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
+const MOST_COMPRESSIONS = 4
+
+const takeTurn = createTurns(MOST_COMPRESSIONS)
 
 /**
  * The same for a body in blocks. A block is asked for when the one before is compressed and somebody wants the next, and

@@ -13,7 +13,6 @@ import { createLargeAnswers } from './large-answers.ts'
 import { LARGE_LIMITS, type LargeLimits } from './large-limits.ts'
 import { type ReadyAnswer, type StreamedAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
-import { createTurns } from './turns.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
 const CACHE_BYTES = 64 << 20
@@ -29,9 +28,6 @@ const BULKY_BYTES = 32 << 10
 
 /** Addresses of such texts that are remembered. */
 const MOST_REMEMBERED = 4096
-
-/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
-const MOST_COMPRESSIONS = 4
 
 /**
  * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
@@ -73,8 +69,11 @@ export function createComputedAnswers(
   })
   const use = noCacheUse()
   const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  const keepSmall = (key: string, answer: ReadyAnswer): void => {
+    if (answer.bytes.length <= limits.keptBytes) cache.set(key, answer)
+  }
   const inFlight = new Map<string, Running>()
-  const large = createLargeAnswers(use, (key, answer) => cache.set(key, answer), limits)
+  const large = createLargeAnswers(use, keepSmall, limits)
   /** Keeps an answer, or remembers that it was made once; then it is free to go. */
   const settle = (asked: Asked, key: string, ready: ReadyAnswer, { isShared }: Running): ReadyAnswer => {
     if (!isCheap(asked, ready) || remembered.has(key)) {
@@ -143,12 +142,10 @@ async function renderReady({ served, id, params, coding, hasDigest }: Asked): Pr
   const { bytes, headers } = renderAnswer(id, served.snapshot, params)
   const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
   const digest = hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}
-  const body = used === 'identity' ? bytes : await takeTurn(() => compress(bytes, used))
+  const body = await compress(bytes, used)
   if (used !== 'identity') bytes.buffer.transfer(0) // its memory is free now, and not when the garbage collector finds it
   return toReadyAnswer(body, used, etagOf(served, id, params, used), { ...headers, ...digest })
 }
-
-const takeTurn = createTurns(MOST_COMPRESSIONS)
 
 /** From what determines the bytes, not from the bytes: a validator without a pass over them. */
 function etagOf({ version }: ServedVersion, id: ResourceId, params: Params, coding: Coding): string {

@@ -12,11 +12,13 @@ export const LARGE_LIMITS = {
   aheadBytes: 1 << 20,
 
   /**
-   * What is held of a large answer. Below, who asks for the same shares it from the beginning, and it is kept when it is
-   * whole: a quarter of the cache, and five hundred strategies over ten years with zstd. Above, what all have read is
-   * let go, and the slowest reader sets the pace.
+   * What is held of a large answer while it is sent. Below, who asks for the same shares it from the beginning: five
+   * hundred strategies over ten years with zstd. Above, what all have read is let go, and the slowest reader sets the pace.
    */
   heldBytes: 16 << 20,
+
+  /** A larger one is not kept: each of its readers would hold it whole, outside of the places that bound their number. */
+  keptBytes: 1 << 20,
 
   /** A reader has this long for a large answer: who reads just fast enough not to stand still would hold it for ever. */
   readingMs: 600_000,

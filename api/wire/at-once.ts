@@ -22,6 +22,20 @@ export type AtOnce = {
   readonly now: () => number
 }
 
+/** An answer, now or soon; null where the app must be asked, and where this failed: then the app fails, and tells of it. */
+export function answerOrLeave(
+  { answer }: AtOnce,
+  request: PlainRequest | null,
+): AtOnceAnswer | Promise<AtOnceAnswer | null> | null {
+  if (request === null) return null
+  try {
+    const found = answer(request)
+    return found instanceof Promise ? found.catch(() => null) : found
+  } catch {
+    return null
+  }
+}
+
 /** The measured time, as every answer of the app has it. */
 export const timing = (ms: number): readonly [string, string] => ['server-timing', `app;dur=${ms}`]
 

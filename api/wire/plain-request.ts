@@ -1,4 +1,4 @@
-// The requests that nearly every client sends: a canonical address, a few headers of which two matter, nothing behind them.
+// The requests that nearly every client sends: a canonical address, a few headers, nothing behind them.
 import type { IncomingMessage } from 'node:http'
 import { acceptsDelta } from '../negotiate-coding.ts'
 
@@ -20,13 +20,18 @@ const LONGEST_PATH = 512
 /** A longer request is left to the parser that has limits for it. */
 const LONGEST_REQUEST = 2048
 
-/** A name or an address, maybe with a port. Any other is for the app to judge. */
-const PLAIN_HOST = /^[\w.-]+(?::\d+)?$/
+/** A number below 256, as it stands in an address. */
+const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+
+/** A name whose last part is no number, or an address of four bytes, maybe with a port. Any other is for the app to judge. */
+const PLAIN_HOST = new RegExp(
+  `^(?:(?:[\\w-]+\\.)*[A-Za-z_][\\w-]*|(?:${BYTE}\\.){3}${BYTE})(?::(?:\\d{1,4}|[1-5]\\d{4}))?$`,
+)
 
 /** Headers that change what is answered, or what comes after the request: whoever sends one is no plain client. */
 const NOT_PLAIN = new Set([
   ...['origin', 'content-length', 'transfer-encoding', 'trailer', 'expect', 'upgrade', 'http2-settings'],
-  ...['access-control-request-method', 'access-control-request-headers'],
+  ...['access-control-request-method', 'access-control-request-headers', 'proxy-connection'],
 ])
 
 /** The headers that are read. Node joins or drops those that come twice, each in its own way: it may. */
@@ -36,7 +41,7 @@ const METHOD = 'GET '
 const PROTOCOL = ' HTTP/1.1'
 
 /** A name and a value of visible ASCII: what RFC 9110 allows beyond that is left to Node's parser. */
-const HEADER = /^([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[!-~](?:[ \t!-~]*[!-~])?)?)[ \t]*$/
+const HEADER = /^([\w!#$%&'*+.^`|~-]+):([\t -~]*)$/
 
 /** Clients send the same lines again and again; a memo of this size serves them all and cannot grow. */
 const MEMO_SIZE = 256
@@ -105,7 +110,7 @@ function readFields(lines: readonly string[]): ReadonlyMap<string, string> | nul
     const [, name = '', value = ''] = HEADER.exec(line) ?? []
     const lower = name.toLowerCase()
     if (lower === '' || NOT_PLAIN.has(lower) || fields.has(lower)) return null
-    if (READ.has(lower)) fields.set(lower, value)
+    if (READ.has(lower)) fields.set(lower, value.trim())
   }
   return fields
 }

@@ -3,9 +3,9 @@
 // connection is handed over to Node, with every byte that was not answered, for the rest of its life.
 import type { Socket } from 'node:net'
 import type { HttpLimits } from '../http-limits.ts'
-import type { AtOnce, AtOnceAnswer } from './at-once.ts'
-import { createPlainReader } from './plain-request.ts'
-import { createWholeAnswers } from './whole-answers.ts'
+import { type AtOnce, type AtOnceAnswer, answerOrLeave } from './at-once.ts'
+import { createPlainReader, type ReadPlain } from './plain-request.ts'
+import { createWholeAnswers, type WholeAnswers } from './whole-answers.ts'
 
 export type QuickConnections = {
   /** Takes a new connection. */
@@ -17,101 +17,128 @@ export type QuickConnections = {
 /** Gets a connection as if it were new, with the bytes that wait on it. */
 export type HandOver = (socket: Socket, waiting: Buffer) => void
 
-/** A connection that is on this way. */
-type Followed = {
+/** What all connections share. */
+type Way = {
+  readonly atOnce: AtOnce
+  readonly limits: HttpLimits
+  readonly handOver: HandOver
+  readonly read: ReadPlain
+  readonly wholeOf: WholeAnswers
+  readonly all: Set<Connection>
+  isEnding: boolean
+}
+
+type Connection = {
+  readonly socket: Socket
+  /** While an answer is made nothing is read; who has said all is then answered before the connection ends. */
+  state: 'resting' | 'answering' | 'answering its last' | 'left'
   /** Stops hearing it. */
-  readonly leave: () => void
-  /** Whether an answer is being made. */
-  isAnswering: boolean
+  leave: () => void
 }
 
 export function createQuickConnections(
-  { answer, now }: AtOnce,
+  atOnce: AtOnce,
   limits: HttpLimits,
   handOver: HandOver,
 ): QuickConnections {
-  const all = new Map<Socket, Followed>()
-  const read = createPlainReader()
-  const wholeOf = createWholeAnswers(now, limits.keepAliveMs)
-  let isEnding = false
-
-  const take = (socket: Socket): void => {
-    const send = (found: AtOnceAnswer | null, chunk: Buffer): boolean => {
-      if (found !== null) return writeAll(socket, wholeOf(found), found.release)
-      followed.leave()
-      all.delete(socket)
-      handOver(socket, chunk)
-      return true
-    }
-    const onData = (chunk: Buffer): boolean | Promise<boolean> => {
-      const request = read(chunk)
-      const found = request === null ? null : answer(request)
-      if (!(found instanceof Promise)) return send(found, chunk)
-      followed.isAnswering = true
-      return found
-        .catch(() => null)
-        .then(made => {
-          followed.isAnswering = false
-          if (socket.destroyed) return false
-          const takesMore = send(made, chunk)
-          if (isEnding && all.has(socket)) endOne(socket, followed)
-          return takesMore && all.has(socket)
-        })
-    }
-    const followed: Followed = { leave: follow(socket, limits, onData), isAnswering: false }
-    all.set(socket, followed)
-    socket.once('close', () => all.delete(socket))
+  const way: Way = {
+    ...{ atOnce, limits, handOver, all: new Set(), isEnding: false },
+    ...{ read: createPlainReader(), wholeOf: createWholeAnswers(atOnce.now, limits.keepAliveMs) },
   }
-
-  const endOne = (socket: Socket, { leave }: Followed): void => {
-    leave()
-    all.delete(socket)
-    socket.on('error', () => socket.destroy())
-    socket.resume() // what it still sends came too late, and an end that is not read is never seen
-    socket.destroySoon()
+  return {
+    take: socket => hear(way, socket),
+    end: () => {
+      way.isEnding = true
+      for (const connection of way.all) if (connection.state === 'resting') finish(connection)
+    },
   }
-  const end = (): void => {
-    isEnding = true
-    for (const [socket, followed] of all) if (!followed.isAnswering) endOne(socket, followed)
-  }
-  return { take, end }
 }
 
-/** Hears a connection until it is left. `onData` says, at once or later, whether the connection takes more. */
-function follow(
-  socket: Socket,
-  limits: HttpLimits,
-  onData: (chunk: Buffer) => boolean | Promise<boolean>,
-): () => void {
-  const goOn = (): void => {
-    socket.resume()
-    socket.setTimeout(limits.keepAliveMs)
+/** Hears a connection until it is left. */
+function hear(way: Way, socket: Socket): void {
+  const { limits, all } = way
+  const connection: Connection = { socket, state: 'resting', leave: () => {} }
+  const onData = (chunk: Buffer): void => answerTo(way, connection, chunk)
+  const onDrain = (): void => {
+    if (connection.state === 'resting') goOn(way, connection)
   }
-  const hear = (chunk: Buffer): void => {
-    const takesMore = onData(chunk)
-    if (takesMore === true) return
-    socket.pause() // who does not read is not listened to, nor who still waits for an answer
-    socket.setTimeout(limits.stalledMs)
-    if (takesMore instanceof Promise) void takesMore.then(isTrue => isTrue && goOn())
+  const onEnd = (): void => {
+    if (connection.state === 'resting') socket.end()
+    else connection.state = 'answering its last'
   }
-  const end = (): void => void socket.end()
   const destroy = (): void => void socket.destroy() // nothing is owed to who is silent, and nothing reaches who is gone
+  const forget = (): void => connection.leave()
+  connection.leave = () => {
+    connection.state = 'left'
+    all.delete(connection)
+    socket.setTimeout(0)
+    socket.off('data', onData).off('drain', onDrain).off('end', onEnd)
+    socket.off('timeout', destroy).off('error', destroy).off('close', forget)
+  }
+  all.add(connection)
   socket.setTimeout(limits.headersMs)
   socket.once('data', () => socket.setTimeout(limits.keepAliveMs)) // from then on it rests between two requests
-  socket.on('data', hear).on('drain', goOn).on('end', end).on('timeout', destroy).on('error', destroy)
-  return () => {
-    socket.setTimeout(0)
-    socket.off('data', hear).off('drain', goOn).off('end', end).off('timeout', destroy).off('error', destroy)
+  socket.on('data', onData).on('drain', onDrain).on('end', onEnd)
+  socket.on('timeout', destroy).on('error', destroy).on('close', forget)
+}
+
+function answerTo(way: Way, connection: Connection, chunk: Buffer): void {
+  const found = answerOrLeave(way.atOnce, way.read(chunk))
+  if (!(found instanceof Promise)) return void send(way, connection, found, chunk)
+  connection.state = 'answering'
+  stop(way, connection)
+  found.then(made => send(way, connection, made, chunk)).catch(() => connection.socket.destroy())
+}
+
+/** Sends what was found; what was not is Node's. */
+function send(way: Way, connection: Connection, found: AtOnceAnswer | null, chunk: Buffer): void {
+  const { socket, state } = connection
+  if (state === 'left') return // it closed meanwhile
+  const isLast = state === 'answering its last'
+  if (found === null) {
+    connection.leave()
+    if (isLast)
+      socket.end() // as Node does where a request needs time and its sender has gone silent
+    else way.handOver(socket, chunk)
+    return
   }
+  connection.state = 'resting'
+  const takesMore = writeAll(socket, way.wholeOf(found, way.isEnding || isLast), found.release)
+  if (way.isEnding || isLast) finish(connection)
+  else if (!takesMore) stop(way, connection)
+  else if (state === 'answering') goOn(way, connection)
+}
+
+/** Who does not read is not listened to, nor who still waits for an answer. */
+function stop({ limits }: Way, { socket }: Connection): void {
+  socket.pause()
+  socket.setTimeout(limits.stalledMs)
+}
+
+function goOn({ limits }: Way, { socket }: Connection): void {
+  socket.resume()
+  socket.setTimeout(limits.keepAliveMs)
+}
+
+/** Ends a connection when everything has gone out. */
+function finish({ socket, leave }: Connection): void {
+  leave()
+  socket.on('error', () => socket.destroy())
+  socket.resume() // what it still sends came too late, and an end that is not read is never seen
+  socket.destroySoon()
 }
 
 /** Whether the connection takes more. `release` is called when everything is on its way, and never where that fails. */
 function writeAll(socket: Socket, pieces: readonly Uint8Array[], release?: () => void): boolean {
-  const written = release && ((error?: Error | null): void => void (error || release()))
+  const onWritten = (error?: Error | null): void => {
+    if (!error) release?.()
+  }
+  const written = release === undefined ? undefined : onWritten
   if (pieces.length === 1) return socket.write(pieces[0]!, written)
+  const [head, body] = pieces
   socket.cork()
-  for (const [i, piece] of pieces.entries())
-    socket.write(piece, i === pieces.length - 1 ? written : undefined)
+  socket.write(head!)
+  socket.write(body!, written)
   socket.uncork()
   return !socket.writableNeedDrain
 }

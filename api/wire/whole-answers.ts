@@ -2,8 +2,11 @@
 import { STATUS_CODES } from 'node:http'
 import { type AtOnceAnswer, timing } from './at-once.ts'
 
-/** The pieces of an answer in their order: one, or head and body where joining them costs more than it saves. */
-export type WholeAnswers = (answer: AtOnceAnswer) => readonly Uint8Array[]
+/**
+ * The pieces of an answer in their order: one, or head and body where joining them costs more than it saves. The last one on
+ * its connection says so.
+ */
+export type WholeAnswers = (answer: AtOnceAnswer, isLast: boolean) => readonly Uint8Array[]
 
 /** Larger bodies are not copied behind their head. */
 const LONGEST_JOINED = 64 << 10
@@ -19,24 +22,26 @@ const SECOND_MS = 1000
  */
 export function createWholeAnswers(now: () => number, keepAliveMs: number): WholeAnswers {
   const kept = new Map<readonly string[], readonly Uint8Array[]>()
+  const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / SECOND_MS}\r\n\r\n`
   let keptBytes = 0
   let second = Number.NaN
-  let ending = ''
+  let date = ''
   const turnTo = (newSecond: number): void => {
     second = newSecond
     kept.clear()
     keptBytes = 0
-    const date = new Date(second * SECOND_MS).toUTCString()
-    ending = `Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / SECOND_MS}\r\n\r\n`
+    date = `Date: ${new Date(second * SECOND_MS).toUTCString()}\r\n`
   }
-  return answer => {
+  return (answer, isLast) => {
     const current = Math.floor(now() / SECOND_MS)
     if (current !== second) turnTo(current)
+    if (isLast) return toPieces(answer, `${date}Connection: close\r\n\r\n`)
     const known = kept.get(answer.fields)
     if (known !== undefined) return known
-    const pieces = toPieces(answer, ending)
+    const pieces = toPieces(answer, date + stays)
     const size = pieces.length === 1 ? pieces[0]!.length : 0
-    if (size > 0 && keptBytes + size <= KEPT_BYTES) {
+    const isAskedAgain = answer.release === undefined // what is freed once it is sent is another one each time
+    if (isAskedAgain && size > 0 && keptBytes + size <= KEPT_BYTES) {
       kept.set(answer.fields, pieces)
       keptBytes += size
     }

@@ -23,7 +23,16 @@ const line = fc.constantFrom(
   ],
   ...['Connection: keep-alive', 'Connection: Keep-Alive', 'Connection: TE', 'User-Agent: b/1 (c; d)'],
   ...['Origin: https://www.example.org', 'Content-Length: 0', 'Host: b', 'Cookie: \xe9=1'],
-  ...['X : 1', 'X:1', 'X: \x01', ' folded', 'Accept-Encoding: dcz, br', 'Upgrade: h2c', 'Accept: */*'],
+  ...[
+    'X : 1',
+    'X:1',
+    'X: \x01',
+    ' folded',
+    'Accept-Encoding: dcz, br',
+    'Upgrade: h2c',
+    'Accept: */*',
+    'Proxy-Connection: close',
+  ],
 )
 const harmless = fc.constantFrom(
   'Accept-Encoding: br',
@@ -42,7 +51,16 @@ const odd = fc.record({
   method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'get', 'POST'),
   path: fc.constantFrom(...PATHS, '/v1/dataset?', '/v1/nothing', '/healthz x', '//v1/dataset', '*', ''),
   protocol: fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'http/1.1'),
-  host: fc.constantFrom('Host: a\r\n', 'Host: a:80\r\n', 'host:a\r\n', 'Host: a b\r\n', ''),
+  host: fc.constantFrom(
+    'Host: a\r\n',
+    'Host: a:80\r\n',
+    'host:a\r\n',
+    'Host: a b\r\n',
+    'Host: 999.9.9.9\r\n',
+    'Host: a:99999\r\n',
+    'Host: a.1\r\n',
+    '',
+  ),
   lines: fc.array(line, { maxLength: 4 }),
   end: fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r\n\r\n', '\r\nGET '),
 })

@@ -9,8 +9,9 @@ import { openStore } from '#storage/open-store.ts'
 import { openHistoryApp } from '../setup/history-app.ts'
 import { limitsWith, longBook, longReturns, toServed } from '../setup/large-book.ts'
 
+/** What the answers hold: a body that is a part of a larger piece of memory holds all of it. */
 const bytesIn = (answers: readonly (ReadyAnswer | null)[]): number =>
-  answers.reduce((sum, answer) => sum + (answer?.bytes.length ?? 0), 0)
+  answers.reduce((sum, answer) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0)
 
 describe('the cache', () => {
   test('of computed answers', async () => {
@@ -34,6 +35,23 @@ describe('the cache', () => {
     expect(bytesIn(kept())).toBeGreaterThan(bound / 2)
     expect(kept().at(-1)).not.toBeNull()
   })
+
+  test.each(['zstd', 'br', 'gzip', 'identity'])(
+    'of computed answers in %s counts all that they hold',
+    async coding => {
+      const served = toServed(longBook(longReturns(400)))
+      const computed = createComputedAnswers()
+      for (const id of ['returns', 'stats'] as const) {
+        const answer = await computed.compute(
+          served,
+          id,
+          { ...DEFAULT_PARAMS, sid: 's0', risk_pct: 0.013 },
+          coding,
+        )
+        expect(bytesIn(['bytes' in answer ? answer : null])).toBe('bytes' in answer && answer.bytes.length)
+      }
+    },
+  )
 
   test('of computed answers, large ones among them', async () => {
     const bound = 250_000

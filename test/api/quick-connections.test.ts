@@ -91,8 +91,25 @@ describe('an answer that is being made', () => {
     await asked
     const closed = server.close()
     setTimeout(give, 20, MADE)
-    expect(await text(socket)).toMatch(/made$/)
+    expect(await text(socket)).toMatch(/Connection: close\r\n\r\nmade$/)
     await closed
+  })
+
+  test('reaches who has said all and waits for it', async () => {
+    const { server, asked, give } = await startHeld()
+    const socket = open(server)
+    socket.end(HELD)
+    await asked
+    setTimeout(give, 20, MADE)
+    expect(await text(socket)).toMatch(/made$/)
+  })
+
+  test('is left to the app, too, where it fails at once', async () => {
+    const server = await start(tellPath, {}, () => {
+      throw new Error('failed')
+    })
+    expect(await text(open(server, LAST))).toMatch(/\/last/)
+    expect(await text(open(server, HELD + LAST))).toMatch(/\/held.*\/last/s)
   })
 
   test('is for nobody when its client has gone', async () => {
