@@ -1,4 +1,4 @@
-// The requests that nearly every client sends: a canonical address, a few headers of which two matter, nothing behind them.
+// The requests that nearly every client sends: a canonical address, a few headers of which five are read, nothing behind them.
 import type { IncomingMessage } from 'node:http'
 import { acceptsDelta } from '../negotiate-coding.ts'
 
