@@ -21,8 +21,10 @@ export const HTTP_LIMITS = {
   stalledMs: 60_000,
 
   /**
-   * Connections that are served at a time. One with an answer that nobody fetches holds 80 kB beside the shared bytes,
-   * so these cost 200 MB at the worst; proxies in front need a hundred.
+   * Connections that are served at a time; proxies in front need a hundred. One with an answer that nobody fetches holds
+   * 80 kB beside the shared bytes, so these cost 160 MB. An answer that one caller alone asked for is shared with nobody: with
+   * 160 kB each, for an uncompressed series of 4 000 days at a new level, they hold 330 MB more. A table just below
+   * `largeCells` is up to 2 MB, but takes 50 ms to make, and who stands still is cut off after `stalledMs`.
    */
   connections: 2_048,
 

@@ -10,6 +10,21 @@ import { UsageError } from './usage-error.ts'
 /** Exit codes: what cron and systemd see. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
+const HELP = `
+Environment:
+${ENVIRONMENT_HELP}
+
+Exit codes:
+  ${EXIT.done}  done
+  ${EXIT.failed}  it failed, and stderr says at what; what was published before stays served
+  ${EXIT.usage}  it was called wrongly, or a variable is unfit; nothing was begun
+
+Examples:
+  highwater init ./book
+  highwater build --book ./book --store file:///tmp/highwater/store
+  STORE_URL=file:///tmp/highwater/store highwater serve history
+  highwater build --help`
+
 /** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
 export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const terminal = openOnce(surroundings.terminal)
@@ -45,7 +60,7 @@ async function createProgram(args: readonly string[], surroundings: Surroundings
     })
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
-    .addHelpText('after', `\nEnvironment:\n${ENVIRONMENT_HELP}`)
+    .addHelpText('after', HELP)
   for (const { name, about, load } of COMMANDS) {
     const command = program.command(name).description(about)
     if (args.includes(name)) (await load())(command, surroundings)

@@ -7,6 +7,10 @@ import type { Surroundings } from '../surroundings.ts'
 /** Only its owner may read a private key. */
 const PRIVATE_MODE = 0o600
 
+const GROUP_EXAMPLE = `
+Example:
+  highwater keys new /etc/highwater/signing.pem`
+
 const EXAMPLES = `
 Examples:
   highwater keys new /etc/highwater/signing.pem
@@ -15,6 +19,7 @@ Examples:
 /** `highwater keys new FILE`: a key pair that signs manifests and pointer entries. */
 export function defineKeys(command: Command, surroundings: Surroundings): void {
   command
+    .addHelpText('after', GROUP_EXAMPLE)
     .command('new')
     .description('write a new Ed25519 private key, and print its public key')
     .argument('<file>', 'a file that does not exist yet; SIGNING_KEY_FILE then names it')

@@ -6,6 +6,11 @@ import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 
+const GROUP_EXAMPLES = `
+Examples:
+  highwater serve history
+  highwater serve all`
+
 const HISTORY_EXAMPLES = `
 Examples:
   highwater serve history
@@ -24,6 +29,7 @@ Example:
 
 /** `highwater serve history|signals|all`: serves until it is asked to end. */
 export function defineServe(command: Command, surroundings: Surroundings): void {
+  command.addHelpText('after', GROUP_EXAMPLES)
   const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
     command
       .command(name)

@@ -2,28 +2,28 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { runCommand } from '#cli/program.ts'
+import { EXIT, runCommand } from '#cli/program.ts'
 import type { Terminal } from '#cli/terminal.ts'
 import { threadsFor } from '#cli/threads.ts'
 import { temporaryFolder } from '#test/setup/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
-/** Every command that does something, as its words: found in the help texts themselves. */
+/** Every command and every group of them, the whole included, as its words: found in the help texts themselves. */
 async function commandsUnder(words: readonly string[]): Promise<string[][]> {
   const { out } = await run([...words, '--help'])
   const section = /^Commands:\n((?: {2}.*\n?)*)/m.exec(out)?.[1] ?? ''
   const names = [...section.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
     .map(match => match[1]!)
     .filter(name => name !== 'help')
-  if (names.length === 0) return [[...words]]
-  return (await Promise.all(names.map(name => commandsUnder([...words, name])))).flat()
+  const below = await Promise.all(names.map(name => commandsUnder([...words, name])))
+  return [[...words], ...below.flat()]
 }
 
 describe('--help', () => {
   test('of every command goes to stdout, exits 0 and has an example of that very command', async () => {
     const commands = await commandsUnder([])
     expect(commands.map(words => words.join(' '))).toEqual(
-      expect.arrayContaining(['run', 'init', 'build', 'serve history', 'sample']),
+      expect.arrayContaining(['run', 'init', 'build', 'serve history', 'sample', 'ops', 'ops keys']),
     )
     for (const words of commands) {
       const { code, out, err } = await run([...words, '--help'])
@@ -31,6 +31,13 @@ describe('--help', () => {
       expect([name, code, err]).toEqual([name, 0, ''])
       expect(out).toMatch(new RegExp(`\\nExamples?:\\n(.*\\n)*?  .*highwater ${name}`))
     }
+  })
+
+  test('of the whole tells what every exit code means', async () => {
+    const { out } = await run(['--help'])
+    const [, section = ''] = /^Exit codes:\n((?: {2}.*\n)+)/m.exec(out) ?? []
+    const codes = [...section.matchAll(/^ {2}(\d) {2}\S.{3}/gm)].map(([, code]) => Number(code))
+    expect(codes).toEqual(Object.values(EXIT))
   })
 
   test('of the whole lists every variable of the environment', async () => {

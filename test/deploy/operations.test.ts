@@ -81,6 +81,7 @@ const composeSchema = z.object({
       command: z.array(z.string()),
       environment: z.record(z.string(), z.string()).default({}),
       volumes: z.array(z.string()),
+      ports: z.array(z.string()).default([]),
     }),
   ),
   volumes: z.record(z.string(), z.unknown()),
@@ -106,6 +107,15 @@ describe('the compose file', () => {
       value.replace(/^\$\{\w+(?::-(.*?)|:\?.*)?\}$/, '$1'),
     ])
     expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
+  })
+
+  test('publishes every port of the image on this machine alone, and listens on each where Docker can reach it', () => {
+    const published = Object.values(services).flatMap(({ ports }) => ports)
+    const exposed = /^EXPOSE (.+)$/m.exec(readText('deploy/docker/Dockerfile'))?.[1]?.split(' ') ?? []
+    expect(published.toSorted()).toEqual(exposed.map(port => `127.0.0.1:${port}:${port}`))
+    for (const { ports, environment } of Object.values(ours).filter(service => service.ports.length > 0))
+      expect([ports, environment.HOST]).toEqual([ports, '0.0.0.0'])
+    expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
   })
 
   test('keeps every signal that is acknowledged, and everything that is kept in volumes that it names', () => {

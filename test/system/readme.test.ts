@@ -174,8 +174,11 @@ test('every path of the text exists', () => {
   }
 })
 
-test('the tables name every endpoint and every setting', () => {
+test('the tables name every endpoint and every setting, and the text counts the endpoints', () => {
   for (const { path } of ROUTES) expect(README).toContain(`\`${path}\``)
+  const numbers = ['Twelve', 'Thirteen', 'Fourteen', 'Fifteen', 'Sixteen']
+  const counted = /^(\w+) read-only endpoints/m.exec(README)?.[1] ?? 'no number'
+  expect([counted, numbers.indexOf(counted) + 12]).toEqual([counted, ROUTES.length])
   const settings = [...ENVIRONMENT_HELP.matchAll(/^ *([A-Z][A-Z0-9_]+)/gm)].map(match => match[1]!)
   expect(settings.length).toBeGreaterThan(5)
   for (const setting of settings) expect(README).toContain(`\`${setting}\``)

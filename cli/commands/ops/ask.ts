@@ -31,10 +31,7 @@ export function addQuestion(
     .command(usage)
     .description(about)
     .option('--json', 'print the answer as one JSON document')
-    .addHelpText(
-      'after',
-      `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${examples.map(line => `  highwater ops ${line}`).join('\n')}`,
-    )
+    .addHelpText('after', exampleText(examples))
   return {
     command,
     asks: (toQuestion, lines = linesOf) =>
@@ -52,6 +49,12 @@ export function addQuestion(
       }),
   }
 }
+
+/** What `--help` shows of how it is called; `lines` begin after `highwater ops`. */
+export const exampleText = (lines: readonly string[]): string =>
+  [`\n${lines.length === 1 ? 'Example' : 'Examples'}:`, ...lines.map(line => `  highwater ops ${line}`)].join(
+    '\n',
+  )
 
 /** A part of a path that somebody typed. */
 export const segment = (text: string | undefined): string => encodeURIComponent(text ?? '')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { keyIdOf } from '#signals/clients/token.ts'
 import type { Surroundings } from '../../surroundings.ts'
-import { addQuestion, segment } from './ask.ts'
+import { addQuestion, exampleText, segment } from './ask.ts'
 
 const list = (text: string): string[] => text.split(',').filter(part => part !== '')
 
@@ -20,7 +20,10 @@ type EntitleOptions = {
 
 /** `highwater ops clients`: who subscribes, and to what. */
 export function addClients(ops: Command, surroundings: Surroundings): void {
-  const clients = ops.command('clients').description('who subscribes, and to what')
+  const clients = ops
+    .command('clients')
+    .description('who subscribes, and to what')
+    .addHelpText('after', exampleText(['clients list', 'clients add acme --aliases alder,birch --activate']))
   const add = (usage: string, about: string, ...examples: string[]) =>
     addQuestion(
       clients,
@@ -84,7 +87,10 @@ export function addClients(ops: Command, surroundings: Surroundings): void {
 
 /** `highwater ops keys`: the API keys of a client. */
 export function addClientKeys(ops: Command, surroundings: Surroundings): void {
-  const keys = ops.command('keys').description('the API keys of a client: two at the most')
+  const keys = ops
+    .command('keys')
+    .description('the API keys of a client: two at the most')
+    .addHelpText('after', exampleText(['keys issue acme', 'keys list acme']))
   const add = (usage: string, about: string, example: string) =>
     addQuestion(keys, surroundings, usage, about, [`keys ${example}`])
   add('list <client>', 'list the live keys of a client', 'list acme').asks(client => ({

@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import type { Surroundings } from '../../surroundings.ts'
-import { addQuestion } from './ask.ts'
+import { addQuestion, exampleText } from './ask.ts'
 
 /** `highwater ops live`: what the live strategies may do. */
 export function addOpsLive(ops: Command, surroundings: Surroundings): void {
-  const live = ops.command('live').description('what the live strategies may do')
+  const live = ops
+    .command('live')
+    .description('what the live strategies may do')
+    .addHelpText('after', exampleText(['live status', 'live halt alder']))
   const add = (usage: string, about: string, ...examples: string[]) =>
     addQuestion(
       live,

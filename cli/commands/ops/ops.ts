@@ -12,7 +12,12 @@ import { addWebhook } from './webhook.ts'
 const ABOUT = `
 They ask the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
 with the token that the service has generated on this machine. backup, restore,
-begin-anew and rekey speak with REDIS_URL itself.`
+begin-anew and rekey speak with REDIS_URL itself.
+
+Examples:
+  highwater ops status
+  highwater ops clients add acme --aliases alder,birch --activate
+  highwater ops keys issue acme`
 
 /** `highwater ops`: what an operator does with signals, clients and deliveries. */
 export function defineOps(command: Command, surroundings: Surroundings): void {

@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Surroundings } from '../../surroundings.ts'
-import { addQuestion, linesOf, segment } from './ask.ts'
+import { addQuestion, exampleText, linesOf, segment } from './ask.ts'
 
 /** `highwater ops webhook`: where the signals of a client go. */
 export function addWebhook(ops: Command, surroundings: Surroundings): void {
-  const webhook = ops.command('webhook').description('where the signals of a client go')
+  const webhook = ops
+    .command('webhook')
+    .description('where the signals of a client go')
+    .addHelpText('after', exampleText(['webhook show acme', 'webhook set acme https://hooks.example.org/in']))
   const add = (usage: string, about: string, example: string) =>
     addQuestion(webhook, surroundings, usage, about, [`webhook ${example}`])
   const pathOf = (client: string | undefined, verb = '') => `/ops/clients/${segment(client)}/webhook${verb}`
