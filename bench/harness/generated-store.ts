@@ -19,10 +19,13 @@ const DAY_MS = 86_400_000
 const FIRST_DAY = '2016-01-01'
 const DAYS_A_TRADE = 10
 
+/** The name of a generated strategy. */
+export const generatedId = (i: number): string => `s${String(i).padStart(4, '0')}`
+
 /** A dataset of strategies by chance over so many days, all over one window, with a trade every ten days. */
 export function generateSnapshot(strategies: number, days: number, version: string): Snapshot {
   const random = createRandom(1)
-  const ids = Array.from({ length: strategies }, (_, i) => `s${String(i).padStart(4, '0')}`)
+  const ids = Array.from({ length: strategies }, (_, i) => generatedId(i))
   const all = ids.map(id => ({
     id,
     first: FIRST_DAY,

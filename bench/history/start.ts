@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
-import { generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
+import { generatedId, generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
 import type { Ground, PublishedStore } from '../harness/ground.ts'
 import type { PinnedServer } from '../harness/pinned-server.ts'
 import { peakMib } from '../harness/process-use.ts'
@@ -19,6 +19,16 @@ const LARGE_SECONDS = 3
 const MOST_MIB = 600
 const VERSIONS = ['2026-07-01T00:15:00Z', '2026-07-02T00:15:00Z'] as const
 
+/** Three curves of each strategy with zstd, 26 kB each: more than the cache of computed answers takes. */
+const FILLING_LEVELS = [0.011, 0.012, 0.013]
+const FILLING_AT_ONCE = 8
+
+/** Two are all that may be made at a time. */
+const EXPORT_LEVELS = [0.011, 0.012]
+
+/** A reader that has taken as much and stands still leaves all of it held: the limit of an export, less a chunk. */
+const TAKEN_BYTES = 15 << 20
+
 /** The tier looks every 5 seconds. */
 const SWAP_TRIES = 600
 const SWAP_PAUSE_MS = 100
@@ -33,9 +43,12 @@ export async function measureStart({ folder, sample, stops }: Ground): Promise<S
   ]
   const tier = await startTier(store.url, 'all')
   stops.push(tier.stop)
+  await fillComputed(tier)
+  const letGo = await holdExports(tier)
   const dataset = { ...snapshot.dataset, version: VERSIONS[1] }
   await publishWithoutFiles(large, { ...snapshot, dataset })
   await untilItServes(tier, VERSIONS[1])
+  await letGo()
   const peak = await peakMib(tier.pid)
   figures.push(atMost(`${STRATEGIES} strategies: most memory through a swap`, peak, MOST_MIB, 'MiB'))
   return {
@@ -44,7 +57,9 @@ export async function measureStart({ folder, sample, stops }: Ground): Promise<S
       '`cli/launcher.mjs serve history`, as an operator starts it, run by the Node that comes with the dependencies, from the ' +
       `start of the process to its first answer of \`/readyz\`, on all cores: the median of ${STARTS} after one that is not ` +
       'counted, which leaves the compiled modules for all later ones, as the first on any machine does; ' +
-      `${STRATEGIES} generated strategies over ${DAYS} days, which a second version replaces while the process serves.`,
+      `${STRATEGIES} generated strategies over ${DAYS} days, which a second version replaces while the process serves: its cache of ` +
+      'computed answers is full, and two exports of which each is as much as is ever held of one stand still. The other ' +
+      'caches are empty: they hold published files, and these versions have none.',
     figures,
   }
 }
@@ -61,6 +76,43 @@ async function secondsToReady({ url }: PublishedStore): Promise<number> {
     if (status !== 200) throw new Error(`the tier answered /readyz with ${status}`)
   }
   return median(taken)
+}
+
+/** Asks for every curve at other levels. */
+async function fillComputed({ url }: PinnedServer): Promise<void> {
+  const paths = FILLING_LEVELS.flatMap(level =>
+    Array.from({ length: STRATEGIES }, (_, i) => `/v1/strategies/${generatedId(i)}/curve?risk_pct=${level}`),
+  )
+  const askNext = async (): Promise<void> => {
+    for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+      const response = await fetch(url + path, { headers: { 'accept-encoding': 'zstd' } })
+      if (response.status !== 200) throw new Error(`the tier answered ${path} with ${response.status}`)
+      await response.arrayBuffer()
+    }
+  }
+  await Promise.all(Array.from({ length: FILLING_AT_ONCE }, askNext))
+}
+
+/** Opens exports, reads of each as much as is held of one, and gives what lets them go. */
+async function holdExports({ url }: PinnedServer): Promise<() => Promise<void>> {
+  const readers = await Promise.all(
+    EXPORT_LEVELS.map(level => holdExport(`${url}/v1/export?risk_pct=${level}`)),
+  )
+  return async () => {
+    for (const reader of readers) await reader.cancel()
+  }
+}
+
+async function holdExport(url: string) {
+  const { status, body } = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+  if (status !== 200 || body === null) throw new Error(`the tier answered ${url} with ${status}`)
+  const reader = body.getReader()
+  for (let taken = 0; taken < TAKEN_BYTES; ) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`${url} is too small to be held`)
+    taken += value.length
+  }
+  return reader
 }
 
 const versionAnswer = z.object({ data: z.object({ dataset_version: z.string().nullable() }) })

@@ -1,15 +1,19 @@
-// The heap of another process after a collection, asked of its inspector.
+// The memory of another process after a collection, asked of its inspector.
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Running, type StartOptions, startProcess } from './highwater-process.ts'
 
 const COMMAND = join(import.meta.dirname, '../../cli/highwater.ts')
 
-/** Starts `highwater ...args` so that its heap can be looked at. */
+/** Starts `highwater ...args` so that its memory can be looked at. */
 export const startInspected = (args: readonly string[], options: StartOptions): Running =>
   startProcess(process.execPath, ['--inspect=127.0.0.1:0', COMMAND, ...args], options)
 
-const usage = z.object({ id: z.literal(2), result: z.object({ usedSize: z.number() }) })
+/** Bodies and caches are `backingStorageSize`: an ArrayBuffer is a small object, and its bytes are outside of the heap. */
+const usage = z.object({
+  id: z.literal(2),
+  result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }),
+})
 
 /** Where its inspector listens. */
 export async function inspectorOf(running: Running): Promise<string> {
@@ -17,7 +21,7 @@ export async function inspectorOf(running: Running): Promise<string> {
   return url
 }
 
-/** Bytes that its objects take once all that nobody needs is gone, as the inspector at `url` tells. */
+/** Bytes that its objects and buffers take once all that nobody needs is gone, as the inspector at `url` tells. */
 export async function collectedHeapBytes(url: string): Promise<number> {
   const socket = new WebSocket(url)
   try {
@@ -29,7 +33,7 @@ export async function collectedHeapBytes(url: string): Promise<number> {
       }
       socket.onmessage = ({ data }) => {
         const told = usage.safeParse(JSON.parse(String(data)))
-        if (told.success) resolve(told.data.result.usedSize)
+        if (told.success) resolve(told.data.result.usedSize + told.data.result.backingStorageSize)
       }
     })
   } finally {

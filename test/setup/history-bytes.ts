@@ -1,4 +1,5 @@
-// The history service as a process whose heap can be looked at, to which any bytes are sent.
+// The history service as a process whose memory can be looked at, to which any bytes are sent.
+import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, vi } from 'vitest'
 import { anyBytes } from './any-bytes.ts'
@@ -12,6 +13,10 @@ export const AT_ONCE = 50
 
 /** A refused connection may linger, and what it held goes with it. */
 const SETTLING = { timeout: 20_000, interval: 500 }
+
+/** What two looks at a service that does nothing differ by, and longer between them than a refused connection lingers. */
+const SETTLED_BYTES = 64 << 10
+const SETTLED_PAUSE_MS = 1_500
 
 type Sending = { readonly batches: number; readonly seed?: number }
 
@@ -30,10 +35,21 @@ export async function startBesieged(
   return {
     running,
     url,
-    heapBytes: () => collectedHeapBytes(inspector),
+    heapBytes: () => settledHeapBytes(inspector),
     /** Holds the heap to a size, as soon as the connections that are just ending have gone. */
     holdHeapTo: (mostBytes: number) =>
       vi.waitFor(async () => expect(await collectedHeapBytes(inspector)).toBeLessThan(mostBytes), SETTLING),
+    /**
+     * Reads the largest answer until its bodies are more than `leastBytes`, so that a service that keeps bodies shows it: connections
+     * of any bytes hardly ever hear one.
+     */
+    readBodies: async (leastBytes: number): Promise<void> => {
+      for (let read = 0; read <= leastBytes; ) {
+        const response = await fetch(`${url}/v1/export`, { headers: { 'accept-encoding': 'identity' } })
+        expect(response.status).toBe(200)
+        read += (await response.arrayBuffer()).byteLength
+      }
+    },
     send: ({ batches, seed }: Sending): Promise<void> =>
       fc.assert(
         fc.asyncProperty(
@@ -45,5 +61,19 @@ export async function startBesieged(
         ),
         { numRuns: batches, endOnFailure: true, ...(seed === undefined ? {} : { seed }) },
       ),
+  }
+}
+
+/**
+ * The memory once it no longer falls: connections that are just ending hold megabytes, and a bound above those would let
+ * a leak of as much pass.
+ */
+async function settledHeapBytes(inspector: string): Promise<number> {
+  let before = Number.POSITIVE_INFINITY
+  for (;;) {
+    const now = await collectedHeapBytes(inspector)
+    if (now > before - SETTLED_BYTES) return now
+    before = now
+    await wait(SETTLED_PAUSE_MS)
   }
 }

@@ -1,11 +1,12 @@
 // The README is run as it stands: its commands, and the answers that it shows, to the last character.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ENVIRONMENT_HELP } from '#cli/environment.ts'
 import { ROUTES } from '#core/contract/routes.ts'
+import { DEBIAN_PYTHON, pandasEnv } from '../setup/pandas.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -116,15 +117,12 @@ describe('the first screen', () => {
     else expect(ask()).toBe(answer)
   })
 
-  test('the line for pandas makes a table of every day and strategy', context => {
-    const python = ['python3', '/usr/bin/python3'].find(
-      candidate => spawnSync(candidate, ['-c', 'import pandas']).status === 0,
-    )
-    if (python === undefined) return context.skip('no python3 on this machine has pandas')
+  test('the line for pandas makes a table of every day and strategy', async context => {
+    if (!existsSync(DEBIAN_PYTHON)) return context.skip(`there is no ${DEBIAN_PYTHON} on this machine`)
+    const env = { ...process.env, ...(await pandasEnv()) }
     const check = 'print(returns.shape[1], returns.index.dtype, returns.index[-1].date())'
-    const { stdout, stderr } = spawnSync(python, ['-c', `${here(blocks('python')[0]!)}\n${check}`], {
-      encoding: 'utf8',
-    })
+    const script = `${here(blocks('python')[0]!)}\n${check}`
+    const { stdout, stderr } = spawnSync(DEBIAN_PYTHON, ['-c', script], { env, encoding: 'utf8' })
     expect(stderr).toBe('')
     expect(stdout.trim()).toBe('8 datetime64[ns] 2026-06-30')
   })
