@@ -15,7 +15,7 @@ import { type ReadyAnswer, type StreamedAnswer, toReadyAnswer, unencodedDigest }
 import type { ServedVersion } from './served-version.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
-const CACHE_BYTES = 64 << 20
+const CACHE_BYTES = 32 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
