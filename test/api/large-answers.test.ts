@@ -212,6 +212,12 @@ describe('of large answers', () => {
     expect(computed.peek(served, exportAt('0.014'), 'gzip')).toBeNull()
   })
 
+  test('one that is held whole and is longer than may be kept is not kept', async () => {
+    const { app, computed, served } = await openApp({ keptBytes: 100_000 })
+    await read(await ask(app, exportAt('0.013')))
+    expect(computed.peek(served, exportAt('0.013'), null)).toBeNull()
+  })
+
   test('one that cannot be evaluated is refused as a whole, and takes no place', async () => {
     const broken = { ...BOOK, correlation: { daily: null, weekly: null } }
     const { app, errors } = await openApp({ mostLarge: 1 }, broken as never) // no such snapshot is legal
