@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/longest-first.ts'
+import { LongestFirst } from '#test/support/runner/longest-first.ts'
 
 /** Files at a time: more than cores, because a test of processes and outages waits for much of its time. */
 const WORKERS = Math.ceil(availableParallelism() * 1.5)
@@ -12,9 +12,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
 const WEDGED_MS = 300_000
 
-const PUBLISH_TINY = './test/setup/publish-tiny.ts'
-const START_S3 = './test/setup/start-s3.ts'
-const BRING_CHROMIUM = './test/setup/bring-chromium.ts'
+const PUBLISH_TINY = './test/support/books/publish-tiny.ts'
+const START_S3 = './test/support/servers/start-s3.ts'
+const BRING_CHROMIUM = './test/support/browser/bring-chromium.ts'
 
 const project = (
   name: string,
@@ -28,12 +28,12 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: WEDGED_MS,
     hookTimeout: WEDGED_MS,
-    reporters: ['default', './test/tally-reporter.ts'],
+    reporters: ['default', './test/support/runner/tally-reporter.ts'],
     projects: [
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
       project('fast', {
         include: ['test/**/*.test.ts'],
-        exclude: ['test/system/**', 'test/signals/**', 'test/cli/**', 'test/deploy/**'],
+        exclude: ['test/system/**', 'test/cli/**', 'test/deploy/**', 'test/**/*.redis.test.ts'],
         isolate: false,
         globalSetup: [PUBLISH_TINY],
       }),
@@ -44,7 +44,7 @@ export default defineConfig({
         globalSetup: [PUBLISH_TINY],
       }),
       // On a real Redis, many of them: too slow for a check after every change.
-      project('signals', { include: ['test/signals/**/*.test.ts'], isolate: false, globalSetup: [] }),
+      project('redis', { include: ['test/**/*.redis.test.ts'], isolate: false, globalSetup: [] }),
       // Whole programs, real processes, real servers and whole builds.
       project('system', {
         include: ['test/system/**/*.test.ts'],

@@ -2,9 +2,9 @@
 import type { Redis } from 'ioredis'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { commit } from '#signals/log/commit.ts'
-import { addSubscriber, startTestDelivery } from '#test/setup/delivery.ts'
-import type { TestRedis } from '#test/setup/redis.ts'
-import { signalContent } from '#test/setup/signals.ts'
+import type { TestRedis } from '#test/support/servers/redis.ts'
+import { addSubscriber, startTestDelivery } from '#test/support/signals/delivery.ts'
+import { signalContent } from '#test/support/signals/signals.ts'
 
 /** What a delivery of the bench looks like to the receiver; the path says how it answers. */
 type Kind = 'quick' | 'slow' | 'hang'

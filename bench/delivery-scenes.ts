@@ -1,8 +1,8 @@
 // The scenes of the bench of deliveries: each gives the rows of its figures.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { addSubscriber } from '#test/setup/delivery.ts'
-import { signalContent } from '#test/setup/signals.ts'
+import { addSubscriber } from '#test/support/signals/delivery.ts'
+import { signalContent } from '#test/support/signals/signals.ts'
 import { type Bench, fireMany, median, ms, quantile, row, startWatched } from './delivery-ground.ts'
 
 export const RATE = { clients: 64, signals: 32, rounds: 7, warmUp: 2 }

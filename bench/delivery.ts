@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { cpus, loadavg } from 'node:os'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
-import { startTestRedis } from '#test/setup/redis.ts'
+import { startTestRedis } from '#test/support/servers/redis.ts'
 import { FAN_OUT, RATE, SCENES } from './delivery-scenes.ts'
 
 async function measure(): Promise<void> {

@@ -9,7 +9,7 @@ import { createRandom } from '#pipeline/sample/random.ts'
 import { createS3Client, MOST_SOCKETS } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { startS3Server } from '#test/setup/s3-server.ts'
+import { startS3Server } from '#test/support/servers/s3-server.ts'
 
 const OBJECTS = 10_000
 const OBJECT_BYTES = 20_000

@@ -1,4 +1,4 @@
-import { corsHeaders, DEVELOPMENT_ORIGINS } from '#api/cors.ts'
+import { corsHeaders, DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 
 /** A host and a port, as both servers are told of one another. */

@@ -1,5 +1,5 @@
+import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import { renderDeploys } from '#core/resources/program/deploys.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'

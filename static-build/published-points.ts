@@ -1,7 +1,7 @@
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { isResource, type ResourceId } from '#core/resources/resources.ts'
-import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import { isResource, type ResourceId } from '#core/dataset/resources/resources.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Point } from './render-point.ts'
 
 /** A point and how much is in its answer: cells, near enough to share out the work. */

@@ -1,9 +1,9 @@
 // A thread of the static build: gets canonical points, returns their files as bytes and their lines of the manifest.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
-import { decodeSnapshot } from '#core/snapshot/decode-snapshot.ts'
-import type { Snapshot } from '#core/snapshot/snapshot.ts'
-import type { SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
+import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
 export type RenderTask = {

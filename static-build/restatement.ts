@@ -1,6 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import { isRestated } from '#core/changes/compare-snapshots.ts'
 import type { Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import { isRestated } from '#core/dataset/compare-snapshots.ts'
 
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
 const MOST_TOLD = 5

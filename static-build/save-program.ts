@@ -7,12 +7,12 @@ import {
   type ProgramIndex,
   programFileName,
 } from '#core/contract/program-files.ts'
+import { renderBasket } from '#core/dataset/resources/program/basket.ts'
+import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
+import { renderPerformance } from '#core/dataset/resources/program/performance.ts'
+import { renderManifest, renderPreview } from '#core/dataset/resources/program/preview.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'
-import { renderBasket } from '#core/resources/program/basket.ts'
-import { renderDeploys } from '#core/resources/program/deploys.ts'
-import { renderPerformance } from '#core/resources/program/performance.ts'
-import { renderManifest, renderPreview } from '#core/resources/program/preview.ts'
 import { sha256 } from '#storage/digest.ts'
 import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'

@@ -1,5 +1,5 @@
 import { privateKey } from '#core/contract/artifacts.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/snapshot/snapshot-files.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'

@@ -1,6 +1,6 @@
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/snapshot/snapshot-files.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readPrivateFile } from './private-file.ts'
 

@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { Clock } from '../clock.ts'
-import { type ErrorAnswer, errorAnswer, toApiError } from '../error-answer.ts'
-import type { HttpApp } from '../http-server.ts'
-import { CACHING } from '../shared-headers.ts'
+import type { Clock } from '../http/clock.ts'
+import { type ErrorAnswer, errorAnswer, toApiError } from '../http/error-answer.ts'
+import type { HttpApp } from '../http/http-server.ts'
+import { CACHING } from '../http/shared-headers.ts'
 import type { HistoryMetrics } from './metrics.ts'
 
 export type AdminParts = {

@@ -12,8 +12,8 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from 'node:zlib'
-import { BLOCK_BYTES } from '#core/render/writing.ts'
-import type { Coding } from '../negotiate-coding.ts'
+import { BLOCK_BYTES } from '#core/dataset/render/writing.ts'
+import type { Coding } from '../http/negotiate-coding.ts'
 import { createTurns } from './turns.ts'
 
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */

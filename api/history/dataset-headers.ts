@@ -1,7 +1,7 @@
 import { toCompactInstant } from '#core/calendar.ts'
 import { dictionaryPattern } from '#core/contract/dictionaries.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { acceptsDelta } from '../negotiate-coding.ts'
+import { acceptsDelta } from '../http/negotiate-coding.ts'
 import type { HistorySettings } from './settings.ts'
 
 /** How long a CDN keeps what is purged at each publication. */

@@ -1,7 +1,7 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES, type FileRoute, type FileVariable } from '#core/contract/file-routes.ts'
 import { StoreError } from '#storage/object-store.ts'
-import { CACHING } from '../shared-headers.ts'
+import { CACHING } from '../http/shared-headers.ts'
 import { pinnedHeaders } from './dataset-headers.ts'
 import { type Exchange, type Handler, type HistoryParts, requestIdOf, sendReady } from './exchange.ts'
 import { findPublication, versionInPath } from './history.ts'

@@ -1,5 +1,5 @@
 import { accepts } from 'hono/accepts'
-import { CACHING, COMMON_HEADERS } from '../shared-headers.ts'
+import { CACHING, COMMON_HEADERS } from '../http/shared-headers.ts'
 import { answerHeaders, type Exchange, type Handler, sendLive } from './exchange.ts'
 import { indexPage, PAGE_POLICY } from './index-page.ts'
 import { index } from './infrastructure.ts'

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { ROUTES } from '#core/contract/routes.ts'
-import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { sparkline } from './sparkline.ts'
 
 /** The page has no script and loads nothing; its one style sheet is in it. */

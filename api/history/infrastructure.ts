@@ -3,7 +3,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { Links } from '#core/contract/register.ts'
 import { ROUTES } from '#core/contract/routes.ts'
-import type { Json } from '#core/render/json.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import type { ServedVersion } from './served-version.ts'
 
 /** What an infrastructure endpoint says, before the envelope. */

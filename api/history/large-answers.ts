@@ -1,6 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
-import type { AnswerInBlocks } from '#core/resources/render-answer.ts'
-import type { Coding } from '../negotiate-coding.ts'
+import type { AnswerInBlocks } from '#core/dataset/resources/render-answer.ts'
+import type { Coding } from '../http/negotiate-coding.ts'
 import type { CacheUse } from './cache-use.ts'
 import { compressBlocks } from './compress.ts'
 import { LARGE_LIMITS, type LargeLimits } from './large-limits.ts'

@@ -1,5 +1,5 @@
 // What Prometheus reads of a process that serves history. No label holds anything that a client sent.
-import { madeOnce } from '../made-once.ts'
+import { madeOnce } from '../http/made-once.ts'
 import type { Answered } from './answered.ts'
 import { watchEventLoop } from './event-loop-lag.ts'
 import type { Observed } from './metrics-registry.ts'

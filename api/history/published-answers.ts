@@ -3,7 +3,7 @@ import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { negotiateCoding } from '../negotiate-coding.ts'
+import { negotiateCoding } from '../http/negotiate-coding.ts'
 import { type CacheUse, noCacheUse } from './cache-use.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 

@@ -1,4 +1,4 @@
-import type { Coding, DELTA_CODING } from '../negotiate-coding.ts'
+import type { Coding, DELTA_CODING } from '../http/negotiate-coding.ts'
 import type { BodyReader } from './shared-body.ts'
 
 /** A body ready to be sent, and the headers that belong to it and not to the request. */

@@ -1,8 +1,8 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { type Params, parseParams } from '#core/contract/parameters.ts'
 import type { Route } from '#core/contract/route.ts'
-import { findStrategy } from '#core/resources/find-strategy.ts'
-import type { Snapshot } from '#core/snapshot/snapshot.ts'
+import { findStrategy } from '#core/dataset/resources/find-strategy.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
 
 /**
  * What a request asks for, in the canonical form. Refuses in the order of the contract: an unknown strategy in the

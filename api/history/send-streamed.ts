@@ -1,4 +1,4 @@
-import { matchesEtag } from '../etag.ts'
+import { matchesEtag } from '../http/etag.ts'
 import { datasetHeaders, type Exchange, type HistoryParts, notModified, requestIdOf } from './exchange.ts'
 import type { StreamedAnswer } from './ready-answer.ts'
 import { openStream } from './stream-body.ts'

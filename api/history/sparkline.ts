@@ -1,5 +1,5 @@
 import { raw } from 'hono/html'
-import { equityCurve } from '#core/numerics/equity-curve.ts'
+import { equityCurve } from '#core/figures/equity-curve.ts'
 
 const WIDTH = 160
 const HEIGHT = 32

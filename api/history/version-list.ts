@@ -4,7 +4,7 @@ import { AS_OF_PARAMETER, pinnedPath } from '#core/contract/pins.ts'
 import { routeOf } from '#core/contract/routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { servedAt } from '#storage/publications.ts'
-import { CACHING } from '../shared-headers.ts'
+import { CACHING } from '../http/shared-headers.ts'
 import { answerHeaders, type Exchange, type Handler, type HistoryParts, sendLive } from './exchange.ts'
 import { assertKnown, type History } from './history.ts'
 

@@ -1,6 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import { errorAnswer } from '../error-answer.ts'
-import { type RunningServer, startServer } from '../http-server.ts'
+import { errorAnswer } from '../http/error-answer.ts'
+import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createOperatorApp } from './app.ts'
 import type { OperatorParts } from './parts.ts'
 

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import type { Lane } from '#signals/delivery/delivery-queue.ts'
 import type { WebhookRequest } from '#signals/delivery/register-webhook.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../http/clock.ts'
 
 /** A webhook as the operator sees it: its address, and never a secret. */
 export type WebhookAddress = {

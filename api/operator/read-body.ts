@@ -1,4 +1,4 @@
-import * as body from '../read-body.ts'
+import * as body from '../http/read-body.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The largest body of ours, a client with a thousand aliases, is a third of this. */

@@ -3,8 +3,8 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { SignalsRoute, SignalsRouteId } from '#core/contract/signals-route.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength } from '../assert-url-length.ts'
-import { createReference, REFERENCE_PATTERNS } from '../reference/answer-reference.ts'
+import { assertUrlLength } from '../http/assert-url-length.ts'
+import { createReference, REFERENCE_PATTERNS } from '../http/reference/answer-reference.ts'
 import { createDocuments } from './documents.ts'
 import {
   answerHeaders,

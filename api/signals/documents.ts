@@ -1,6 +1,6 @@
 import { signalSchema } from '#core/contract/signal-schema.ts'
 import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
-import { type Json, renderJson } from '#core/render/json.ts'
+import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import type { SignalsSettings } from './settings.ts'
 
 export const API_VERSION = '1.0'

@@ -7,7 +7,7 @@ import {
   historyPath,
   parseHistoryQuery,
 } from '#core/contract/signal-query.ts'
-import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/render/signal-csv.ts'
+import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/dataset/render/signal-csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { newestVisible, readVisible } from '#signals/log/visible.ts'

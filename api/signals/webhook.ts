@@ -4,7 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { ownWebhookRequest } from '#core/contract/webhook.ts'
 import { assertMayRegister, registerOwnWebhook } from '#signals/delivery/register-webhook.ts'
 import { readWebhook, type Webhook } from '#signals/delivery/webhooks.ts'
-import { readJson } from '../read-body.ts'
+import { readJson } from '../http/read-body.ts'
 import { type KeyedHandler, sendEnveloped } from './exchange.ts'
 
 /** An address and a secret are shorter by far. */

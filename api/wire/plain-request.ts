@@ -1,6 +1,6 @@
 // The requests that nearly every client sends: a canonical address, a few headers, nothing behind them.
 import type { IncomingMessage } from 'node:http'
-import { acceptsDelta } from '../negotiate-coding.ts'
+import { acceptsDelta } from '../http/negotiate-coding.ts'
 
 /** A GET without a body, of which nothing but these decides what is answered. */
 export type PlainRequest = {

@@ -2,7 +2,7 @@
 // carries: here a request that came whole and is a plain one is answered with one write, and at anything else the
 // connection is handed over to Node, with every byte that was not answered, for the rest of its life.
 import type { Socket } from 'node:net'
-import type { HttpLimits } from '../http-limits.ts'
+import type { HttpLimits } from '../http/http-limits.ts'
 import { type AtOnce, type AtOnceAnswer, answerOrLeave } from './at-once.ts'
 import { createPlainReader, type ReadPlain } from './plain-request.ts'
 import { createWholeAnswers, type WholeAnswers } from './whole-answers.ts'

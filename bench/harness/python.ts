@@ -1,5 +1,5 @@
 // Python with numpy and pandas from Debian, on one core.
-import { DEBIAN_PYTHON, pandasEnv } from '#test/setup/pandas.ts'
+import { DEBIAN_PYTHON, pandasEnv } from '#test/support/pandas.ts'
 import { runProgram } from './run-program.ts'
 
 /** Runs a script, and gives the numbers that it prints, a line each. */

@@ -1,8 +1,8 @@
 // The correlation matrix of a thousand strategies beside numpy's, each on one thread.
 import { join } from 'node:path'
-import { correlationMatrix } from '#core/numerics/assemble-correlation.ts'
-import { dot } from '#core/numerics/dot.ts'
-import type { Series } from '#core/numerics/series.ts'
+import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
+import { dot } from '#core/figures/dot.ts'
+import type { Series } from '#core/figures/series.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { runPython } from '../harness/python.ts'
 import { atMost, plain, type Section } from '../harness/report.ts'

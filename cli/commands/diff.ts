@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { compareSnapshots } from '#core/changes/compare-snapshots.ts'
 import type { Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { assertThere, findPublication } from '#static-build/move-pointer.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { toText } from '#static-build/restatement.ts'

@@ -1,5 +1,5 @@
 import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
-import { type RunningServer, startServer } from '#api/http-server.ts'
+import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { codeOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 import { DEFAULT_ADMIN_PORT } from '../operations-variables.ts'

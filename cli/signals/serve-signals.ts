@@ -1,7 +1,7 @@
 // The signals service as one process: the keyed interface, the operator's, and delivery, on one Redis.
 import type { Redis } from 'ioredis'
-import { DEVELOPMENT_ORIGINS } from '#api/cors.ts'
-import type { RunningServer } from '#api/http-server.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
+import type { RunningServer } from '#api/http/http-server.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { listenOperator } from '#api/operator/listen.ts'
 import { listenSignals } from '#api/signals/listen.ts'

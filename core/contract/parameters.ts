@@ -1,6 +1,6 @@
 // The query parameters: what each accepts, and the one canonical text of what was accepted.
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import type { Period } from '#core/numerics/series.ts'
+import type { Period } from '#core/figures/series.ts'
 import { toText } from './decimal.ts'
 import type { ParameterProblem } from './errors.ts'
 

@@ -1,8 +1,8 @@
-import { drawdowns } from '#core/numerics/drawdown.ts'
-import { equityFromBaseline, ruinIndex } from '#core/numerics/equity-curve.ts'
-import { assertFinite } from '#core/numerics/finite-series.ts'
-import type { Series } from '#core/numerics/series.ts'
+import { drawdowns } from './drawdown.ts'
+import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
+import { assertFinite } from './finite-series.ts'
 import { assertPositive } from './positive.ts'
+import type { Series } from './series.ts'
 
 /** An account that followed a series at `k` times its base risk: what every statistic of the series starts from. */
 export type AccountPath = {

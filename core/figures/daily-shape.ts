@@ -1,9 +1,9 @@
-import { autocorrelationLag1 } from '#core/numerics/autocorrelation.ts'
-import { type Figure, mapFigure, undefinedBecause } from '#core/numerics/figure.ts'
-import { standardizedMoments } from '#core/numerics/moments.ts'
-import { tailMean, tailQuantile, tailRatio } from '#core/numerics/tail.ts'
 import type { AccountPath } from './account-path.ts'
+import { autocorrelationLag1 } from './autocorrelation.ts'
+import { type Figure, mapFigure, undefinedBecause } from './figure.ts'
+import { standardizedMoments } from './moments.ts'
 import { percent, share } from './percent.ts'
+import { tailMean, tailQuantile, tailRatio } from './tail.ts'
 
 export type DailyShape = {
   readonly tail_ratio: Figure

@@ -1,6 +1,6 @@
-import type { CorrelationMatrix } from '#core/numerics/correlation.ts'
-import { type CorrelatedPair, diversification } from '#core/numerics/diversification.ts'
-import { type Figure, isUndefined, type Undefined } from '#core/numerics/figure.ts'
+import type { CorrelationMatrix } from './correlation.ts'
+import { type CorrelatedPair, diversification } from './diversification.ts'
+import { type Figure, isUndefined, type Undefined } from './figure.ts'
 
 /** A pair of strategies by their ids. */
 export type NamedPair = {

@@ -1,13 +1,13 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { daysUnderwater } from '#core/numerics/drawdown.ts'
-import { type DrawdownEpisode, deepestEpisodes, drawdownEpisodes } from '#core/numerics/drawdown-episodes.ts'
-import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
-import { longestRun } from '#core/numerics/longest-run.ts'
-import { tailMean } from '#core/numerics/tail.ts'
-import { worstReturn } from '#core/numerics/windows.ts'
 import type { AccountPath } from './account-path.ts'
+import { daysUnderwater } from './drawdown.ts'
+import { type DrawdownEpisode, deepestEpisodes, drawdownEpisodes } from './drawdown-episodes.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
+import { longestRun } from './longest-run.ts'
 import { percent, percentFigure, share } from './percent.ts'
 import { orTooFew, unlessRuined } from './ruin.ts'
+import { tailMean } from './tail.ts'
+import { worstReturn } from './windows.ts'
 
 /** A drawdown by its days, ISO dates; the peak may be the day before the first. Nulls while it is open. */
 export type WorstDrawdown = {

@@ -1,8 +1,8 @@
 import { DAY_MS } from '#core/calendar.ts'
-import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
-import { type PositionTime, positionTime } from '#core/numerics/position-time.ts'
-import { lastDay, type Series } from '#core/numerics/series.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
 import { percent, share } from './percent.ts'
+import { type PositionTime, positionTime } from './position-time.ts'
+import { lastDay, type Series } from './series.ts'
 import type { TradeOutcome } from './trade-outcome.ts'
 
 export type ExposureFigures = {

@@ -1,4 +1,3 @@
-import type { Series } from '#core/numerics/series.ts'
 import { accountPath } from './account-path.ts'
 import { type AnnualFigures, annualFigures } from './annual.ts'
 import { type DrawdownFigures, drawdownFigures } from './drawdown-figures.ts'
@@ -6,6 +5,7 @@ import { type ExposureFigures, exposureFigures } from './exposure.ts'
 import { type MonthlyFigures, monthlyFigures } from './monthly.ts'
 import { assertPositive } from './positive.ts'
 import { type RiskAdjustedFigures, riskAdjustedFigures } from './risk-adjusted.ts'
+import type { Series } from './series.ts'
 import type { TradeOutcome } from './trade-outcome.ts'
 import { type TradeStatistics, tradeStatistics } from './trade-statistics.ts'
 

@@ -1,10 +1,5 @@
-import {
-  type CalendarPeriod,
-  calendarMonths,
-  calendarYears,
-  periodReturns,
-} from '#core/numerics/calendar-periods.ts'
 import type { AccountPath } from './account-path.ts'
+import { type CalendarPeriod, calendarMonths, calendarYears, periodReturns } from './calendar-periods.ts'
 
 /** The months of a path, up to the one of its ruin: after it there is nothing that could earn a return. */
 export const livingMonths = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>

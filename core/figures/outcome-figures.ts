@@ -1,7 +1,7 @@
 import { max, mean, median, min, sampleStandardDeviation } from 'simple-statistics'
-import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
-import { isFlat } from '#core/numerics/variance.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
 import { percent } from './percent.ts'
+import { isFlat } from './variance.ts'
 
 /** How the outcomes of trades are distributed. R is the equity at risk in one trade. */
 export type OutcomeFigures = {

@@ -1,4 +1,4 @@
-import { type Figure, mapFigure, undefinedBecause } from '#core/numerics/figure.ts'
+import { type Figure, mapFigure, undefinedBecause } from './figure.ts'
 
 /** A fraction as percent: 0.123 is 12.3 %. */
 export const percent = (fraction: number): number => 100 * fraction

@@ -1,15 +1,15 @@
 import { toIsoDate } from '#core/calendar.ts'
-import { cagr } from '#core/numerics/cagr.ts'
-import { daysUnderwater, maxDrawdown } from '#core/numerics/drawdown.ts'
-import type { Figure } from '#core/numerics/figure.ts'
-import { longestRun } from '#core/numerics/longest-run.ts'
-import { DAYS_PER_YEAR, WEEKS_PER_YEAR } from '#core/numerics/periods-per-year.ts'
-import { dayOf, lastDay, type Series } from '#core/numerics/series.ts'
-import { sharpe } from '#core/numerics/sharpe.ts'
-import { sortino } from '#core/numerics/sortino.ts'
 import { accountPath } from './account-path.ts'
+import { cagr } from './cagr.ts'
+import { daysUnderwater, maxDrawdown } from './drawdown.ts'
+import type { Figure } from './figure.ts'
+import { longestRun } from './longest-run.ts'
 import { percent, percentFigure } from './percent.ts'
+import { DAYS_PER_YEAR, WEEKS_PER_YEAR } from './periods-per-year.ts'
 import { unlessRuined } from './ruin.ts'
+import { dayOf, lastDay, type Series } from './series.ts'
+import { sharpe } from './sharpe.ts'
+import { sortino } from './sortino.ts'
 
 /** The figures that come from the series alone. `_pct` in percent. */
 export type PerformanceFigures = {

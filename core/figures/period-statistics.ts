@@ -1,5 +1,5 @@
 import { max, mean, median, min, sampleStandardDeviation } from 'simple-statistics'
-import { type Figure, type UndefinedReason, undefinedBecause } from '#core/numerics/figure.ts'
+import { type Figure, type UndefinedReason, undefinedBecause } from './figure.ts'
 import { percent, share } from './percent.ts'
 
 /** The distribution of the returns of complete months, or years. All in percent. */

@@ -1,5 +1,5 @@
-import { type Figure, isUndefined, undefinedBecause } from '#core/numerics/figure.ts'
 import type { AccountPath } from './account-path.ts'
+import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
 
 /** The block itself, or, where the account is ruined, the same fields undefined: a ratio of nothing says nothing. */
 export const unlessRuined = <Field extends string>(

@@ -1,4 +1,4 @@
-import { type Figure, isUndefined, type Undefined, type UndefinedReason } from '#core/numerics/figure.ts'
+import { type Figure, isUndefined, type Undefined, type UndefinedReason } from './figure.ts'
 
 /** A block of statistics: figures and plain values, nested by group, and tables, whose cells are plain. */
 export type FigureTree = { readonly [field: string]: FigureNode }

@@ -1,5 +1,5 @@
-import { type Figure, undefinedBecause } from '#core/numerics/figure.ts'
-import { NEGLIGIBLE } from '#core/numerics/negligible.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
+import { NEGLIGIBLE } from './negligible.ts'
 import { percent } from './percent.ts'
 import { accountReturns, type TradeOutcome } from './trade-outcome.ts'
 

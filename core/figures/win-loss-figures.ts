@@ -1,6 +1,6 @@
 import { mean, sum } from 'simple-statistics'
-import { type Figure, mapFigure, type UndefinedReason, undefinedBecause } from '#core/numerics/figure.ts'
-import { NEGLIGIBLE } from '#core/numerics/negligible.ts'
+import { type Figure, mapFigure, type UndefinedReason, undefinedBecause } from './figure.ts'
+import { NEGLIGIBLE } from './negligible.ts'
 import { percent } from './percent.ts'
 
 /** Winning trades against losing ones. */

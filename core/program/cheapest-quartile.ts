@@ -1,4 +1,4 @@
-import { quantile } from '#core/numerics/quantile.ts'
+import { quantile } from '#core/figures/quantile.ts'
 import type { ProgramData } from './program.ts'
 import type { Deployment } from './run-tier.ts'
 

@@ -1,5 +1,5 @@
-import { NEGLIGIBLE } from '#core/numerics/negligible.ts'
-import { quantile } from '#core/numerics/quantile.ts'
+import { NEGLIGIBLE } from '#core/figures/negligible.ts'
+import { quantile } from '#core/figures/quantile.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
 import { barsPerDay, warmUpBars } from './planned-bars.ts'

@@ -1,5 +1,5 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { dayOf, lastDay, type Series } from '#core/numerics/series.ts'
+import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
 
 /**
  * How far two computations of the same daily returns may be apart. Both sum some thousand products of doubles

@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
-import type { Series } from '#core/numerics/series.ts'
+import type { Series } from '#core/figures/series.ts'
 import { type Bars, describeInstant } from './bars.ts'
 
 /** Equity at the close of each UTC day, and the daily returns that it makes. */

@@ -1,4 +1,4 @@
-import type { Series } from '#core/numerics/series.ts'
+import type { Series } from '#core/figures/series.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'

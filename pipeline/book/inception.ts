@@ -1,5 +1,5 @@
 import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
-import { lastDay } from '#core/numerics/series.ts'
+import { lastDay } from '#core/figures/series.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { SoundParts, StrategyEntry } from './book.ts'
 

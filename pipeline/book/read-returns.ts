@@ -1,5 +1,5 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import type { Series } from '#core/numerics/series.ts'
+import type { Series } from '#core/figures/series.ts'
 import { createColumn } from './column.ts'
 import { parseDecimal } from './decimal.ts'
 import { got } from './field.ts'

@@ -1,11 +1,11 @@
 import { toIsoDate } from '#core/calendar.ts'
+import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { completeWeeks } from '#core/figures/complete-weeks.ts'
 import { diversificationFigures } from '#core/figures/diversification-figures.ts'
+import { equalWeightBook } from '#core/figures/equal-weight-book.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
+import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
-import { completeWeeks } from '#core/numerics/complete-weeks.ts'
-import { equalWeightBook } from '#core/numerics/equal-weight-book.ts'
-import { lastDay } from '#core/numerics/series.ts'
-import type { DateWindow, Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Book } from '../book/book.ts'
 
 /** Puts the computed strategies and matrices together, and computes what is true of all together. */

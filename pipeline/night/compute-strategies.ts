@@ -1,7 +1,7 @@
 import type { Tinypool } from 'tinypool'
 import type { EpochDay } from '#core/calendar.ts'
+import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { Progress } from '#core/progress.ts'
-import type { StrategyData } from '#core/snapshot/snapshot.ts'
 import type { Book, StrategyEntry } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { cutBars } from './data-window.ts'

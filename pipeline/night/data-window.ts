@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { lastDay } from '#core/numerics/series.ts'
+import { lastDay } from '#core/figures/series.ts'
 import { type Bars, endOfBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { BarsFile, Book, SoundParts } from '../book/book.ts'

@@ -1,9 +1,9 @@
 import type { EpochDay } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
-import type { Series } from '#core/numerics/series.ts'
+import type { Marking } from '#core/dataset/snapshot.ts'
+import type { Series } from '#core/figures/series.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import type { Costs } from '#core/replay/trade.ts'
-import type { Marking } from '#core/snapshot/snapshot.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 

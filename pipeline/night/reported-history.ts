@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
-import { lastDay, type Series } from '#core/numerics/series.ts'
+import { lastDay, type Series } from '#core/figures/series.ts'
 import { type ResolvedTrade, resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import { commissionRate } from '#core/replay/trade.ts'
 import type { Ledger } from '../book/book.ts'

@@ -1,6 +1,6 @@
 import type { EpochDay } from '#core/calendar.ts'
+import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
-import type { StrategyData } from '#core/snapshot/snapshot.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 

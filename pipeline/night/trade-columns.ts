@@ -1,7 +1,7 @@
+import type { TradeColumns } from '#core/dataset/snapshot.ts'
+import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import type { TradeOutcome } from '#core/figures/trade-outcome.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
-import type { TradeColumns } from '#core/snapshot/snapshot.ts'
-import { EXIT_WORDS, SIDES } from '#core/snapshot/snapshot-files.ts'
 
 /** A trade that is over: its exit and its results are known. */
 export type ClosedTrade = ResolvedTrade & {

@@ -1,7 +1,7 @@
 import { parseIsoDate } from '#core/calendar.ts'
-import type { CorrelationMatrix } from '#core/numerics/correlation.ts'
-import { lastDay, type Series } from '#core/numerics/series.ts'
-import type { Snapshot, StrategyData } from '#core/snapshot/snapshot.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type { CorrelationMatrix } from '#core/figures/correlation.ts'
+import { lastDay, type Series } from '#core/figures/series.ts'
 
 /**
  * The last look before publishing: what must hold of every dataset, whatever the book. A failure is ours, not the

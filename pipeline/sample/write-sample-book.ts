@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
-import { dayOf, type Series } from '#core/numerics/series.ts'
+import { dayOf, type Series } from '#core/figures/series.ts'
 import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'

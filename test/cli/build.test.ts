@@ -8,8 +8,16 @@ import type { Surroundings } from '#cli/surroundings.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { aLedger, aModule, catalogue, csv, dailyBars, moduleText, reported } from '#test/night/night-book.ts'
-import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  csv,
+  dailyBars,
+  moduleText,
+  reported,
+} from '#test/pipeline/night/night-book.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { NOW_MS, run } from './made-up.ts'
 
 /** Fourteen days, up to the day before the made-up now. */

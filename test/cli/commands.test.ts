@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { EXIT, runCommand } from '#cli/program.ts'
 import type { Terminal } from '#cli/terminal.ts'
 import { threadsFor } from '#cli/threads.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
 /** Every command and every group of them, the whole included, as its words: found in the help texts themselves. */

@@ -1,7 +1,7 @@
 // The changes between two versions, as `highwater diff` tells them to people.
 import { beforeAll, expect, test } from 'vitest'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, NEXT_VERSION, newStores } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
 /** Two versions, the second with two days more. */

@@ -5,8 +5,8 @@ import { parseEnvironment } from '#cli/environment.ts'
 import { readSecrets } from '#cli/generated-secrets.ts'
 import { UsageError } from '#cli/usage-error.ts'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
-import { seededBytes } from '../setup/signals.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { seededBytes } from '../support/signals/signals.ts'
 
 const random = seededBytes('secrets')
 

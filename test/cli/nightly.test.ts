@@ -10,9 +10,9 @@ import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { aLedger, catalogue, csv, dailyBars } from '#test/night/night-book.ts'
-import { startReceiver } from '#test/setup/ping-receiver.ts'
-import { temporaryFolder, writeFiles } from '#test/setup/temporary-folder.ts'
+import { aLedger, catalogue, csv, dailyBars } from '#test/pipeline/night/night-book.ts'
+import { startReceiver } from '#test/support/signals/ping-receiver.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 
 const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])

@@ -5,8 +5,8 @@ import { type PurgeOrder, pauseAfter, purgeCaches, SETTLE_MS } from '#cli/purge-
 import { readPurgeDue } from '#static-build/purge-due.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { pointAt } from '#test/setup/point-to.ts'
-import { type SmallCache, startSmallCache } from '#test/setup/small-cache.ts'
+import { pointAt } from '#test/support/history/point-to.ts'
+import { type SmallCache, startSmallCache } from '#test/support/history/small-cache.ts'
 
 const [OLD, NEW, NEWEST] = ['2025-02-24T00:15:00Z', '2025-02-25T00:15:00Z', '2025-02-26T00:15:00Z'] as const
 

@@ -3,8 +3,8 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { buildArgs, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
 const NOW_MS = Date.parse('2025-02-26T00:00:00Z')

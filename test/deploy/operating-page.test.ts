@@ -8,8 +8,8 @@ import { EXIT } from '#cli/program.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { ALERT_KINDS } from '#signals/alert.ts'
-import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
-import { temporaryFolder, writeFiles } from '../setup/temporary-folder.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

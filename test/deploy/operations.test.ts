@@ -9,8 +9,8 @@ import { z } from 'zod'
 import { parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
 import { DEFAULT_ADMIN_PORT } from '#cli/operations-variables.ts'
 import project from '../../package.json' with { type: 'json' }
-import { LAUNCHER } from '../setup/highwater-process.ts'
-import { temporaryFolder, writeFiles } from '../setup/temporary-folder.ts'
+import { LAUNCHER } from '../support/history/highwater-process.ts'
+import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
 import { expectCommand } from './known-command.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -3,7 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { purge } from '#cli/cdn.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs/cdn.md')
 

@@ -1,5 +1,5 @@
 // Series and ledgers that bring every statistic to each of the reasons for which it can be null.
-import { constant, trade } from '../figures/series.ts'
+import { constant, trade } from '../core/figures/series.ts'
 
 /** Short of, at and past what tails, months and years need. */
 export const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800, 1200] as const

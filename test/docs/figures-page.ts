@@ -25,7 +25,7 @@ const HEADING = [
   '',
   'Every statistic that the history service publishes: its definition, its formula and when it is null. The same text is in',
   'the API reference at `/docs`, as `x-formula`, `x-null-when` and `x-convention` of the schema. The code of each',
-  'is a file of `core/numerics` or `core/figures` with its source; other words are in the [glossary](glossary.md).',
+  'is a file of `core/figures` with its source; other words are in the [glossary](glossary.md).',
   '',
 ]
 

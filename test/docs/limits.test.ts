@@ -2,13 +2,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { LONGEST_URL } from '#api/assert-url-length.ts'
 import { LARGE_LIMITS } from '#api/history/large-limits.ts'
-import { HTTP_LIMITS } from '#api/http-limits.ts'
+import { LONGEST_URL } from '#api/http/assert-url-length.ts'
+import { HTTP_LIMITS } from '#api/http/http-limits.ts'
 import { MOST_OPERATOR_BYTES } from '#api/operator/read-body.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/webhook.ts'
-import { BLOCK_BYTES } from '#core/render/writing.ts'
+import { BLOCK_BYTES } from '#core/dataset/render/writing.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8')

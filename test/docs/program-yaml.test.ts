@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readChanged } from '../book/book-folder.ts'
-import { BARS } from '../book/program-book.ts'
+import { readChanged } from '../pipeline/book/book-folder.ts'
+import { BARS } from '../pipeline/book/program-book.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

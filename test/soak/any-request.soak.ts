@@ -1,9 +1,9 @@
 // Any bytes at all, sent to the history service without end: `make soak`, with MINUTES and SEED. The first answer that is
 // not sound ends it with the seed to replay it, and so does a heap that has grown.
 import { expect, inject, test } from 'vitest'
-import { AT_ONCE, startBesieged } from '../setup/history-bytes.ts'
-import { servedVersion } from '../setup/history-process.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { servedVersion } from '../support/history/history-process.ts'
+import { AT_ONCE, startBesieged } from '../support/http/history-bytes.ts'
 import { numberFrom } from './number-from.ts'
 
 const MINUTES = numberFrom('MINUTES', 60)

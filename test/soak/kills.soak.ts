@@ -2,10 +2,10 @@
 // `make soak`, with KILLS, SEED and MINUTES. The first violation ends it with the seed to replay it.
 import { test } from 'vitest'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { fileGround, type Ground, newKeyFile, s3Ground } from '../setup/grounds.ts'
-import { countMoves, playMoves, playRace } from '../setup/kill-moves.ts'
-import { type Model, modelOf, playRound, type Round, toRounds } from '../setup/kill-rounds.ts'
-import { whileReading } from '../setup/reading-tier.ts'
+import { whileReading } from '../support/history/reading-tier.ts'
+import { fileGround, type Ground, newKeyFile, s3Ground } from '../support/kills/grounds.ts'
+import { countMoves, playMoves, playRace } from '../support/kills/kill-moves.ts'
+import { type Model, modelOf, playRound, type Round, toRounds } from '../support/kills/kill-rounds.ts'
 import { numberFrom } from './number-from.ts'
 
 const KILLS = numberFrom('KILLS', 300)

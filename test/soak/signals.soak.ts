@@ -1,7 +1,7 @@
 // Hundreds of kills of everything between a fire and a subscriber, Redis among them: `make soak`, with KILLS, SEED and
 // MINUTES. The first violation ends it with the seed to replay it.
 import { test } from 'vitest'
-import { openKillGround } from '../setup/signals-kills.ts'
+import { openKillGround } from '../support/signals/signals-kills.ts'
 import { numberFrom } from './number-from.ts'
 
 const KILLS = numberFrom('KILLS', 300)

@@ -6,9 +6,13 @@ import { faultsIn } from '#static-build/audit/audit.ts'
 import { refreshPointer } from '#static-build/move-pointer.ts'
 import { prune } from '#static-build/prune.ts'
 import { readLog } from '#storage/pointer-log.ts'
-import { HAND_VERSION, handSnapshot } from '#test/setup/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores, publishInMemory } from '#test/setup/publish-in-memory.ts'
-import { damage, meddled } from '#test/setup/store-doubles.ts'
+import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+} from '#test/support/books/publish-in-memory.ts'
+import { damage, meddled } from '#test/support/stores/store-doubles.ts'
 import { BEFORE } from './hand-order.ts'
 import { auditStore, copyOf, faultsOf, keyOf, NOW_MS, newSigner, publishTwo } from './signed-store.ts'
 

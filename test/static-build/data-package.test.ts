@@ -8,8 +8,8 @@ import { dataPackage } from '#static-build/data-package.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
-import { BINARY_FORMATS, readTable } from '#test/resources/read-columns.ts'
-import { TINY_VERSION } from '#test/setup/publish-book.ts'
+import { BINARY_FORMATS, readTable } from '#test/core/dataset/resources/read-columns.ts'
+import { TINY_VERSION } from '#test/support/books/publish-book.ts'
 import { bytesAt, manifestIn } from './tree.ts'
 
 /** "only of lowercase English alphanumeric characters plus `.`, `-` and `_`". */

@@ -5,8 +5,8 @@ import { EFFORTS } from '#core/contract/effort.ts'
 import { compressTwins } from '#static-build/compress.ts'
 import { effortFor } from '#static-build/effort.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
-import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
-import { createMemoryStores } from '#test/setup/publish-in-memory.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { orderOf, renderHere } from './hand-order.ts'
 
 /** Numbers as they are published: what Brotli 11 is far better at than 5. */

@@ -12,8 +12,8 @@ import { createFileStore } from '#storage/file-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { TINY_VERSION } from '#test/setup/publish-book.ts'
-import { writeFiles } from '#test/setup/temporary-folder.ts'
+import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { writeFiles } from '#test/support/temporary-folder.ts'
 import { bytesAt, describeDifferences, manifestIn, type Tree, treeOf } from './tree.ts'
 
 const GOLDEN = join(import.meta.dirname, '../golden/tiny')

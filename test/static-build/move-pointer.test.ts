@@ -4,8 +4,8 @@ import { ENTRY_LIFETIME_MS, refreshPointer, rollBack } from '#static-build/move-
 import { prune, versionsToKeep } from '#static-build/prune.ts'
 import { readHead, readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf, servedAt } from '#storage/publications.ts'
-import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { BEFORE, publishInProcess, versionOf } from './hand-order.ts'
 import { digestsOf } from './tree.ts'
 

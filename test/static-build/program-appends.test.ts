@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseJson } from '#storage/parse-json.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
-import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { versionOf } from './hand-order.ts'
 import { A, B, backTo, C, D, programOf, publishWith, servedProgram, spoil } from './program-store.ts'
 import { describeDifferences, digestsOf } from './tree.ts'

@@ -7,8 +7,8 @@ import { rollBack } from '#static-build/move-pointer.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readProgram, type ServedProgram } from '#storage/published-program.ts'
-import type { MemoryStores } from '#test/setup/publish-in-memory.ts'
-import { barsOf, CORE_ONLY, planOf } from '../program/programs.ts'
+import type { MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { barsOf, CORE_ONLY, planOf } from '../core/program/programs.ts'
 import { orderOf } from './hand-order.ts'
 
 /** The versions of four nights. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { handSnapshot } from '#test/setup/hand-snapshot.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 
 const returns = (days: number) => Array.from({ length: days }, (_, i) => Math.sin(i) / 100)
 

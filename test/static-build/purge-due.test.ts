@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { confirmPurged, PURGED_KEY, readPurgeDue } from '#static-build/purge-due.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
-import { pointAt } from '#test/setup/point-to.ts'
+import { pointAt } from '#test/support/history/point-to.ts'
 
 const day = (n: number): string => `2025-02-${String(n).padStart(2, '0')}T00:15:00Z`
 

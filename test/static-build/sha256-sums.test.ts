@@ -8,8 +8,8 @@ import { describe, expect, inject, test } from 'vitest'
 import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { sha256Sums } from '#static-build/sha256-sums.ts'
 import { openStore } from '#storage/open-store.ts'
-import { TINY_VERSION } from '#test/setup/publish-book.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { manifestIn } from './tree.ts'
 
 const { url } = inject('tinyStore')

@@ -5,8 +5,8 @@ import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-key
 import { publishVersion } from '#static-build/publish-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
-import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/setup/publish-in-memory.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { BEFORE, orderOf, renderHere } from './hand-order.ts'
 
 /** An hour after the newest version was published. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFileStore, removeUnfinished } from '#storage/file-store.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
-import { describeConformance } from '#test/setup/store-conformance.ts'
+import { describeConformance } from '#test/support/stores/store-conformance.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
 import { fileTimeMs } from '#storage/file-time.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const FOLDER = 'v1/snapshots/20250224T001500Z'
 const INSTANT_MS = Date.UTC(2025, 1, 24, 0, 15, 0)

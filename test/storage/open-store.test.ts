@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { assertApart, cleanStore, openStore, privateTwin } from '#storage/open-store.ts'
-import { temporaryFolder } from '#test/setup/temporary-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 describe('a public and a private store', () => {
   test.each([

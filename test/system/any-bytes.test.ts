@@ -1,9 +1,9 @@
 // Thousands of connections that bring any bytes at all: nothing but answers of the service's own comes back, it needs
 // no more memory afterwards, and it serves the next one.
 import { beforeAll, expect, inject, test } from 'vitest'
-import { startBesieged } from '../setup/history-bytes.ts'
-import { servedVersion } from '../setup/history-process.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { servedVersion } from '../support/history/history-process.ts'
+import { startBesieged } from '../support/http/history-bytes.ts'
 
 /** Kept answers and what Node keeps of connections for the next ones; a leak of a kilobyte a connection is above it. */
 const MOST_GROWTH_BYTES = 4 << 20

@@ -3,10 +3,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { highwater } from '../setup/highwater-process.ts'
-import { type ServingProcess, servedVersion, startServing } from '../setup/history-process.ts'
-import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
+import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
+import {
+  buildArgs,
+  contentOf,
+  copyStores,
+  lastingFolder,
+  NEXT_VERSION,
+  pointerOf,
+} from '../support/stores/stores.ts'
 import { BAD_BOOKS, BARS, damagedBook, edit, editRow, LEDGER, MODULE } from './bad-books.ts'
 
 let stores: Stores

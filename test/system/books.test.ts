@@ -3,9 +3,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
-import { parseBuildSummary } from '../setup/build-summary.ts'
-import { highwater } from '../setup/highwater-process.ts'
-import { faultsOf, lastingFolder, newStores, pointerOf } from '../setup/stores.ts'
+import { parseBuildSummary } from '../support/books/build-summary.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { faultsOf, lastingFolder, newStores, pointerOf } from '../support/stores/stores.ts'
 
 test('the starter book of `highwater init` builds at once, with no option but its folder and a store', async () => {
   const stores = await newStores()

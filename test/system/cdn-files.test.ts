@@ -7,9 +7,9 @@ import { manifestKey, TWIN_ENDINGS, versionFolder } from '#core/contract/artifac
 import { type Artifact, manifest } from '#core/contract/manifest.ts'
 import { commonDisclaimer } from '../../deploy/disclaimer.ts'
 import type { Layer } from '../../deploy/layers.ts'
-import { ALLOWED_ORIGIN, ask, type Origin, siteOf, startFiles, startOrigin } from '../setup/cdn.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
-import { copyStores } from '../setup/stores.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { ALLOWED_ORIGIN, ask, type Origin, siteOf, startFiles, startOrigin } from '../support/servers/cdn.ts'
+import { copyStores } from '../support/stores/stores.ts'
 
 const PINNED = `/${versionFolder(TINY_VERSION)}`
 const pin = (address: string): string => address.replace('/v1', PINNED)

@@ -3,11 +3,11 @@ import { expect, inject, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { addressOf, ask, startCdn } from '../setup/cdn.ts'
-import { startServing } from '../setup/history-process.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
-import { copyStores } from '../setup/stores.ts'
-import { watchTier } from '../setup/watched-tier.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { watchTier } from '../support/history/watched-tier.ts'
+import { addressOf, ask, startCdn } from '../support/servers/cdn.ts'
+import { copyStores } from '../support/stores/stores.ts'
 
 const SEED = 20261121
 const REQUESTS = 6000

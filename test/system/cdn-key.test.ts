@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseParams } from '#core/contract/parameters.ts'
 import type { Layer } from '../../deploy/layers.ts'
-import { ask, objectOf, siteOf, startEdge, startOrigin } from '../setup/cdn.ts'
-import { anAddress, DATA_ROUTES } from '../setup/cdn-addresses.ts'
+import { ask, objectOf, siteOf, startEdge, startOrigin } from '../support/servers/cdn.ts'
+import { anAddress, DATA_ROUTES } from '../support/servers/cdn-addresses.ts'
 
 let edge: Layer
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // How long Varnish keeps what an origin says of itself in each way that the tier knows.
 import { beforeAll, expect, test } from 'vitest'
 import type { Layer } from '../../deploy/layers.ts'
-import { ask, objectOf, purge, siteOf, startEdge, startOrigin } from '../setup/cdn.ts'
+import { ask, objectOf, purge, siteOf, startEdge, startOrigin } from '../support/servers/cdn.ts'
 
 const DATASET = 'max-age=60, stale-while-revalidate=60, stale-if-error=86400'
 const TAG = 'v-20250224T001500Z'

@@ -1,10 +1,10 @@
 // What the CDN does while the tier, or everything behind the CDN, cannot answer.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Layer } from '../../deploy/layers.ts'
-import { ALLOWED_ORIGIN, addressOf, ask, purge, startCdn } from '../setup/cdn.ts'
-import { startServing } from '../setup/history-process.ts'
-import { copyStores } from '../setup/stores.ts'
-import { type WatchedTier, watchTier } from '../setup/watched-tier.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { type WatchedTier, watchTier } from '../support/history/watched-tier.ts'
+import { ALLOWED_ORIGIN, addressOf, ask, purge, startCdn } from '../support/servers/cdn.ts'
+import { copyStores } from '../support/stores/stores.ts'
 
 /** An answer that may be given past its time while a new one is fetched, and one that may only stand in for it. */
 const REVALIDATED = '/v1/strategies'

@@ -8,11 +8,11 @@ import { type PurgeOrder, purgeCaches } from '#cli/purge-caches.ts'
 import { readPurgeDue } from '#static-build/purge-due.ts'
 import { openStore } from '#storage/open-store.ts'
 import { type Layer, startVarnish } from '../../deploy/layers.ts'
-import { addressOf, ask, siteOf, startFiles, stopAtEnd } from '../setup/cdn.ts'
-import { highwater, startHighwater } from '../setup/highwater-process.ts'
-import { addressIn } from '../setup/history-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, copyStores, lastingFolder, NEXT_VERSION } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { addressIn } from '../support/history/history-process.ts'
+import { addressOf, ask, siteOf, startFiles, stopAtEnd } from '../support/servers/cdn.ts'
+import { buildArgs, copyStores, lastingFolder, NEXT_VERSION } from '../support/stores/stores.ts'
 
 /** Answers that a cache keeps for a day where nobody purges it. */
 const KEPT = ['/v1/dataset', '/v1/strategies', '/v1/export', '/v1/strategies/ash/stats?risk_pct=0.013']

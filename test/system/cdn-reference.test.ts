@@ -1,10 +1,10 @@
 // The API reference through Varnish and nginx: the page a minute at a time, its files for ever, each asked for once.
 import { beforeAll, expect, inject, test } from 'vitest'
-import { startServer } from '#api/http-server.ts'
+import { startServer } from '#api/http/http-server.ts'
 import type { Layer } from '../../deploy/layers.ts'
-import { addressOf, ask, objectOf, startCdn, stopAtEnd } from '../setup/cdn.ts'
-import { openHistoryApp } from '../setup/history-app.ts'
-import { type WatchedTier, watchTier } from '../setup/watched-tier.ts'
+import { openHistoryApp } from '../support/history/history-app.ts'
+import { type WatchedTier, watchTier } from '../support/history/watched-tier.ts'
+import { addressOf, ask, objectOf, startCdn, stopAtEnd } from '../support/servers/cdn.ts'
 
 let tier: WatchedTier
 let edge: Layer

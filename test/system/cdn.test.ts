@@ -7,14 +7,22 @@ import { programFileName } from '#core/contract/program-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Layer } from '../../deploy/layers.ts'
-import { ALLOWED_ORIGIN, addressOf, ask, type Got, objectOf, purge, startCdn } from '../setup/cdn.ts'
-import { highwater, startHighwater } from '../setup/highwater-process.ts'
-import { addressIn, type ServingProcess } from '../setup/history-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { bytesOf } from '../setup/stored-bytes.ts'
-import { buildArgs, copyStores, NEXT_VERSION } from '../setup/stores.ts'
-import { type WatchedTier, watchTier } from '../setup/watched-tier.ts'
-import { waysTo } from '../setup/ways-to-private.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { addressIn, type ServingProcess } from '../support/history/history-process.ts'
+import { type WatchedTier, watchTier } from '../support/history/watched-tier.ts'
+import {
+  ALLOWED_ORIGIN,
+  addressOf,
+  ask,
+  type Got,
+  objectOf,
+  purge,
+  startCdn,
+} from '../support/servers/cdn.ts'
+import { waysTo } from '../support/signals/ways-to-private.ts'
+import { bytesOf } from '../support/stores/stored-bytes.ts'
+import { buildArgs, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 
 const BROWSER = { 'accept-encoding': 'gzip, deflate, br, zstd' }
 

@@ -9,9 +9,9 @@ import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
 import { newPrivateKeyPem } from '#storage/signature.ts'
 import { run } from '../cli/made-up.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { damage } from '../setup/store-doubles.ts'
-import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { damage } from '../support/stores/store-doubles.ts'
+import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION } from '../support/stores/stores.ts'
 
 const NOW_MS = Date.parse('2025-02-26T00:00:00Z')
 const LATER_VERSION = '2025-02-26T00:00:00Z'

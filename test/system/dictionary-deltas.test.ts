@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Layer } from '../../deploy/layers.ts'
-import { addressOf, ask, type Got, objectOf, startCdn } from '../setup/cdn.ts'
-import { highwater } from '../setup/highwater-process.ts'
-import { type ServingProcess, startServing } from '../setup/history-process.ts'
-import type { Stores } from '../setup/publish-book.ts'
-import { buildArgs, lastingFolder, newStores } from '../setup/stores.ts'
-import { zstdFolder } from '../setup/zstd.ts'
+import type { Stores } from '../support/books/publish-book.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { type ServingProcess, startServing } from '../support/history/history-process.ts'
+import { zstdFolder } from '../support/http/zstd.ts'
+import { addressOf, ask, type Got, objectOf, startCdn } from '../support/servers/cdn.ts'
+import { buildArgs, lastingFolder, newStores } from '../support/stores/stores.ts'
 
 const run = promisify(execFile)
 

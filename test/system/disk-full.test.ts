@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
-import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, contentOf, copyStores, faultsOf, pointerOf } from '../setup/stores.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { buildArgs, contentOf, copyStores, faultsOf, pointerOf } from '../support/stores/stores.ts'
 
 /** The largest file that may be written, in blocks of 1024 bytes, and what it is too small for. */
 const LIMITS = [

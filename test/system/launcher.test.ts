@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { LAUNCHER, type Running, startProcess } from '../setup/highwater-process.ts'
-import { lastingFolder } from '../setup/stores.ts'
-import { writeFiles } from '../setup/temporary-folder.ts'
+import { LAUNCHER, type Running, startProcess } from '../support/history/highwater-process.ts'
+import { lastingFolder } from '../support/stores/stores.ts'
+import { writeFiles } from '../support/temporary-folder.ts'
 
 /** As in `cli/pinned-node.mjs`, which is plain JavaScript and has no types. */
 const REQUIRED_MAJOR = 24

@@ -5,10 +5,10 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { HEAD, liveKey } from '#signals/redis/keys.ts'
-import { startHighwater } from '../setup/highwater-process.ts'
-import { type LiveBook, liveBook } from '../setup/live-book.ts'
-import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { logged } from '../signals/live-kit.ts'
+import { logged } from '../signals/live/live-kit.ts'
+import { type LiveBook, liveBook } from '../support/books/live-book.ts'
+import { startHighwater } from '../support/history/highwater-process.ts'
+import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 
 let server: TestRedis
 let redis: Redis

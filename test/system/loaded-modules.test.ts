@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
-import { type Exit, highwater, startHighwater } from '../setup/highwater-process.ts'
+import { type Exit, highwater, startHighwater } from '../support/history/highwater-process.ts'
 
 const ROOT = pathToFileURL(`${join(import.meta.dirname, '../..')}/`).href
-const NODE_OPTIONS = `--import=${new URL('test/setup/tell-modules.ts', ROOT).href}`
+const NODE_OPTIONS = `--import=${new URL('test/support/http/tell-modules.ts', ROOT).href}`
 
 /** Modules that a process loaded, by packages and by files of the product. */
 function loadedBy({ stderr }: Exit) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
 import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
-import { openHistoryApp } from '../setup/history-app.ts'
+import { openHistoryApp } from '../support/history/history-app.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/.bin/redocly')
 

@@ -1,9 +1,9 @@
 // What is no proper request is refused in the envelope of every other error, and nothing of it reaches the next one.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { type ServingProcess, servedVersion, startServing } from '../setup/history-process.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
-import { exchange } from '../setup/raw-exchange.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
+import { exchange } from '../support/http/raw-exchange.ts'
 
 let service: ServingProcess
 beforeAll(async () => {

@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
-import { type Exit, LAUNCHER, startProcess } from '../setup/highwater-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { buildArgs, contentOf, copyStores, NEXT_VERSION } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { type Exit, LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { buildArgs, contentOf, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 
 /** Root writes past the modes of files, so that the folder is mounted read-only, in a namespace of its own. */
 const MOUNTED = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'

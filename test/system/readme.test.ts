@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ENVIRONMENT_HELP } from '#cli/environment.ts'
 import { ROUTES } from '#core/contract/routes.ts'
-import { DEBIAN_PYTHON, pandasEnv } from '../setup/pandas.ts'
+import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')

@@ -2,17 +2,17 @@
 import { Redis } from 'ioredis'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { errorAnswer } from '#api/error-answer.ts'
-import { type RunningServer, startServer } from '#api/http-server.ts'
+import { errorAnswer } from '#api/http/error-answer.ts'
+import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
-import { launchChromium } from '../setup/chromium.ts'
-import { openHistoryApp } from '../setup/history-app.ts'
-import { signalsParts } from '../setup/signals-app.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { openHistoryApp } from '../support/history/history-app.ts'
+import { signalsParts } from '../support/signals/signals-app.ts'
 
 /** Folds within folds of a schema. */
 const LEVELS = 8

@@ -2,9 +2,9 @@
 import { cp, mkdir, readdir, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { LAUNCHER, startProcess } from '../setup/highwater-process.ts'
-import { TINY_BOOK } from '../setup/publish-book.ts'
-import { type BuildArgs, buildArgs, contentOf, copyStores, lastingFolder } from '../setup/stores.ts'
+import { TINY_BOOK } from '../support/books/publish-book.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { type BuildArgs, buildArgs, contentOf, copyStores, lastingFolder } from '../support/stores/stores.ts'
 
 /** Where, how and from what a build is made. */
 type Setting = {

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { until } from '../setup/delivery.ts'
-import { highwater } from '../setup/highwater-process.ts'
-import { addressIn } from '../setup/history-process.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { addressIn } from '../support/history/history-process.ts'
+import { until } from '../support/signals/delivery.ts'
 import {
   processesOf,
   publishedDataFolder,
   redisOf,
   type SignalsProcess,
   startSignalsProcess,
-} from '../setup/signals-process.ts'
+} from '../support/signals/signals-process.ts'
 
 const KEY = /X-API-Key: (hw_\w+)/
 const HISTORY = /^history service on (http:\/\/\S+)$/m

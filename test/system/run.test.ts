@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
 import { openStore } from '#storage/open-store.ts'
-import { highwater, startHighwater } from '../setup/highwater-process.ts'
-import { servedVersion, startServing } from '../setup/history-process.ts'
-import type { Stores } from '../setup/publish-book.ts'
-import { contentOf, faultsOf, newStores, pointerOf } from '../setup/stores.ts'
+import type { Stores } from '../support/books/publish-book.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { servedVersion, startServing } from '../support/history/history-process.ts'
+import { contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
 
 const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verification_state: z.string() })) })
 

@@ -3,13 +3,20 @@ import { expect, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Exit, highwater, type StartOptions } from '../setup/highwater-process.ts'
-import { type ServingProcess, servedVersion, startServing } from '../setup/history-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { startS3Proxy } from '../setup/s3-proxy.ts'
-import { newS3Stores, s3Env, tinyS3Stores } from '../setup/s3-stores.ts'
-import { bytesOf } from '../setup/stored-bytes.ts'
-import { buildArgs, faultsOf, NEXT_VERSION, newStores, pointerOf, versionContentOf } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { type Exit, highwater, type StartOptions } from '../support/history/highwater-process.ts'
+import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
+import { startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { newS3Stores, s3Env, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import { bytesOf } from '../support/stores/stored-bytes.ts'
+import {
+  buildArgs,
+  faultsOf,
+  NEXT_VERSION,
+  newStores,
+  pointerOf,
+  versionContentOf,
+} from '../support/stores/stores.ts'
 
 /** Points that are not files: computed from the snapshot in the private store. */
 const COMPUTED = [

@@ -4,8 +4,8 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../setup/s3-proxy.ts'
-import { forbidWriting, newBucket, s3Server } from '../setup/s3-stores.ts'
+import { atFirst, type Fault, type S3Proxy, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { forbidWriting, newBucket, s3Server } from '../support/stores/s3-stores.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

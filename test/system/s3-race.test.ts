@@ -3,11 +3,11 @@ import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
 import { createS3Store } from '#storage/s3-store.ts'
-import { startHighwater } from '../setup/highwater-process.ts'
-import { atFirst, startS3Proxy } from '../setup/s3-proxy.ts'
-import { newBucket, s3Env, s3Server, tinyS3Stores } from '../setup/s3-stores.ts'
-import { buildArgs, faultsOf, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
-import { waitingBook } from '../setup/waiting-book.ts'
+import { waitingBook } from '../support/books/waiting-book.ts'
+import { startHighwater } from '../support/history/highwater-process.ts'
+import { atFirst, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { newBucket, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import { buildArgs, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 
 test('of two builds that run at the same time one publishes, and the other says who runs', async () => {
   const stores = await tinyS3Stores()

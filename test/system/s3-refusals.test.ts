@@ -2,11 +2,18 @@
 // half published, and the served version untouched.
 import { describe, expect, test } from 'vitest'
 import type { S3Access } from '#storage/s3-access.ts'
-import { type Exit, highwater } from '../setup/highwater-process.ts'
-import { type Stores, TINY_VERSION } from '../setup/publish-book.ts'
-import { type Asked, type Fault, startS3Proxy } from '../setup/s3-proxy.ts'
-import { forbidWriting, newS3Stores, s3Env, s3Server, tinyS3Stores } from '../setup/s3-stores.ts'
-import { buildArgs, contentOf, faultsOf, NEXT_VERSION, pointerOf, versionContentOf } from '../setup/stores.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { type Exit, highwater } from '../support/history/highwater-process.ts'
+import { type Asked, type Fault, startS3Proxy } from '../support/servers/s3-proxy.ts'
+import { forbidWriting, newS3Stores, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
+import {
+  buildArgs,
+  contentOf,
+  faultsOf,
+  NEXT_VERSION,
+  pointerOf,
+  versionContentOf,
+} from '../support/stores/stores.ts'
 
 const buildInto = (stores: Stores, access: S3Access): Promise<Exit> =>
   highwater(buildArgs(stores), { env: s3Env(access) })

@@ -6,8 +6,8 @@ import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { MOST_SOCKETS } from '#storage/s3-access.ts'
 import { createS3Store } from '#storage/s3-store.ts'
-import { newBucket, s3Client, s3Server } from '../setup/s3-stores.ts'
-import { describeConformance } from '../setup/store-conformance.ts'
+import { newBucket, s3Client, s3Server } from '../support/stores/s3-stores.ts'
+import { describeConformance } from '../support/stores/store-conformance.ts'
 
 const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

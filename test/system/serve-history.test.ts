@@ -1,12 +1,12 @@
 import { expect, inject, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { openStore } from '#storage/open-store.ts'
-import { highwater } from '../setup/highwater-process.ts'
-import { servedVersion, startServing } from '../setup/history-process.ts'
-import { pointAt } from '../setup/point-to.ts'
-import { TINY_VERSION } from '../setup/publish-book.ts'
-import { openExchange } from '../setup/raw-exchange.ts'
-import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../setup/stores.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { servedVersion, startServing } from '../support/history/history-process.ts'
+import { pointAt } from '../support/history/point-to.ts'
+import { openExchange } from '../support/http/raw-exchange.ts'
+import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
 
 test('a version that is published while the service runs is served without a restart', async () => {
   const stores = await copyStores(inject('tinyStore'))

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
-import { dayOf, lastDay } from '#core/numerics/series.ts'
-import type { Snapshot } from '#core/snapshot/snapshot.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { dayOf, lastDay } from '#core/figures/series.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { SAMPLE_AS_OF } from '#pipeline/sample/write-sample-book.ts'
@@ -24,8 +24,8 @@ import {
   rewriteRows,
   type Texts,
   versionAfter,
-} from '../setup/growing-sample.ts'
-import { lastingFolder } from '../setup/stores.ts'
+} from '../support/books/growing-sample.ts'
+import { lastingFolder } from '../support/stores/stores.ts'
 
 const NIGHTS = 60
 const FIRST_DAY = SAMPLE_AS_OF - NIGHTS

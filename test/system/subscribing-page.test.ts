@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { impliedLeverage, signal } from '#core/contract/signal.ts'
-import { renderSimulation } from '#core/resources/program/simulation.ts'
+import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { entitleClient } from '#signals/clients/clients.ts'
 import {
@@ -20,7 +20,8 @@ import {
 } from '#signals/delivery/policy.ts'
 import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
 import { signedHeaders } from '#signals/delivery/sign.ts'
-import { type Exit, startProcess } from '../setup/highwater-process.ts'
+import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import {
   copyKit,
   expectTraded,
@@ -30,10 +31,9 @@ import {
   settled,
   startPullService,
   startReceiver,
-} from '../setup/receiver-kit.ts'
-import { startTestRedis, type TestRedis } from '../setup/redis.ts'
-import { PROGRAM } from '../setup/served-program.ts'
-import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../setup/signals.ts'
+} from '../support/signals/receiver-kit.ts'
+import { PROGRAM } from '../support/signals/served-program.ts'
+import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../support/signals/signals.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/subscribing.md'), 'utf8')

@@ -2,9 +2,9 @@ import { cp } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { highwater, startHighwater } from '../setup/highwater-process.ts'
-import { buildArgs, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../setup/stores.ts'
-import { waitingBook } from '../setup/waiting-book.ts'
+import { waitingBook } from '../support/books/waiting-book.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { buildArgs, copyStores, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 
 const RACERS = 3
 

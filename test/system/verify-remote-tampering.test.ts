@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { run } from '#test/cli/made-up.ts'
-import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
-import { withSignedService } from '#test/setup/signed-service.ts'
-import { startTamperingProxy, type Tampering } from '#test/setup/tampering-proxy.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { withSignedService } from '#test/support/history/signed-service.ts'
+import { startTamperingProxy, type Tampering } from '#test/support/servers/tampering-proxy.ts'
 
 const signer = newSigner()
 const SERVED = `/${versionFolder(HAND_VERSION)}`

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { run } from '#test/cli/made-up.ts'
-import { HAND_VERSION } from '#test/setup/hand-snapshot.ts'
-import { startServing } from '#test/setup/history-process.ts'
-import { publishSigned, withSignedService } from '#test/setup/signed-service.ts'
 import { BEFORE } from '#test/static-build/hand-order.ts'
 import { keyOf, NOW_MS, newSigner } from '#test/static-build/signed-store.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { startServing } from '#test/support/history/history-process.ts'
+import { publishSigned, withSignedService } from '#test/support/history/signed-service.ts'
 
 const signer = newSigner()
 const { fingerprint } = keyOf(signer)

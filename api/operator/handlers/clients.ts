@@ -1,6 +1,6 @@
 import { ApiError } from '#core/contract/errors.ts'
 import { clientRequest, entitlementRequest, parseRequest } from '#core/contract/operator-requests.ts'
-import type { Json } from '#core/render/json.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import {
   activateClient,

@@ -6,7 +6,7 @@ import {
   parseSeq,
   signalsQuery,
 } from '#core/contract/operator-requests.ts'
-import type { Json } from '#core/render/json.ts'
+import type { Json } from '#core/dataset/render/json.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readLedger } from '#signals/delivery/ledger.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'

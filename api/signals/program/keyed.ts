@@ -14,11 +14,11 @@ import {
 } from '#core/contract/program-query.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { ProgramRouteId } from '#core/contract/signals-route.ts'
+import type { Json } from '#core/dataset/render/json.ts'
+import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
-import type { Json } from '#core/render/json.ts'
-import { renderBasket } from '#core/resources/program/basket.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
-import { readJson } from '../../read-body.ts'
+import { readJson } from '../../http/read-body.ts'
 import {
   type Exchange,
   type KeyedHandler,

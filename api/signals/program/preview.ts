@@ -9,9 +9,9 @@ import {
   PREVIEW_LIMITS,
   WINDOW_SECONDS,
 } from '#signals/program/preview-limits.ts'
-import { corsHeaders, preflightHeaders } from '../../cors.ts'
-import { matchesEtag } from '../../etag.ts'
-import { CACHING } from '../../shared-headers.ts'
+import { corsHeaders, preflightHeaders } from '../../http/cors.ts'
+import { matchesEtag } from '../../http/etag.ts'
+import { CACHING } from '../../http/shared-headers.ts'
 import {
   answerHeaders,
   type OpenHandler,

@@ -9,9 +9,9 @@ import {
 } from '#core/contract/program-input.ts'
 import { PROGRAM_PATHS } from '#core/contract/program-query.ts'
 import type { Links } from '#core/contract/register.ts'
-import type { Json } from '#core/render/json.ts'
-import { renderSimulation } from '#core/resources/program/simulation.ts'
-import { readJson } from '../../read-body.ts'
+import type { Json } from '#core/dataset/render/json.ts'
+import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
+import { readJson } from '../../http/read-body.ts'
 import {
   type Exchange,
   type KeyedHandler,

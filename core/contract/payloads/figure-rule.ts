@@ -1,7 +1,7 @@
 // How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both ship in
 // the OpenAPI document and in docs/figures.md; a test holds the reasons to what the computation gives.
 import { z } from 'zod'
-import { UNDEFINED_REASONS, type UndefinedReason } from '#core/numerics/figure.ts'
+import { UNDEFINED_REASONS, type UndefinedReason } from '#core/figures/figure.ts'
 
 /** What the keyword `x-null-when` of a field lists: none for a field that is never null. */
 export type NullRule = readonly UndefinedReason[]

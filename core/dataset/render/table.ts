@@ -1,0 +1,88 @@
+import type { EpochDay } from '#core/calendar.ts'
+import { toText } from '#core/contract/decimal.ts'
+import { toSignificant } from '#core/contract/rounding.ts'
+import { dayOf, type Series } from '#core/figures/series.ts'
+import { type ByteWriter, writeAscii } from './byte-writer.ts'
+import { writeDate } from './calendar-date.ts'
+import { writeSignificant } from './significant-digits.ts'
+
+/**
+ * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
+ * milliseconds. A number is the double that its published text reads back as, so that all formats carry the same ones.
+ */
+export type Cells = NumberCells | { readonly kind: 'word'; readonly at: (row: number) => string }
+
+type NumberCells = {
+  readonly kind: 'date' | 'instant' | 'number'
+  readonly at: (row: number) => number
+}
+
+/**
+ * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts quotes around
+ * it where `quoted`, CSV never does. So both formats carry the same digits. Binary formats take `cells`.
+ */
+export type Column = {
+  readonly name: string
+  readonly quoted: boolean
+  readonly write: (out: ByteWriter, row: number) => void
+  readonly cells: Cells
+  /** False where a row has no cell: absent in JSON, empty in CSV, null in binary formats. */
+  readonly has?: (row: number) => boolean
+}
+
+/** A published table: in JSON an array of objects, in CSV a header and a line a row, in Arrow and Parquet columns. */
+export type Table = {
+  readonly kind: 'table'
+  readonly rows: number
+  readonly columns: readonly Column[]
+  /** In JSON the columns after the first may stand in an object of this name. */
+  readonly nest?: string
+  /** The series that the rows are, where the columns are its dates and its values and nothing else. */
+  readonly series?: Series
+  /** First and last date, where rows have one. */
+  readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
+}
+
+export const isTable = (value: object): value is Table => 'kind' in value && value.kind === 'table'
+
+/** The dates of a series. */
+export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'>): Column => ({
+  name,
+  quoted: true,
+  write: (out, row) => writeDate(out, dayOf(series, row)),
+  cells: { kind: 'date', at: row => dayOf(series, row) },
+})
+
+/** Returns and equity, each times `factor` where there is one: 10 significant digits. */
+export const significantColumn = (
+  name: string,
+  values: Float64Array,
+  factor = 1,
+): Column & { readonly cells: NumberCells } => ({
+  name,
+  quoted: false,
+  write: (out, row) => writeSignificant(out, values[row]! * factor),
+  cells: { kind: 'number', at: row => toSignificant(values[row]! * factor) },
+})
+
+/** Numbers that are rounded already. */
+export const numberColumn = (name: string, at: (row: number) => number): Column => ({
+  name,
+  quoted: false,
+  write: (out, row) => writeAscii(out, toText(at(row))),
+  cells: { kind: 'number', at },
+})
+
+/** Moments: epoch milliseconds in text, timestamps in binary formats. */
+export const instantColumn = (name: string, at: (row: number) => number): Column => ({
+  ...numberColumn(name, at),
+  cells: { kind: 'instant', at },
+})
+
+/** Words of a closed list: they need no escaping in either format. */
+export const wordColumn = (name: string, at: (row: number) => string): Column => ({
+  name,
+  quoted: true,
+  write: (out, row) => writeAscii(out, at(row)),
+  cells: { kind: 'word', at },
+})

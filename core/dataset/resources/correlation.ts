@@ -1,0 +1,82 @@
+import { toCorrelation } from '#core/contract/rounding.ts'
+import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
+import type { Period } from '#core/figures/series.ts'
+import type { Json } from '../render/json.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { Resource } from './answer.ts'
+import { unknownStrategy } from './find-strategy.ts'
+import { bookLinks } from './links.ts'
+import { correlationNote } from './notes.ts'
+
+/** `/v1/correlation`: the matrix of all strategies, or of a subset in the order asked for. */
+export const correlation: Resource = (snapshot, params) => {
+  const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
+  return {
+    data: payload,
+    meta: { period: params.period, note: correlationNote(undefinedCount) },
+    links: bookLinks('correlation', params),
+  }
+}
+
+/**
+ * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when they are
+ * written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws `not_found` on an
+ * unknown id.
+ */
+export function correlationPayload(snapshot: Snapshot, period: Period, ids: readonly string[] | null) {
+  const matrix = snapshot.correlation[period]
+  const positions = ids === null ? snapshot.strategies.map((_, i) => i) : positionsOf(snapshot, ids)
+  const names = positions.map(position => snapshot.strategies[position]!.id)
+  const payload = {
+    ids: names,
+    matrix: { kind: 'list', items: () => publishedRows(matrix, positions) },
+    undefined_pairs: { kind: 'list', items: () => undefinedPairs(matrix, period, positions, names) },
+  } satisfies Json
+  return { payload, undefinedCount: countUndefined(matrix, positions) }
+}
+
+function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
+  const position = new Map(snapshot.strategies.map(({ id }, i) => [id, i]))
+  return ids.map(id => {
+    const found = position.get(id)
+    if (found === undefined) throw unknownStrategy(id)
+    return found
+  })
+}
+
+function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[]): Generator<number[]> {
+  for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))
+}
+
+/** 1 on the diagonal always; 0 where undefined, because the specification promises numbers. */
+function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: number): number {
+  if (row === column) return 1
+  const value = rho[row * size + column]!
+  return Number.isNaN(value) ? 0 : toCorrelation(value)
+}
+
+function* undefinedPairs(
+  { rho, overlap, size }: CorrelationMatrix,
+  period: Period,
+  positions: readonly number[],
+  names: readonly string[],
+) {
+  for (let i = 0; i < positions.length; i++) {
+    for (let j = i + 1; j < positions.length; j++) {
+      const cell = positions[i]! * size + positions[j]!
+      if (!Number.isNaN(rho[cell]!)) continue
+      const reason = undefinedCellReason(overlap[cell]!, period)
+      yield { pair: [names[i]!, names[j]!], overlap: overlap[cell]!, reason }
+    }
+  }
+}
+
+function countUndefined({ rho, size }: CorrelationMatrix, positions: readonly number[]): number {
+  let count = 0
+  for (let i = 0; i < positions.length; i++) {
+    for (let j = i + 1; j < positions.length; j++) {
+      if (Number.isNaN(rho[positions[i]! * size + positions[j]!]!)) count++
+    }
+  }
+  return count
+}

@@ -1,0 +1,140 @@
+import { toCompactInstant } from '#core/calendar.ts'
+import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
+import { toText } from '#core/contract/decimal.ts'
+import type { Format, Params } from '#core/contract/parameters.ts'
+import { register } from '#core/contract/register.ts'
+import { renderArrow } from '../render/arrow.ts'
+import { csvWriting } from '../render/csv.ts'
+import { type Json, jsonWriting } from '../render/json.ts'
+import { renderParquet } from '../render/parquet.ts'
+import type { Table } from '../render/table.ts'
+import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/writing.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { Answer } from './answer.ts'
+import { RESOURCES, type ResourceId } from './resources.ts'
+
+/** An answer, and the headers that are part of it. */
+type Headed = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly answer: Answer
+}
+
+/** The same with its bytes. */
+export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
+
+/** The same with its bytes in blocks, each made when it is asked for; they can be asked for once. */
+export type AnswerInBlocks = Headed & { readonly blocks: Iterable<Uint8Array<ArrayBuffer>> }
+
+/**
+ * Evaluates a resource and renders it: the one way to the bytes of a dataset answer, for the static build and the
+ * thin tier alike.
+ */
+export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
+  const { body, ...headed } = prepareAnswer(id, snapshot, params)
+  return { bytes: typeof body === 'function' ? writeWhole(body) : body.make(), ...headed }
+}
+
+/**
+ * The same bytes one block after the other, so that an answer of any size takes the time and the memory of a block. A
+ * binary format cannot be made in parts and is one block. What cannot be answered is refused here; a number that must
+ * not be published, at its block.
+ */
+export function renderBlocks(
+  id: ResourceId,
+  snapshot: Snapshot,
+  params: Params,
+  blockBytes: number = BLOCK_BYTES,
+): AnswerInBlocks {
+  const { body, ...headed } = prepareAnswer(id, snapshot, params)
+  return { blocks: typeof body === 'function' ? writeBlocks(body, blockBytes) : oneBlock(body), ...headed }
+}
+
+function* oneBlock({ make }: Whole): Generator<Uint8Array<ArrayBuffer>> {
+  yield make()
+}
+
+/** A body that is made at once or not at all. */
+type Whole = { readonly make: () => Uint8Array<ArrayBuffer> }
+
+type Prepared = Headed & { readonly body: Writing | Whole }
+
+/** Evaluates a resource; its bytes are still to be made. */
+function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prepared {
+  const answer = RESOURCES[id](snapshot, params)
+  const { format } = params
+  return format === 'json' ? jsonAnswer(snapshot, answer) : tableAnswer(id, snapshot, params, answer, format)
+}
+
+/** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so no clock in them. */
+function jsonAnswer({ dataset }: Snapshot, answer: Answer): Prepared {
+  const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
+  const envelope: Json = { data: answer.data, meta, links: answer.links }
+  return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
+}
+
+type TableFormat = Exclude<Format, 'json'>
+
+/** What a file must tell by itself, once it has left the headers that it came with; CSV has no place for it. */
+type About = Readonly<Record<string, string>>
+
+const TABLE_BODY: { readonly [F in TableFormat]: (table: Table, about: About) => Writing | Whole } = {
+  csv: csvWriting,
+  arrow: (table, about) => ({ make: () => renderArrow(table, about) }),
+  parquet: (table, about) => ({ make: () => renderParquet(table, about) }),
+}
+
+/** The rows alone have no envelope; what the register would say goes into headers. */
+function tableAnswer(
+  id: ResourceId,
+  { dataset }: Snapshot,
+  params: Params,
+  answer: Answer,
+  format: TableFormat,
+): Prepared {
+  if (answer.table === undefined) throw new Error(`the resource '${id}' has no table to render as ${format}`)
+  const { version, disclaimer } = dataset
+  return {
+    body: TABLE_BODY[format](answer.table, { dataset_version: version, disclaimer, ...riskFacts(answer) }),
+    headers: {
+      'content-type': MEDIA_TYPES[format],
+      'content-disposition': `attachment; filename="${fileName(id, version, params, answer)}"`,
+      'x-dataset-version': version,
+      'x-disclaimer': toHeaderText(disclaimer),
+      ...riskHeaders(answer),
+    },
+    answer,
+  }
+}
+
+/** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: a name that still tells what it is in a downloads folder. */
+function fileName(
+  id: ResourceId,
+  version: string,
+  { sid, risk_pct, format }: Params,
+  { meta }: Answer,
+): string {
+  const risk = risk_pct === null || meta.risk_pct === undefined ? [] : ['risk', toText(meta.risk_pct)]
+  const parts = [sid || 'all', id, ...(meta.period === undefined ? [] : [meta.period]), ...risk]
+  return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
+}
+
+function riskFacts({ meta }: Answer): Record<string, string> {
+  if (meta.effective_risk_pct === undefined) return {}
+  return {
+    risk_pct_effective: toText(meta.effective_risk_pct),
+    risk_pct_clamped: String(meta.risk_pct_clamped ?? false),
+  }
+}
+
+/** `x-risk-pct-effective` and `x-risk-pct-clamped`. */
+const riskHeaders = (answer: Answer): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(riskFacts(answer)).map(([name, value]) => [`x-${name.replaceAll('_', '-')}`, value]),
+  )
+
+/** Header values are ASCII on one line; an operator's disclaimer may be neither. */
+const toHeaderText = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[^\x20-\x7e]/g, '?')
+    .trim()

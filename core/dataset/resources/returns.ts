@@ -1,0 +1,31 @@
+import { lastDay, type Series } from '#core/figures/series.ts'
+import { dateColumn, significantColumn, type Table } from '../render/table.ts'
+import type { Resource } from './answer.ts'
+import { findStrategy } from './find-strategy.ts'
+import { strategyLinks } from './links.ts'
+import { RETURNS_NOTE } from './notes.ts'
+import { rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { sliceSeries } from './slice-series.ts'
+
+/** `/v1/strategies/{sid}/returns`: the daily or weekly returns, cut to a range, at any risk level. */
+export const returns: Resource = (snapshot, params) => {
+  const strategy = findStrategy(snapshot, params.sid)
+  const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+  const cut = sliceSeries(strategy[params.period], params.from, params.to)
+  const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
+  return {
+    data: table,
+    table,
+    meta: { period: params.period, ...seriesRiskMeta(level, strategy.base_risk_pct), note: RETURNS_NOTE },
+    links: strategyLinks('returns', params),
+  }
+}
+
+/** A series as a table of dates and values. */
+export const seriesTable = (series: Series, name: string): Table => ({
+  kind: 'table',
+  rows: series.values.length,
+  columns: [dateColumn('t', series), significantColumn(name, series.values)],
+  series,
+  ...(series.values.length === 0 ? {} : { extent: { first: series.first, last: lastDay(series) } }),
+})

@@ -1,0 +1,48 @@
+import type { MetaExtra } from '#core/contract/register.ts'
+import { performanceFigures } from '#core/figures/performance.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
+import type { FigureBlock, StrategyData } from '../snapshot.ts'
+import type { Resource } from './answer.ts'
+import { publishFigures } from './figures-on-the-wire.ts'
+import { findStrategy } from './find-strategy.ts'
+import { strategyLinks } from './links.ts'
+import { STATS_NOTE, TIME_UNDERWATER_FOOTNOTE } from './notes.ts'
+import { assertPublishable, type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
+
+/** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
+export const stats: Resource = (snapshot, params) => {
+  const strategy = findStrategy(snapshot, params.sid)
+  const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+  const block = level === null ? strategy.figures : rescaledBlock(strategy, level)
+  const { fund_dd, ...top } = publishFigures(block.values)
+  return {
+    data: {
+      ccy: strategy.ccy,
+      ...top,
+      win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` tells why it is 0
+      undefined: block.undefined,
+      ...(fund_dd === undefined ? {} : { fund_dd }),
+    },
+    meta: statsMeta(strategy, level),
+    links: strategyLinks('stats', params),
+  }
+}
+
+/** The stored block with everything that comes from the series computed anew. */
+function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
+  assertPublishable(strategy, level)
+  const { figures, daily, weekly, base_risk_pct } = strategy
+  const series = splitFigures(performanceFigures(daily, weekly, riskFactor(level, base_risk_pct)))
+  const unchanged = Object.entries(figures.undefined).filter(([path]) => !(path in series.values))
+  return {
+    values: { ...figures.values, ...series.values },
+    undefined: { ...series.undefined, ...Object.fromEntries(unchanged) },
+  }
+}
+
+const statsMeta = ({ base_risk_pct }: StrategyData, level: RiskLevel | null): MetaExtra => ({
+  modelled: level !== null,
+  ...(level === null ? {} : { base_risk_pct, ...rescaleMeta(level) }),
+  time_underwater_footnote: TIME_UNDERWATER_FOOTNOTE,
+  note: STATS_NOTE,
+})

@@ -1,0 +1,48 @@
+// The dataset as bytes. This file and its two siblings own the format; `docs/snapshot-format.md` describes it to
+// readers in other languages.
+import type { Period } from '#core/figures/series.ts'
+import { EXIT_REASONS } from '#core/replay/trade.ts'
+import type { DatasetRecord, FigureBlock, StrategyRecord } from './snapshot.ts'
+
+export const SNAPSHOT_FILES = {
+  document: 'snapshot.json',
+  daily: 'snapshot.daily.arrow',
+  weekly: 'snapshot.weekly.arrow',
+  trades: 'snapshot.trades.arrow',
+  correlation: 'snapshot.correlation.arrow',
+} as const
+
+export type SnapshotFile = keyof typeof SNAPSHOT_FILES
+
+/** The five files of a snapshot, by name. */
+export type SnapshotBytes = Readonly<Record<SnapshotFile, Uint8Array>>
+
+/** Words behind the code columns of the trades. */
+export const SIDES = ['long', 'short'] as const
+export const EXIT_WORDS = EXIT_REASONS
+
+export const TRADE_FLOATS = [
+  'entry_time',
+  'entry_price',
+  'exit_time',
+  'exit_price',
+  'notional_return',
+  'account_return',
+  'leverage',
+  'stop',
+] as const
+
+/** Where the rows of a strategy lie in a table, and for a series the day of its first point. */
+export type Rows = { readonly offset: number; readonly length: number }
+export type DatedRows = Rows & { readonly first: string }
+
+/** `snapshot.json`: everything but the long columns. */
+export type SnapshotDocument = {
+  readonly format_version: number
+  readonly dataset: DatasetRecord
+  readonly strategies: readonly (StrategyRecord &
+    Readonly<Record<Period, DatedRows>> & { readonly trades: Rows })[]
+  readonly book: FigureBlock
+  readonly diversification: FigureBlock
+  readonly words: { readonly side: readonly string[]; readonly exit_reason: readonly string[] }
+}

@@ -1,0 +1,110 @@
+// The dataset in memory: everything that the resources are functions of.
+import type { TvStatus, VerificationState } from '#core/contract/payloads/strategy.ts'
+import type { CorrelationMatrix } from '#core/figures/correlation.ts'
+import type { Period, Series } from '#core/figures/series.ts'
+import type { Side } from '#core/replay/strategy.ts'
+import type { ExitReason } from '#core/replay/trade.ts'
+
+/** Raised whenever the bytes change shape. Readers accept this one and the one before it. */
+export const SNAPSHOT_FORMAT = 1
+
+/** First and last day, ISO dates; nulls where there is no day at all. */
+export type DateWindow = { readonly from: string | null; readonly to: string | null }
+
+/** A block of computed statistics: full precision, null where undefined, and beside it the reasons by path. */
+export type FigureBlock = {
+  readonly values: FigureValues
+  readonly undefined: Readonly<Record<string, string>>
+}
+
+export type FigureValue = number | string | boolean | null | FigureValues | readonly FigureValue[]
+export type FigureValues = { readonly [field: string]: FigureValue }
+
+export type DatasetRecord = {
+  /** The dataset version: `2026-11-21T00:15:00Z`. */
+  readonly version: string
+  readonly name: string
+  readonly disclaimer: string
+  readonly methodology_url: string
+  readonly engine: string
+  readonly data_source: string
+  readonly max_modelled_risk_pct: number
+  readonly embargo_days: number
+  readonly window: DateWindow
+  /** Whether the version alters history that the one before had published; false until it is compared with it. */
+  readonly history_restated: boolean
+}
+
+/** How the daily returns of a strategy came about. */
+export type Marking = 'marked' | 'realised' | 'reported'
+
+export type StrategyRecord = {
+  readonly id: string
+  readonly name: string
+  readonly blurb: string | null
+  readonly tv_status: TvStatus
+  readonly verification_state: VerificationState
+  readonly instrument: string
+  readonly ccy: string
+  readonly denomination: string
+  readonly engine: string
+  readonly data_source: string
+  readonly methodology_url: string
+  readonly base_risk_pct: number
+  readonly commission_bps_per_side: number
+  readonly slippage_ticks: number
+  readonly tick_size: number
+  readonly leverage_typical: number | null
+  readonly leverage_max: number | null
+  readonly marking: Marking
+  readonly inception: string
+  readonly window: DateWindow
+  readonly days_without_bars: number
+  /** The stats block with `fund_dd` in it, at base risk. */
+  readonly figures: FigureBlock
+}
+
+/**
+ * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and
+ * `account_return` are what the service hides; NaN where the maker of the ledger did not know.
+ */
+export type TradeColumns = {
+  readonly side: Words<Side>
+  readonly entry_time: Float64Array
+  readonly entry_price: Float64Array
+  readonly exit_time: Float64Array
+  readonly exit_price: Float64Array
+  readonly exit_reason: Words<ExitReason>
+  /** Net return per unit of notional, a fraction. */
+  readonly notional_return: Float64Array
+  readonly account_return: Float64Array
+  readonly leverage: Float64Array
+  readonly stop: Float64Array
+}
+
+/** Words of a closed list as their positions in it. */
+export type Words<Word extends string> = { readonly codes: Uint8Array; readonly words: readonly Word[] }
+
+export const wordAt = <Word extends string>({ codes, words }: Words<Word>, row: number): Word =>
+  words[codes[row]!]!
+
+export type StrategyData = StrategyRecord & {
+  readonly daily: Series
+  /** Complete ISO weeks only. */
+  readonly weekly: Series
+  readonly trades: TradeColumns
+}
+
+export type Snapshot = {
+  readonly dataset: DatasetRecord
+  /** In catalogue order. */
+  readonly strategies: readonly StrategyData[]
+  readonly correlation: Readonly<Record<Period, CorrelationMatrix>>
+  /** The equal-weight book. */
+  readonly book: FigureBlock
+  readonly diversification: FigureBlock
+}
+
+/** The strategy of an id, or null. */
+export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
+  snapshot.strategies.find(strategy => strategy.id === id) ?? null

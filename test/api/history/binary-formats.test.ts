@@ -1,0 +1,60 @@
+// Arrow and Parquet over HTTP: published and computed alike, and as they are, whatever coding a client would like.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { BINARY_FORMATS, readTable } from '../../core/dataset/resources/read-columns.ts'
+import { TINY_VERSION } from '../../support/books/publish-book.ts'
+import { openHistoryApp } from '../../support/history/history-app.ts'
+import type { App } from './answers.ts'
+
+let app: App
+
+beforeAll(async () => {
+  app = (await openHistoryApp(inject('tinyStore'))).app
+})
+
+const EVERY_CODING = { 'accept-encoding': 'zstd, br, gzip' }
+
+const MEDIA_TYPES = {
+  arrow: 'application/vnd.apache.arrow.file',
+  parquet: 'application/vnd.apache.parquet',
+} as const
+
+const addresses = BINARY_FORMATS.flatMap(format =>
+  ['/v1/export', '/v1/export?period=weekly', '/v1/export?risk_pct=0.013', '/v1/strategies/ash/trades'].map(
+    address => [`${address}${address.includes('?') ? '&' : '?'}format=${format}`, format, address] as const,
+  ),
+)
+
+describe.each(addresses)('%s', (address, format, plain) => {
+  test('is answered without a coding, under its media type, as a file to save', async () => {
+    const response = await app.request(address, { headers: EVERY_CODING })
+    const { headers } = response
+    const body = new Uint8Array(await response.arrayBuffer())
+    expect(response.status).toBe(200)
+    expect(headers.get('content-encoding')).toBeNull()
+    expect(headers.get('content-type')).toBe(MEDIA_TYPES[format])
+    expect(headers.get('content-length')).toBe(String(body.length))
+    expect(headers.get('content-disposition')).toMatch(
+      new RegExp(`^attachment; filename="[a-z0-9.T-]+Z?\\.${format}"$`, 'i'),
+    )
+    expect(headers.get('x-dataset-version')).toBe(TINY_VERSION)
+    expect(headers.get('vary')).toContain('Accept-Encoding')
+  })
+
+  test('holds as many rows and columns as the CSV, and has one validator for all codings', async () => {
+    const csv = await (await app.request(`${plain}${plain.includes('?') ? '&' : '?'}format=csv`)).text()
+    const [header, ...rows] = csv.split('\r\n').slice(0, -1)
+    const response = await app.request(address)
+    const table = readTable(format, new Uint8Array(await response.arrayBuffer()))
+    expect(table.header).toEqual(header!.split(','))
+    expect(table.rows.length).toBe(rows.length)
+    const etag = response.headers.get('etag')
+    expect((await app.request(address, { headers: EVERY_CODING })).headers.get('etag')).toBe(etag)
+    expect((await app.request(address, { headers: { 'if-none-match': etag! } })).status).toBe(304)
+  })
+})
+
+test('a route without tables of the kind refuses the format, and tells which it has', async () => {
+  const response = await app.request('/v1/strategies/ash/curve?format=parquet')
+  expect(response.status).toBe(422)
+  expect(await response.text()).toContain('"reason":"must be one of json, csv","allowed":["json","csv"]')
+})

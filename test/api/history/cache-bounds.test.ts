@@ -1,0 +1,87 @@
+// Caches are bounded in bytes, whatever is asked for: what they keep never passes it, and it is what was asked for last.
+import { describe, expect, inject, test } from 'vitest'
+import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import type { ReadyAnswer } from '#api/history/ready-answer.ts'
+import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
+import { openStore } from '#storage/open-store.ts'
+import { limitsWith, longBook, longReturns, toServed } from '../../support/books/large-book.ts'
+import { openHistoryApp } from '../../support/history/history-app.ts'
+
+/** What the answers hold: a body that is a part of a larger piece of memory holds all of it. */
+const bytesIn = (answers: readonly (ReadyAnswer | null)[]): number =>
+  answers.reduce((sum, answer) => sum + (answer?.bytes.buffer.byteLength ?? 0), 0)
+
+describe('the cache', () => {
+  test('of computed answers', async () => {
+    const bound = 100_000
+    const served = toServed(longBook(longReturns(400)))
+    const computed = createComputedAnswers(undefined, bound)
+    const points = Array.from({ length: 30 }, (_, i) => ({
+      ...DEFAULT_PARAMS,
+      sid: 's0',
+      risk_pct: 0.01 + i / 1_000,
+    }))
+    const kept = () => points.map(point => computed.peek(served, canonicalPath('returns', point), null))
+    let made = 0
+    for (const point of points) {
+      const answer = await computed.compute(served, 'returns', point, null)
+      if (!('bytes' in answer)) throw new Error('the returns of a strategy are no large answer')
+      made += answer.bytes.length
+      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+    }
+    expect(made).toBeGreaterThan(3 * bound)
+    expect(bytesIn(kept())).toBeGreaterThan(bound / 2)
+    expect(kept().at(-1)).not.toBeNull()
+  })
+
+  test.each(['zstd', 'br', 'gzip', 'identity'])(
+    'of computed answers in %s counts all that they hold',
+    async coding => {
+      const served = toServed(longBook(longReturns(400)))
+      const computed = createComputedAnswers()
+      for (const id of ['returns', 'stats'] as const) {
+        const answer = await computed.compute(
+          served,
+          id,
+          { ...DEFAULT_PARAMS, sid: 's0', risk_pct: 0.013 },
+          coding,
+        )
+        expect(bytesIn(['bytes' in answer ? answer : null])).toBe('bytes' in answer && answer.bytes.length)
+      }
+    },
+  )
+
+  test('of computed answers, large ones among them', async () => {
+    const bound = 250_000
+    const served = toServed(longBook(longReturns(400)))
+    const computed = createComputedAnswers(limitsWith({ largeCells: 1_000, mostLarge: 1 }), bound)
+    const points = Array.from({ length: 9 }, (_, i) => ({ ...DEFAULT_PARAMS, risk_pct: 0.01 + i / 1_000 }))
+    const kept = () => points.map(point => computed.peek(served, canonicalPath('export', point), null))
+    for (const point of points) {
+      const answer = await computed.compute(served, 'export', point, null)
+      if ('bytes' in answer) throw new Error('the export is a large answer')
+      const reader = answer.open()
+      while ((await reader.next()) !== null) expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+    }
+    expect(kept().filter(answer => answer !== null)).toHaveLength(3)
+    expect(kept().at(-1)).not.toBeNull()
+  })
+
+  test('of published files', async () => {
+    const stores = inject('tinyStore')
+    const { source } = await openHistoryApp(stores)
+    const artifacts = [...source.current()!.artifacts.values()]
+    const bound = Math.ceil(artifacts.reduce((sum, { bytes }) => sum + bytes, 0) / 3)
+    const published = createPublishedAnswers(await openStore(stores.url), () => {}, bound)
+    const kept = () => artifacts.map(artifact => published.peek(artifact, null))
+    for (const artifact of artifacts) {
+      await published.read(artifact, null)
+      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+    }
+    expect(bytesIn(kept())).toBeGreaterThan(bound / 2)
+    expect(kept().at(-1)).not.toBeNull()
+  })
+})

@@ -1,0 +1,157 @@
+// Every route of the table answers as the specification says, at every parameter.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { parseIsoDate, sundayOf, toIsoDate, toWeek } from '#core/calendar.ts'
+import { meta as metaSchema } from '#core/contract/register.ts'
+import type { RouteId } from '#core/contract/route.ts'
+import { ROUTE_DATA } from '#core/contract/route-data.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { TINY_VERSION } from '../../support/books/publish-book.ts'
+import { openHistoryApp } from '../../support/history/history-app.ts'
+import { getData, getEnvelope } from './answers.ts'
+import { undescribedFields } from './described.ts'
+import { jsonAddressesOf, SIDS } from './paths.ts'
+import { DATA, REGISTER } from './specification.ts'
+
+let opened: Awaited<ReturnType<typeof openHistoryApp>>
+
+beforeAll(async () => {
+  opened = await openHistoryApp(inject('tinyStore'))
+})
+
+const get = (address: string) => getEnvelope(opened.app, address)
+
+/** What the register carries beside its fixed block, by the table of the specification. */
+const EXTRA: { readonly [Id in RouteId]: readonly string[] } = {
+  healthz: [],
+  readyz: [],
+  version: [],
+  versions: [],
+  strategies: ['count'],
+  summary: [],
+  dataset: [],
+  correlation: ['period', 'note'],
+  export: ['period', 'modelled', 'note'],
+  strategy: [],
+  stats: ['modelled', 'time_underwater_footnote', 'note'],
+  returns: ['period', 'risk_pct', 'note'],
+  curve: ['risk_pct', 'note'],
+  trades: ['count', 'note'],
+}
+
+describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
+  test('answers 200 as JSON in an envelope of data, meta and links', async () => {
+    for (const address of jsonAddressesOf(route)) {
+      const { response } = await get(address)
+      expect(response.status, address).toBe(200)
+      expect(response.headers.get('content-type'), address).toBe('application/json; charset=utf-8')
+    }
+  })
+
+  test('has every field of the specification in its type', async () => {
+    for (const address of jsonAddressesOf(route)) {
+      const { data } = await get(address)
+      expect(DATA[route.id].safeParse(data).error, address).toBeUndefined()
+    }
+  })
+
+  test('holds to its own schema, which describes every field that is sent', async () => {
+    for (const address of jsonAddressesOf(route)) {
+      const { data, meta } = await get(address)
+      expect(ROUTE_DATA[route.id].safeParse(data).error, address).toBeUndefined()
+      expect(undescribedFields(ROUTE_DATA[route.id], data), address).toEqual([])
+      expect(undescribedFields(metaSchema, meta), address).toEqual([])
+    }
+  })
+
+  test('carries the whole register, and what the specification adds for this route', async () => {
+    for (const address of jsonAddressesOf(route)) {
+      const { meta } = await get(address)
+      expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
+      expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
+      expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]]))
+      expect(meta.dataset_version).toBe(TINY_VERSION)
+    }
+  })
+
+  test('tells the version where it is a dataset answer, and the moment where it speaks of the process', async () => {
+    const { meta, response } = await get(jsonAddressesOf(route)[0]!)
+    const isLive = route.kind === 'infrastructure'
+    expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
+    expect(meta.timing_ms).toBe(isLive ? 0 : null)
+    expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')
+  })
+})
+
+const data = <T>(address: string, schema: z.ZodType<T>): Promise<T> => getData(opened.app, address, schema)
+
+describe('counts and dates', () => {
+  test('meta.count is the number of items', async () => {
+    for (const path of ['/v1/strategies', ...SIDS.map(sid => `/v1/strategies/${sid}/trades`)]) {
+      const { data, meta } = await get(path)
+      expect(meta.count, path).toBe(z.array(z.unknown()).parse(data).length)
+    }
+    expect((await data('/v1/summary', DATA.summary)).strategy_count).toBe(SIDS.length)
+    expect((await data('/v1/dataset', DATA.dataset)).strategy_count).toBe(SIDS.length)
+    expect((await data('/healthz', DATA.healthz)).strategy_count).toBe(SIDS.length)
+  })
+
+  test('every strategy is in catalogue order wherever all are listed', async () => {
+    const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+    expect(idsOf(await data('/v1/strategies', DATA.strategies))).toEqual(SIDS)
+    expect(idsOf((await data('/v1/dataset', DATA.dataset)).strategies)).toEqual(SIDS)
+    expect((await data('/v1/correlation', DATA.correlation)).ids).toEqual(SIDS)
+    expect((await data('/v1/export', DATA.export)).ids).toEqual(SIDS)
+  })
+
+  test.each(SIDS)('the series of %s run gapless through its window, from its inception', async sid => {
+    const { window, inception } = await data(`/v1/strategies/${sid}`, DATA.strategy)
+    const returns = await data(`/v1/strategies/${sid}/returns`, DATA.returns)
+    const curve = await data(`/v1/strategies/${sid}/curve`, DATA.curve)
+    const first = parseIsoDate(window.from)!
+    const days = returns.map(({ t }) => t)
+    expect(days).toEqual(days.map((_, i) => toIsoDate(first + i)))
+    expect(days.at(-1)).toBe(window.to)
+    expect(curve.map(({ t }) => t)).toEqual(days)
+    expect(window.from).toBe(inception)
+  })
+
+  test.each(SIDS)('a week of %s is dated by its Sunday, and every complete week is there', async sid => {
+    const { window } = await data(`/v1/strategies/${sid}`, DATA.strategy)
+    const weeks = await data(`/v1/strategies/${sid}/returns?period=weekly`, DATA.returns)
+    const firstSunday = sundayOf(toWeek(parseIsoDate(window.from)! - 1) + 1) // of the first week that begins in it
+    const lastSunday = sundayOf(toWeek(parseIsoDate(window.to)! + 1) - 1)
+    const count = (lastSunday - firstSunday) / 7 + 1
+    expect(weeks.map(({ t }) => t)).toEqual(
+      Array.from({ length: count }, (_, i) => toIsoDate(firstSunday + 7 * i)),
+    )
+    for (const { t } of weeks) expect(new Date(`${t}T00:00:00Z`).getUTCDay(), t).toBe(0)
+  })
+
+  test('the coverage is the earliest and the latest day of any strategy, on all three answers that tell it', async () => {
+    const windows = await Promise.all(
+      SIDS.map(async sid => (await data(`/v1/strategies/${sid}`, DATA.strategy)).window),
+    )
+    const coverage = {
+      from: windows.map(({ from }) => from).sort()[0],
+      to: windows
+        .map(({ to }) => to)
+        .sort()
+        .at(-1),
+    }
+    expect((await data('/v1/summary', DATA.summary)).coverage).toEqual(coverage)
+    expect((await data('/v1/dataset', DATA.dataset)).window).toEqual(coverage)
+    expect((await data('/version', DATA.version)).window).toEqual(coverage)
+  })
+
+  test('trades stand by entry and then exit time, and their result is their sign', async () => {
+    for (const sid of SIDS) {
+      const trades = await data(`/v1/strategies/${sid}/trades`, DATA.trades)
+      const sorted = trades.toSorted((a, b) => a.entry_time - b.entry_time || a.exit_time - b.exit_time)
+      expect(trades).toEqual(sorted)
+      for (const { return_pct, result } of trades) {
+        expect(result).toBe(return_pct > 0 ? 'win' : return_pct < 0 ? 'loss' : 'breakeven')
+      }
+    }
+  })
+})

@@ -1,0 +1,162 @@
+// Every example of the OpenAPI document is what the service answers to the question beside it, on the tiny book.
+// Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { type ErrorAnswer, errorAnswer } from '#api/http/error-answer.ts'
+import { startServer } from '#api/http/http-server.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import type { ApiError, ErrorCode } from '#core/contract/errors.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { asCsv, EXAMPLE_REQUESTS } from '#core/contract/openapi-examples.ts'
+import { isPinnable, pinnedPath } from '#core/contract/pins.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import type { RouteId } from '#core/contract/route.ts'
+import { ROUTE_DATA } from '#core/contract/route-data.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { TINY_VERSION } from '../../support/books/publish-book.ts'
+import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
+import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
+import { pointAt } from '../../support/history/point-to.ts'
+import {
+  type Answers,
+  assertAnswersShown,
+  assertRefusalsShown,
+  componentsOf,
+  type ExampledDocument,
+  exampledDocument,
+  recordIfAsked,
+} from '../../support/history/recorded-examples.ts'
+import { askOverWire, REFUSED_HEADERS } from '../../support/http/ask-over-wire.ts'
+import { meddled, outage } from '../../support/stores/store-doubles.ts'
+import type { App } from './answers.ts'
+import { undescribedFields } from './described.ts'
+import { type Apps, openApps } from './kinds.ts'
+
+const envelope = z.object({ data: z.unknown() })
+
+let app: App
+let answers: Answers
+let document: ExampledDocument
+
+beforeAll(async () => {
+  const apps = await openApps(inject('tinyStore'))
+  app = apps.serving
+  answers = { answers: await answerAll(), refusals: await refuseAll(apps) }
+  recordIfAsked('examples.json', answers)
+  document = exampledDocument.parse(await (await app.request('/openapi.json')).json())
+})
+
+const textOf = async (path: string): Promise<string> => portable(await (await app.request(path)).text())
+
+/** The digest of a manifest changes with the code that built it, and with its compressed bytes. */
+const portable = (text: string): string =>
+  text.replaceAll(/(?<="manifest_sha256":")[0-9a-f]{64}/g, 'f'.repeat(64))
+
+/** Asks every question. */
+async function answerAll(): Promise<Answers['answers']> {
+  const asked = ROUTES.map(async ({ id, formats }) => {
+    const json: unknown = JSON.parse(await textOf(EXAMPLE_REQUESTS[id]))
+    const csv = formats.includes('csv') ? { csv: await textOf(asCsv(EXAMPLE_REQUESTS[id])) } : {}
+    return [id, { json, ...csv }] as const
+  })
+  return Object.fromEntries(await Promise.all(asked))
+}
+
+/** Refusals of what comes as a request, by the service as it is, empty, and at fault. */
+async function refuseAll({ serving, empty, faulty }: Apps): Promise<Answers['refusals']> {
+  const { removed, unread, crowded } = await openFailing()
+  const asked: readonly (readonly [ErrorCode, string, App])[] = [
+    ['not_found', 'GET /v1/strategies/oak', serving],
+    ['method_not_allowed', 'DELETE /v1/summary', serving],
+    ['uri_too_long', 'GET /v1/correlation?ids=...', serving],
+    ['validation_error', 'GET /v1/export?period=yearly&risk_pct=two', serving],
+    ['gone', `GET /v1/summary?dataset_version=${FIRST_VERSION}`, removed],
+    ['internal_error', 'GET /v1/summary', faulty],
+    ['not_ready', 'GET /readyz', empty],
+    ['unavailable', `GET /v1/summary?dataset_version=${FIRST_VERSION}`, unread],
+    ['overloaded', `GET /v1/summary?dataset_version=${FIRST_VERSION}`, crowded],
+  ]
+  const refused = asked.map(async ([code, request, by]) => {
+    const [method = '', path = ''] = request.split(' ')
+    const response = await by.request(path.replace('...', 'x'.repeat(TOO_LONG)), { method })
+    return [code, { request, json: JSON.parse(portable(await response.text())) as unknown }] as const
+  })
+  return { ...Object.fromEntries(await Promise.all(refused)), ...(await refuseOnTheWire()) }
+}
+
+/** More than an address may be long. */
+const TOO_LONG = 8_192
+
+/** Services whose first version was removed or cannot be read, and one that loads as many versions as it may. */
+async function openFailing(): Promise<{ removed: App; unread: App; crowded: App }> {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  const { store, privateStore } = stores
+  const manifest = manifestKey(FIRST_VERSION)
+  const down = meddled(store, key => key === manifest, outage(store))
+  const { app: unread } = await createTestApp(down, privateStore)
+  await store.remove(manifest)
+  const { app: removed } = await createTestApp(store, privateStore)
+  return { removed, unread, crowded: await openCrowded() }
+}
+
+/** Whoever asks it asks for one version more than it loads at a time. */
+async function openCrowded(): Promise<App> {
+  const stores = await openBothVersions()
+  const names = Array.from({ length: 8 }, (_, i) => `2024-02-${10 + i}T00:15:00Z`)
+  for (const version of names) await pointAt(stores.store, version, 'x')
+  const { app: crowded } = await createTestApp(stores.store, stores.privateStore)
+  const request: App['request'] = (...given) => {
+    for (const version of names) void crowded.request(`/v1/summary?dataset_version=${version}`)
+    return crowded.request(...given)
+  }
+  return { request }
+}
+
+/** What never becomes a request. */
+async function refuseOnTheWire(): Promise<Answers['refusals']> {
+  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(NOW_MS), null)
+  const answerError = (error: ApiError): ErrorAnswer => errorAnswer(error, meta)
+  const running = await startServer(() => ({ fetch: () => app.request('/'), answerError }), '127.0.0.1', 0)
+  const refused = Object.entries(REFUSED_HEADERS).map(async ([code, { request, headers }]) => {
+    const response = await askOverWire(`${running.url}/v1/summary`, headers)
+    return [
+      code,
+      { request: `GET /v1/summary ${request}`, json: (await response.json()) as unknown },
+    ] as const
+  })
+  return Object.fromEntries(await Promise.all(refused).finally(running.close))
+}
+
+test('every example of the document is what was answered and refused, and there is no other one', () => {
+  const requestOf = (name: string, isCsv: boolean): string => {
+    const request = EXAMPLE_REQUESTS[name as RouteId] // the answers have the names of the requests
+    return `GET ${isCsv ? asCsv(request) : request}`
+  }
+  expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
+})
+
+test('every answer and every refusal that is described has its example', () => {
+  assertAnswersShown(
+    document,
+    FILE_ROUTES.map(({ path }) => path),
+  )
+  assertRefusalsShown(document)
+})
+
+describe.each(ROUTES)('the example of $path', route => {
+  const { id } = route
+
+  test('is what its pinned twin answers too', async () => {
+    if (!isPinnable(route)) return
+    const answer: unknown = JSON.parse(await textOf(pinnedPath(TINY_VERSION, EXAMPLE_REQUESTS[id])))
+    expect(document.components.examples[id]?.value).toEqual(answer)
+  })
+
+  test('is what the schema describes, field for field', () => {
+    const { data } = envelope.parse(document.components.examples[id]!.value)
+    expect(ROUTE_DATA[route.id].safeParse(data).error).toBeUndefined()
+    expect(undescribedFields(ROUTE_DATA[route.id], data)).toEqual([])
+  })
+})

@@ -1,0 +1,294 @@
+// Large answers are made while they are sent: the same bytes as ever, two at a time, once for equal requests.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { compressBlocks } from '#api/history/compress.ts'
+import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import { SlowReaderError } from '#api/history/large-answers.ts'
+import type { LargeLimits } from '#api/history/large-limits.ts'
+import { openStream } from '#api/history/stream-body.ts'
+import { DEFAULT_PARAMS, FORMATS, type Params } from '#core/contract/parameters.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { limitsWith, longBook, longReturns, sourceOf, toServed } from '../../support/books/large-book.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
+import { type App, errorOf } from './answers.ts'
+import { decodedText } from './decode.ts'
+
+const BOOK = longBook(longReturns(2_000))
+
+/** Everything but the smallest is large, and an export of the book is four blocks of JSON. */
+const LIMITS = { largeCells: 50 }
+
+let evaluations = 0
+
+/** The book, and how often an answer about its correlations was evaluated. */
+const COUNTED = {
+  ...BOOK,
+  get correlation() {
+    evaluations++
+    return BOOK.correlation
+  },
+}
+
+async function openApp(changes: Partial<LargeLimits> = {}, snapshot = COUNTED) {
+  const { store, privateStore } = createMemoryStores()
+  const computed = createComputedAnswers(limitsWith({ ...LIMITS, ...changes }))
+  const served = toServed(snapshot)
+  const opened = await createTestApp(store, privateStore, {
+    source: sourceOf(served),
+    pinned: { open: async () => served, residents: () => 0 },
+    computed,
+  })
+  return { ...opened, computed, served }
+}
+
+const ask = (app: App, path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  app.request(path, { method, headers })
+
+const exportAt = (risk: string): string => `/v1/export?risk_pct=${risk}`
+
+const bytesOf = (given: Partial<Params>): Uint8Array =>
+  renderAnswer('export', BOOK, { ...DEFAULT_PARAMS, ...given }).bytes
+
+/** Reads a body, coded as it came. */
+const read = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer())
+
+beforeEach(() => {
+  evaluations = 0
+})
+
+describe('a large answer', () => {
+  test.each(['identity', 'zstd', 'br', 'gzip'])('is in %s what it would be as a whole', async coding => {
+    const { app } = await openApp()
+    const response = await ask(app, exportAt('0.013'), { 'accept-encoding': coding })
+    expect(response.headers.get('content-encoding') ?? 'identity').toBe(coding)
+    expect(response.headers.has('content-length')).toBe(false)
+    expect(await decodedText(response)).toBe(new TextDecoder().decode(bytesOf({ risk_pct: 0.013 })))
+  })
+
+  test.each(FORMATS)('is as %s what it would be as a whole, with the same headers', async format => {
+    const { app } = await openApp()
+    const response = await ask(app, `${exportAt('0.013')}&format=${format}`)
+    const whole = renderAnswer('export', BOOK, { ...DEFAULT_PARAMS, risk_pct: 0.013, format })
+    expect(Object.fromEntries(response.headers)).toMatchObject(whole.headers)
+    expect((await read(response)).equals(whole.bytes)).toBe(true)
+  })
+
+  test('may be a matrix of correlations, too', async () => {
+    const { app } = await openApp()
+    const response = await ask(app, '/v1/correlation?ids=s3,s1,s2,s9,s8,s7,s6,s5')
+    expect(response.headers.has('content-length')).toBe(false)
+    const ids = ['s3', 's1', 's2', 's9', 's8', 's7', 's6', 's5']
+    const whole = renderAnswer('correlation', BOOK, { ...DEFAULT_PARAMS, ids })
+    expect((await read(response)).equals(whole.bytes)).toBe(true)
+  })
+
+  test('is the same bytes under the same validator each time it is made', async () => {
+    const headers = { 'accept-encoding': 'zstd' }
+    const answers = await Promise.all([openApp(), openApp()]).then(apps =>
+      Promise.all(apps.map(({ app }) => ask(app, exportAt('0.013'), headers))),
+    )
+    const [one, two] = await Promise.all(answers.map(read))
+    expect(one!.equals(two!)).toBe(true)
+    expect(answers[0]!.headers.get('etag')).toBe(answers[1]!.headers.get('etag'))
+  })
+
+  test('is 304 for who has it, without being evaluated and whoever has the places', async () => {
+    const { app } = await openApp()
+    const etag = (await ask(app, exportAt('0.013'))).headers.get('etag')!
+    await ask(app, exportAt('0.014'))
+    expect(evaluations).toBe(2)
+    const known = await ask(app, exportAt('0.013'), { 'if-none-match': etag })
+    expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, ''])
+    expect(evaluations).toBe(2)
+  })
+
+  test('is told to HEAD in the headers of GET, takes no place for it and makes nothing', async () => {
+    const { app, computed, answers } = await openApp({ mostLarge: 1 })
+    const head = await ask(app, exportAt('0.013'), {}, 'HEAD')
+    expect(await head.text()).toBe('')
+    const get = await ask(app, exportAt('0.013'))
+    expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers))
+    expect(computed.use()).toEqual({ hits: 0, misses: 1, shared: 0 })
+    expect(answers).toMatchObject([{ method: 'HEAD', status: 200, bytes: 0, kind: 'computed' }])
+  })
+
+  test('is told of once, at its end, with the bytes that were sent', async () => {
+    const { app, answers } = await openApp()
+    const response = await ask(app, exportAt('0.013'))
+    expect(answers).toEqual([])
+    const { length } = await read(response)
+    expect(answers).toMatchObject([{ status: 200, kind: 'computed', bytes: length, route: '/v1/export' }])
+  })
+
+  test('that its reader breaks off is told of as cut, and is nobody’s fault', async () => {
+    const { app, answers, errors } = await openApp({ mostLarge: 1 })
+    const reader = (await ask(app, exportAt('0.013'))).body!.getReader()
+    const { value } = await reader.read()
+    await reader.cancel()
+    await expect.poll(() => answers).toMatchObject([{ kind: 'cut', bytes: value!.length, status: 200 }])
+    expect(errors).toEqual([])
+    expect((await ask(app, exportAt('0.014'))).status).toBe(200)
+  })
+
+  test('has no digest under a pin, where others have one: it is sent before it is known', async () => {
+    const { app, served } = await openApp()
+    const pin = `&dataset_version=${served.version}`
+    const large = await ask(app, exportAt('0.013') + pin)
+    expect([large.status, large.headers.has('unencoded-digest')]).toEqual([200, false])
+    const small = await ask(app, `/v1/strategies/s0/stats?risk_pct=0.013${pin}`)
+    expect(small.headers.has('unencoded-digest')).toBe(true)
+  })
+})
+
+describe('of large answers', () => {
+  const OVERLOADED = { code: 'overloaded' }
+
+  test('a third is turned away with when to come back, and has its place when a reader leaves', async () => {
+    const { app, errors } = await openApp()
+    const [one, two] = [await ask(app, exportAt('0.011')), await ask(app, exportAt('0.012'))]
+    for (const method of ['GET', 'HEAD']) {
+      const refused = await ask(app, exportAt('0.013'), {}, method)
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+      expect(refused.headers.get('cache-control')).toBe('no-store')
+      if (method === 'GET') expect(await errorOf(refused)).toMatchObject(OVERLOADED)
+    }
+    expect(evaluations).toBe(2)
+    expect((await ask(app, '/v1/strategies/s0/stats?risk_pct=0.013')).status).toBe(200)
+    await one.body!.cancel()
+    const three = await ask(app, exportAt('0.013'))
+    expect(three.status).toBe(200)
+    for (const [response, risk_pct] of [
+      [two, 0.012],
+      [three, 0.013],
+    ] as const) {
+      expect((await read(response)).equals(bytesOf({ risk_pct }))).toBe(true)
+    }
+    expect(errors).toEqual([])
+  })
+
+  test('binary ones count as well', async () => {
+    const { app } = await openApp({ mostLarge: 1 })
+    const arrow = await ask(app, `${exportAt('0.011')}&format=arrow`)
+    expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(503)
+    await read(arrow)
+    expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(200)
+  })
+
+  test('equal ones are one, evaluated once, also for who comes in the middle', async () => {
+    const { app, computed } = await openApp({ mostLarge: 1, aheadBytes: 1 })
+    const early = await Promise.all([1, 2, 3].map(() => ask(app, exportAt('0.013'))))
+    const reader = early[0]!.body!.getReader()
+    await reader.read()
+    await reader.read()
+    const late = await ask(app, exportAt('0.013'))
+    expect(late.status).toBe(200)
+    expect(computed.use()).toEqual({ hits: 0, misses: 1, shared: 3 })
+    await reader.cancel()
+    const bodies = await Promise.all([early[1]!, early[2]!, late].map(read))
+    for (const body of bodies) expect(body.equals(bytesOf({ risk_pct: 0.013 }))).toBe(true)
+  })
+
+  test('one that was sent whole is kept, and is given at once and with its length from then on', async () => {
+    const { app, computed, served } = await openApp({ mostLarge: 1, aheadBytes: 1 })
+    const peek = () => computed.peek(served, exportAt('0.013'), 'gzip')
+    const first = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
+    expect(peek()).toBeNull() // half of it must not be found
+    const body = await read(first)
+    expect(body.equals(peek()!.bytes)).toBe(true)
+    const held = await ask(app, exportAt('0.014'))
+    const again = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
+    expect(again.headers.get('content-length')).toBe(String(body.length))
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect((await read(again)).equals(body)).toBe(true)
+    await held.body!.cancel()
+  })
+
+  test('one that is larger than what is held of it is not kept, nor is one that was broken off', async () => {
+    const { app, computed, served } = await openApp({ heldBytes: 300_000 })
+    await read(await ask(app, exportAt('0.013')))
+    const broken = await ask(app, exportAt('0.014'), { 'accept-encoding': 'gzip' })
+    await broken.body!.cancel()
+    expect(computed.peek(served, exportAt('0.013'), null)).toBeNull()
+    expect(computed.peek(served, exportAt('0.014'), 'gzip')).toBeNull()
+  })
+
+  test('one that is held whole and is longer than may be kept is not kept', async () => {
+    const { app, computed, served } = await openApp({ keptBytes: 100_000 })
+    await read(await ask(app, exportAt('0.013')))
+    expect(computed.peek(served, exportAt('0.013'), null)).toBeNull()
+  })
+
+  test('one that cannot be evaluated is refused as a whole, and takes no place', async () => {
+    const broken = { ...BOOK, correlation: { daily: null, weekly: null } }
+    const { app, errors } = await openApp({ mostLarge: 1 }, broken as never) // no such snapshot is legal
+    for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
+    expect(errors).toHaveLength(3)
+  })
+
+  test('one whose first bytes cannot be made is refused as a whole, and gives its place back', async () => {
+    const { app, errors } = await openApp(
+      { mostLarge: 1 },
+      { ...COUNTED, ...longBook(Float64Array.of(Number.NaN)) },
+    )
+    for (let i = 0; i < 3; i++) expect((await ask(app, exportAt('0.013'))).status).toBe(500)
+    expect(errors).toHaveLength(3)
+  })
+
+  test('one whose reader takes too long is refused to them, and gives its place back', async () => {
+    const { computed, served } = await openApp({ mostLarge: 1, readingMs: 1 })
+    const openAt = async (risk_pct: number) => {
+      const answer = await computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, null)
+      if ('bytes' in answer) throw new Error('the export is a large answer')
+      return answer.open()
+    }
+    const slow = await openAt(0.013)
+    await expect.poll(() => openAt(0.014).then(() => 'opened', String)).toBe('opened')
+    const reading = async () => {
+      while ((await slow.next()) !== null);
+    }
+    await expect(reading()).rejects.toThrow('a large answer was not read within 1 ms')
+  })
+})
+
+test.each(['identity', 'zstd'] as const)(
+  'between two blocks in %s everybody else has a turn',
+  async coding => {
+    const order: string[] = []
+    function* blocks() {
+      for (let i = 0; i < 8; i++) {
+        order.push('block')
+        yield new Uint8Array(200_000).fill(i)
+      }
+    }
+    let isOver = false
+    const others = async () => {
+      while (!isOver) {
+        order.push('turn')
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    }
+    const turning = others()
+    for await (const _ of compressBlocks(blocks(), coding));
+    isOver = true
+    await turning
+    const text = order.join(' ')
+    expect(order.filter(what => what === 'block')).toHaveLength(8)
+    expect(text).not.toContain('block block')
+  },
+)
+
+test('a stream breaks off where its reader took too long, which is nobody’s fault', async () => {
+  const chunk = new Uint8Array(7)
+  const faults: unknown[] = []
+  let cuts = 0
+  const chunks = [async () => chunk, () => Promise.reject(new SlowReaderError(1))]
+  const { stream, sent } = await openStream(
+    { next: () => chunks.shift()!(), leave: () => {} },
+    { onFault: error => faults.push(error), cutOff: () => cuts++ },
+  )
+  const reader = stream.getReader()
+  expect(await reader.read()).toEqual({ done: false, value: chunk })
+  void reader.read() // there is no connection that would end
+  expect(await sent).toEqual({ bytes: 7, isWhole: false })
+  expect([cuts, faults]).toEqual([1, []])
+})

@@ -1,0 +1,74 @@
+// `/llms.txt` names what there is: every route and every file, at addresses that answer.
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { toLlmsText } from '#core/contract/llms-text.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
+import type { App } from './answers.ts'
+import { SIDS } from './paths.ts'
+
+let app: App
+
+beforeAll(async () => {
+  app = (await openHistoryApp(inject('tinyStore'))).app
+})
+
+const TEXT = toLlmsText(SETTINGS.publicBaseUrl)
+const LINK = /^- \[([^\]]+)\]\(([^)]+)\): (.+)$/
+
+const links = TEXT.split('\n').flatMap(line => {
+  const [, title, address, about] = LINK.exec(line) ?? []
+  return title === undefined
+    ? []
+    : [{ title, path: address!.slice(SETTINGS.publicBaseUrl.length), about: about! }]
+})
+
+describe('/llms.txt', () => {
+  test('is served as text, compressed where that is wanted, and revalidates', async () => {
+    const response = await app.request('/llms.txt')
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(await response.text()).toBe(TEXT)
+    const zipped = await app.request('/llms.txt', { headers: { 'accept-encoding': 'gzip' } })
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(TEXT)
+    const etag = response.headers.get('etag')!
+    expect((await app.request('/llms.txt', { headers: { 'if-none-match': etag } })).status).toBe(304)
+  })
+
+  test('has the form: one title, a summary, then sections with lists', () => {
+    const [title, , summary] = TEXT.split('\n')
+    expect(title).toMatch(/^# \S/)
+    expect(summary).toMatch(/^> \S/)
+    expect(TEXT.match(/^# /gm)).toHaveLength(1)
+    expect(TEXT.endsWith('\n') && !TEXT.endsWith('\n\n')).toBe(true)
+  })
+
+  test('links every route and every file of the tables once, with what the tables say of it', () => {
+    const paths = links.map(({ path }) => path)
+    const tabled = [...ROUTES, ...FILE_ROUTES]
+    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), '/openapi.json', '/docs'].sort())
+    for (const { path, title, about } of tabled) {
+      const link = links.find(each => each.path === path)!
+      expect(link.title).toBe(title)
+      expect(link.about.startsWith(about)).toBe(true)
+    }
+  })
+
+  test('tells the parameters and formats of a route, and of no other', () => {
+    for (const { path, query, formats } of ROUTES) {
+      const { about } = links.find(each => each.path === path)!
+      const named = query.filter(name => name !== 'format')
+      for (const name of named) expect(about).toContain(`\`${name}\``)
+      expect(about.includes('Parameters:')).toBe(named.length > 0)
+      expect(about.includes(`\`format\`: ${formats.join(', ')}.`)).toBe(formats.length > 1)
+    }
+  })
+
+  test('links to what answers', async () => {
+    for (const { path } of links.filter(each => !each.path.includes('{') || each.path.includes('{sid}'))) {
+      const isOptional = path === '/.well-known/highwater-keys.json' // there where the operator signs
+      const { status } = await app.request(path.replace('{sid}', SIDS[0]))
+      expect(status, path).toBe(isOptional && status === 404 ? 404 : 200)
+    }
+  })
+})

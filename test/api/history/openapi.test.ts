@@ -1,0 +1,221 @@
+// The published document describes the service that there is: the route table, no more and no less, and every status.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { errorAnswer } from '#api/http/error-answer.ts'
+import { startServer } from '#api/http/http-server.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import type { Route } from '#core/contract/route.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
+import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
+import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
+import { askOverWire, REFUSED_HEADERS } from '../../support/http/ask-over-wire.ts'
+import { meddled, outage } from '../../support/stores/store-doubles.ts'
+import { BAD } from './bad-values.ts'
+import { type Apps, openApps } from './kinds.ts'
+import { DATA_ROUTES, pathOf } from './paths.ts'
+import { ERROR_ENVELOPE } from './specification.ts'
+
+const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).optional() }))
+const operation = z.object({
+  operationId: z.string(),
+  summary: z.string().min(1),
+  description: z.string().min(1),
+  parameters: z.array(
+    z.object({
+      name: z.string(),
+      in: z.enum(['path', 'query']),
+      required: z.boolean(),
+      schema: z.looseObject({}),
+    }),
+  ),
+  responses: z.record(
+    z.string(),
+    z.object({
+      description: z.string().min(1),
+      content: media.optional(),
+      headers: z.looseObject({}).optional(),
+    }),
+  ),
+})
+const openApi = z.object({
+  openapi: z.literal('3.1.0'),
+  info: z.looseObject({ version: z.string(), description: z.string() }),
+  servers: z.array(z.object({ url: z.string(), description: z.string() })),
+  paths: z.record(z.string(), z.strictObject({ get: operation })),
+  components: z.object({
+    schemas: z.record(z.string(), z.unknown()),
+    examples: z.record(z.string(), z.unknown()),
+    headers: z.record(z.string(), z.unknown()),
+  }),
+})
+
+let apps: Apps
+let document: z.infer<typeof openApi>
+let text: string
+
+beforeAll(async () => {
+  apps = await openApps(inject('tinyStore'))
+  const response = await apps.serving.request('/openapi.json')
+  text = await response.text()
+  document = openApi.parse(JSON.parse(text))
+})
+
+const operationOf = (route: Route) => document.paths[route.path]!.get
+
+describe('the document', () => {
+  test('covers exactly the route table', () => {
+    const pinned = DATA_ROUTES.map(({ path }) => path.replace('/v1', '/v1/snapshots/{version}'))
+    const files = FILE_ROUTES.map(({ path }) => path)
+    const tabled = ROUTES.map(({ path }) => path)
+    expect(Object.keys(document.paths)).toEqual([...tabled, ...pinned, ...files])
+    expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
+  })
+
+  test('names the address that its users see, and the version that /version tells', async () => {
+    expect(document.servers.map(({ url }) => url)).toEqual([SETTINGS.publicBaseUrl])
+    const body = await (await apps.serving.request('/version')).text()
+    expect(body).toContain(`"api_version":"${document.info.version}"`)
+  })
+
+  test('refers to nothing that is not in it', () => {
+    const targets = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(match => match[1]!)
+    const known = Object.entries(document.components).flatMap(([kind, named]) =>
+      Object.keys(named).map(name => `#/components/${kind}/${name}`),
+    )
+    expect(targets.length).toBeGreaterThan(ROUTES.length)
+    expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
+  })
+
+  test('tells which name a request may bring, and what becomes of it', async () => {
+    expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
+    for (const [name, isTaken] of [
+      ['0aF-4567', true],
+      ['0'.repeat(64), true],
+      ['0aF-456', false],
+      ['0'.repeat(65), false],
+      ['request-1', false],
+    ] as const) {
+      const { headers } = await apps.serving.request('/nowhere', { headers: { 'x-request-id': name } })
+      expect([name, headers.get('x-request-id') === name]).toEqual([name, isTaken])
+    }
+  })
+
+  test('is the same without a dataset', async () => {
+    expect(await (await apps.empty.request('/openapi.json')).text()).toBe(text)
+  })
+
+  test('is served under its own media type', async () => {
+    const { headers } = await apps.serving.request('/openapi.json')
+    expect(headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
+  })
+})
+
+describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
+  test('is described with its parameters, and with no others', () => {
+    const { parameters } = operationOf(route)
+    const sid = route.kind === 'strategy' ? ['sid'] : []
+    const own = route.id === 'versions' ? ['as_of'] : []
+    const pin = DATA_ROUTES.includes(route) ? ['dataset_version'] : []
+    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...route.query, ...pin, ...own])
+    for (const { name, required, in: place } of parameters) {
+      expect(required, name).toBe(name === 'sid')
+      expect(place, name).toBe(name === 'sid' ? 'path' : 'query')
+    }
+  })
+
+  test('is described with the media types that it answers', async () => {
+    const described = Object.keys(operationOf(route).responses['200']?.content ?? {})
+    expect(described).toHaveLength(route.formats.length)
+    for (const format of route.formats) {
+      const query = format === 'json' ? '' : `?format=${format}`
+      const type = (await apps.serving.request(pathOf(route) + query)).headers.get('content-type')
+      expect(described).toContain(format === 'json' ? type?.replace('; charset=utf-8', '') : type)
+    }
+  })
+
+  test('answers every status that is promised, its errors in the envelope', async () => {
+    const promised = Object.keys(operationOf(route).responses).map(Number)
+    for (const status of promised) {
+      const response = await provoke(route, status)
+      expect(response.status).toBe(status)
+      const { headers = {} } = operationOf(route).responses[status]!
+      expect([status, response.headers.has('x-request-id')]).toEqual([status, 'X-Request-Id' in headers])
+      if (status < 400) continue
+      expect(ERROR_ENVELOPE.safeParse(await response.json()).error, String(status)).toBeUndefined()
+    }
+  })
+})
+
+/** Brings a route to answer a status; throws where nobody has said how. */
+function provoke(route: Route, status: number): Response | Promise<Response> {
+  const path = pathOf(route)
+  const { serving, empty, faulty } = apps
+  switch (status) {
+    case 200:
+      return serving.request(path)
+    case 307:
+      return serving.request(`${path}?as_of=2025-03-01`)
+    case 304:
+      return serving.request(path, { headers: { 'if-none-match': '*' } })
+    case 400:
+      return sendOverWire(path, REFUSED_HEADERS.bad_request.headers)
+    case 404:
+      return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
+    case 405:
+      return serving.request(path, { method: 'DELETE' })
+    case 410:
+      return requestGone(`${pathOf(route, 'alder')}?dataset_version=${FIRST_VERSION}`)
+    case 414:
+      return serving.request(`${path}?x=${'x'.repeat(8192)}`)
+    case 422:
+      return serving.request(
+        `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[route.query[0]!][0]!.query}`,
+      )
+    case 431:
+      return sendOverWire(path, REFUSED_HEADERS.headers_too_large.headers)
+    case 500:
+      return faulty.request(path)
+    case 503:
+      return route.id === 'versions' ? requestUnread(path) : empty.request(path)
+    default:
+      throw new Error(`${route.path} promises ${status}, and no test knows how to bring that about`)
+  }
+}
+
+const UNKNOWN = '?dataset_version=2020-01-01T00:00:00Z&as_of=2020-01-01'
+
+/** Asks where the first of two versions was removed. */
+async function requestGone(address: string): Promise<Response> {
+  const stores = await openBothVersions()
+  await pointTo(stores, SECOND_VERSION)
+  await stores.store.remove(manifestKey(FIRST_VERSION))
+  return (await createTestApp(stores.store, stores.privateStore)).app.request(address)
+}
+
+/** Asks where the pointer log cannot be read. */
+async function requestUnread(address: string): Promise<Response> {
+  const { store, privateStore } = createMemoryStores()
+  const down = meddled(store, () => true, outage(store))
+  return (await createTestApp(down, privateStore)).app.request(address)
+}
+
+/** Only a real server can refuse what never becomes a request. */
+async function sendOverWire(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
+  const server = await startServer(
+    () => ({
+      fetch: incoming => apps.serving.request(incoming.url),
+      answerError: error => errorAnswer(error, meta),
+    }),
+    '127.0.0.1',
+    0,
+  )
+  try {
+    return await askOverWire(server.url + path, headers)
+  } finally {
+    await server.close()
+  }
+}

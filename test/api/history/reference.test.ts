@@ -1,0 +1,99 @@
+// `/docs` on both services: a page under a strict policy, and files that never change; a browser looks at it elsewhere.
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSignalsApp } from '#api/signals/app.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
+import { ALLOWED_ORIGIN, createTestApp } from '../../support/history/history-app.ts'
+import { signalsParts } from '../../support/signals/signals-app.ts'
+import type { App } from './answers.ts'
+import { codingOf, decodedText } from './decode.ts'
+
+/** Never asked, so never connected. */
+const redis = new Redis({ lazyConnect: true })
+afterAll(() => redis.disconnect())
+
+describe.each(['history', 'signals'] as const)('the reference of the %s service', service => {
+  let request: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
+  let files: string[]
+
+  beforeAll(async () => {
+    const app = service === 'history' ? await emptyHistory() : createSignalsApp(signalsParts(redis).parts)
+    request = async (path, headers = {}) => app.request(path, { headers })
+    files = [...(await (await request('/docs')).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
+      ([, path = '']) => path,
+    )
+  })
+
+  test('may load nothing but its own files, run nothing else, and stand in no other page', async () => {
+    const { status, headers } = await request('/docs')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+    ]) {
+      expect(policy.split('; ')).toContain(rule)
+    }
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers.get('cache-control')).toContain('max-age=60')
+  })
+
+  test('has its scripts and styles in files that caches keep for ever', async () => {
+    expect(files.map(path => path.replace(/^\/docs\/[0-9a-f]{16}\//, ''))).toEqual([
+      'swagger-ui.css',
+      'reference.css',
+      'swagger-ui-bundle.js',
+      'reference.js',
+    ])
+    for (const path of files) {
+      const { status, headers } = await request(path)
+      const type = path.endsWith('.js') ? 'text/javascript' : 'text/css'
+      expect([status, headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
+      expect(headers.get('cache-control')).toBe('max-age=31536000, immutable')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    }
+  })
+
+  test('sends each in the coding that is asked for, and nothing to who has it', async () => {
+    const smallest = files.at(-1)!
+    const plain = await (await request(smallest)).text()
+    for (const coding of ['br', 'gzip']) {
+      const response = await request(smallest, { 'accept-encoding': coding })
+      expect(codingOf(response)).toBe(coding)
+      expect(await decodedText(response.clone())).toBe(plain)
+      const etag = response.headers.get('etag') ?? ''
+      const again = await request(smallest, { 'accept-encoding': coding, 'if-none-match': etag })
+      expect([again.status, await again.text()]).toEqual([304, ''])
+    }
+  })
+
+  test('is for the origins that may read the rest of the service, so for none where a key is needed', async () => {
+    for (const path of ['/docs', files[0]!]) {
+      for (const origin of [ALLOWED_ORIGIN, 'https://other.example.org']) {
+        const { headers } = await request(path, { origin })
+        const isAllowed = service === 'history' && origin === ALLOWED_ORIGIN
+        expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null)
+      }
+    }
+  })
+
+  test('has no other file', async () => {
+    const folder = files[0]!.replace('/swagger-ui.css', '')
+    for (const path of [
+      `${folder}/package.json`,
+      `${folder}/..%2fapp.ts`,
+      '/docs/0/reference.js',
+      '/docs/',
+    ]) {
+      expect([path, (await request(path)).status]).toEqual([path, 404])
+    }
+  })
+})
+
+async function emptyHistory(): Promise<App> {
+  const { store, privateStore } = createMemoryStores()
+  return (await createTestApp(store, privateStore)).app
+}

@@ -1,0 +1,105 @@
+// Strategies that do not exist, and which of its faults a request is refused for.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Route } from '#core/contract/route.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { openHistoryApp } from '../../support/history/history-app.ts'
+import { type App, errorOf } from './answers.ts'
+import { TOO_LONG } from './kinds.ts'
+import { pathOf } from './paths.ts'
+
+let app: App
+
+beforeAll(async () => {
+  app = (await openHistoryApp(inject('tinyStore'))).app
+})
+
+const request = (address: string) => app.request(address)
+
+const STRATEGY_ROUTES = ROUTES.filter(({ kind }) => kind === 'strategy')
+
+describe.each(STRATEGY_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
+  test.each([
+    ['oak', 'oak'],
+    ['ASH', 'ASH'],
+    ['ash%20', 'ash '],
+    ['-ash', '-ash'],
+    ['ash,yew', 'ash,yew'],
+    ['__proto__', '__proto__'],
+    ['constructor', 'constructor'],
+    ['%7Bsid%7D', '{sid}'],
+    ['..%2F..%2Fcurrent.json', '../../current.json'],
+    ['%00', '\u0000'],
+    ['%F0%9F%8C%B3', '\u{1f333}'],
+    ["o'hara", "o'hara"],
+    ['%3Cscript%3E', '<script>'],
+    ['%2561sh', '%61sh'], // decoded once, and not twice
+    ['a'.repeat(65), 'a'.repeat(64)], // longer than any id: not repeated whole
+  ])('knows no strategy %s', async (sid, named) => {
+    const response = await request(pathOf(route, sid))
+    expect(response.status).toBe(404)
+    expect(await errorOf(response)).toStrictEqual({
+      code: 'not_found',
+      message: `unknown strategy '${named}'`,
+      details: null,
+    })
+  })
+
+  test('answers 404 to a strategy that is no text at all', async () => {
+    for (const sid of ['%ff', '%', '%E0%A4%A', '%C3%28']) {
+      const response = await request(pathOf(route, sid))
+      expect(response.status, sid).toBe(404)
+      expect((await errorOf(response)).message, sid).toMatch(/^unknown strategy '/)
+    }
+  })
+})
+
+describe('a request is refused for the first of its faults', () => {
+  const long = (path: string) => `${path}&x=${TOO_LONG}`
+  const METHOD = { method: 'POST' }
+
+  test('the path, whatever else', async () => {
+    expect((await app.request(long('/v1/nothing?period=x'), METHOD)).status).toBe(404)
+  })
+
+  test('then the method', async () => {
+    expect((await app.request(long('/v1/strategies/oak/returns?period=x'), METHOD)).status).toBe(405)
+  })
+
+  test('then the length of the address', async () => {
+    expect((await request(long('/v1/strategies/oak/returns?period=x'))).status).toBe(414)
+  })
+
+  test('then the strategy in the path', async () => {
+    expect((await request('/v1/strategies/oak/returns?period=x&risk_pct=-1')).status).toBe(404)
+  })
+
+  test('then the parameters', async () => {
+    expect((await request('/v1/correlation?ids=oak&period=x')).status).toBe(422)
+  })
+
+  test('then the ids in a parameter, by the first that is unknown', async () => {
+    const response = await request('/v1/correlation?ids=yew,oak&ids=ash,ivy')
+    expect(response.status).toBe(404)
+    expect((await errorOf(response)).message).toBe("unknown strategy 'oak'")
+  })
+
+  test('an address of 8192 characters is answered, one of 8193 is not', async () => {
+    const start = 'http://localhost/v1/summary?x='
+    const ofLength = (length: number) => start + 'x'.repeat(length - start.length)
+    expect((await request(ofLength(8192))).status).toBe(200)
+    const response = await request(ofLength(8193))
+    expect(response.status).toBe(414)
+    expect((await errorOf(response)).code).toBe('uri_too_long')
+  })
+})
+
+/** A route that never refuses a parameter, or never has one to refuse, must not promise a 422. */
+test('the table promises 422 for the routes with parameters, and 404 for those that name strategies', () => {
+  const promises = (route: Route, code: Route['refusals'][number]) => route.refusals.includes(code)
+  for (const route of ROUTES) {
+    const isList = route.id === 'versions' // it knows `as_of`, which names a day, and refuses one before the first
+    expect(promises(route, 'validation_error'), route.id).toBe(isList || route.query.length > 0)
+    const names = isList || route.kind === 'strategy' || route.query.includes('ids')
+    expect(promises(route, 'not_found'), route.id).toBe(names)
+  }
+})

@@ -1,0 +1,191 @@
+// Old versions come into memory when they are asked for, verified, three at a time with the served one.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+} from '../../support/books/publish-in-memory.ts'
+import { smallBook } from '../../support/books/small-book.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
+import { pointAt } from '../../support/history/point-to.ts'
+import { createGate, damage, meddled, outage } from '../../support/stores/store-doubles.ts'
+import { type App, errorOf } from './answers.ts'
+
+/** Oldest first; the last one is served. */
+const VERSIONS = [1, 2, 3, 4, 5].map(day => `2024-03-0${day}T00:15:00Z`)
+const [A = '', B = '', C = '', D = '', SERVED = ''] = VERSIONS
+
+const DOCUMENT = SNAPSHOT_FILES.document
+
+let stores: MemoryStores
+
+beforeAll(async () => {
+  stores = createMemoryStores()
+  for (const version of VERSIONS) await publishInMemory(stores, smallBook(version))
+})
+
+/** A private store that writes down which snapshots are loaded. */
+function watched(store: ObjectStore) {
+  const loads: string[] = []
+  const isDocument = (key: string): boolean => key.endsWith(DOCUMENT)
+  const watching = meddled(store, isDocument, (bytes, key) => {
+    const version = VERSIONS.find(each => privateKey(each, DOCUMENT) === key)
+    loads.push(version ?? key)
+    return bytes
+  })
+  return { loads, store: watching }
+}
+
+async function open(privateStore: ObjectStore = stores.privateStore, store: ObjectStore = stores.store) {
+  const { loads, store: watching } = watched(privateStore)
+  const opened = await createTestApp(store, watching)
+  expect(loads.splice(0)).toEqual([SERVED])
+  return { ...opened, loads }
+}
+
+const ask = (app: App, version: string, path = '/v1/strategies/alder/stats?risk_pct=0.01') =>
+  app.request(pinnedPath(version, path))
+
+describe('a version', () => {
+  test('is loaded when it is asked for, and once', async () => {
+    const { app, loads } = await open()
+    for (let i = 0; i < 3; i++) expect((await ask(app, A)).status).toBe(200)
+    expect(loads).toEqual([A])
+  })
+
+  test('that is served already is not loaded again', async () => {
+    const { app, loads } = await open()
+    expect((await ask(app, SERVED)).status).toBe(200)
+    expect((await app.request(`/v1/summary?dataset_version=${SERVED}`)).status).toBe(200)
+    expect(loads).toEqual([])
+  })
+
+  test('stays beside one other, and the one that was used least recently goes', async () => {
+    const { app, loads } = await open()
+    for (const version of [A, B, A, C, A, C]) expect((await ask(app, version)).status).toBe(200)
+    expect(loads).toEqual([A, B, C])
+    await ask(app, B) // it went when C came; now A goes
+    expect(loads).toEqual([A, B, C, B])
+    await ask(app, C)
+    expect(loads).toHaveLength(4)
+    await ask(app, A)
+    expect(loads).toEqual([A, B, C, B, A])
+  })
+
+  test('that many ask for at the same time is loaded once', async () => {
+    const gate = createGate()
+    const slow = meddled(
+      stores.privateStore,
+      key => key === privateKey(A, DOCUMENT),
+      async bytes => {
+        await gate.pass()
+        return bytes
+      },
+    )
+    const { app, loads } = await open(slow)
+    const asked = Array.from({ length: 20 }, () => ask(app, A))
+    await gate.reached
+    expect((await app.request('/v1/summary')).status).toBe(200) // the served one is not concerned
+    gate.open()
+    for (const response of await Promise.all(asked)) expect(response.status).toBe(200)
+    expect(loads).toEqual([A])
+  })
+
+  test('among many that are asked for at the same time waits for its turn: one is loaded after the other', async () => {
+    let inside = 0
+    let most = 0
+    const counted = meddled(
+      stores.privateStore,
+      key => key.endsWith(DOCUMENT),
+      async bytes => {
+        most = Math.max(most, ++inside)
+        await new Promise(resolve => setImmediate(resolve))
+        inside--
+        return bytes
+      },
+    )
+    const { app, loads } = await open(counted)
+    const answers = await Promise.all([A, B, C, D].map(version => ask(app, version)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(most).toBe(1)
+    expect(loads).toHaveLength(4)
+  })
+})
+
+describe('a load that fails', () => {
+  test.each<[string, (store: ObjectStore) => ReturnType<typeof meddled>]>([
+    [
+      'because a file is damaged',
+      store => meddled(store, isOfA, bytes => (isBroken && bytes !== null ? damage(bytes) : bytes)),
+    ],
+    ['because a file is lost', store => meddled(store, isOfA, bytes => (isBroken ? null : bytes))],
+    [
+      'because the store is away',
+      store => meddled(store, isOfA, (bytes, key) => (isBroken ? outage(store)(null, key) : bytes)),
+    ],
+  ])('%s is 503, told to the operator, and not kept', async (_why, broken) => {
+    isBroken = true
+    const { app, faults, errors } = await open(broken(stores.privateStore))
+    const response = await ask(app, A)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(await errorOf(response)).toEqual({
+      code: 'unavailable',
+      message: `the version ${A} cannot be read at the moment`,
+      details: null,
+    })
+    expect(faults).toHaveLength(1)
+    expect(errors).toEqual([])
+    isBroken = false
+    expect((await ask(app, A)).status).toBe(200)
+  })
+
+  const isOfA = (key: string): boolean => key === privateKey(A, SNAPSHOT_FILES.daily)
+  let isBroken = true
+
+  test('costs no version that is resident: one that is gone is not made room for', async () => {
+    const gone = meddled(
+      stores.store,
+      key => key === manifestKey(C),
+      () => null,
+    )
+    const { app, loads } = await open(stores.privateStore, gone)
+    for (const version of [A, B]) await ask(app, version)
+    expect((await ask(app, C)).status).toBe(410)
+    for (const version of [A, B]) await ask(app, version)
+    expect(loads).toEqual([A, B])
+  })
+
+  test('because its manifest is another one than was published is 503: nothing unfit is ever served', async () => {
+    const altered = meddled(
+      stores.store,
+      key => key === manifestKey(C),
+      bytes => bytes && damage(bytes),
+    )
+    const { app, faults } = await open(stores.privateStore, altered)
+    expect((await ask(app, C)).status).toBe(503)
+    expect(faults).toMatchObject([{ message: expect.stringContaining('not the one that was published') }])
+  })
+})
+
+test('who walks through all versions at once is turned away at some point, and told when to come back', async () => {
+  const many = createMemoryStores()
+  for (const store of ['store', 'privateStore'] as const) {
+    for (const key of await stores[store].list('')) {
+      await many[store].create(key, (await stores[store].read(key))!, { content_type: 'application/json' })
+    }
+  }
+  const names = Array.from({ length: 12 }, (_, i) => `2024-02-${10 + i}T00:15:00Z`)
+  for (const version of names) await pointAt(many.store, version, 'x')
+  const { app } = await createTestApp(many.store, many.privateStore)
+  const answers = await Promise.all(names.map(version => ask(app, version)))
+  expect(answers.map(({ status }) => status)).toEqual([...Array(8).fill(410), ...Array(4).fill(503)])
+  const refused = answers.at(-1)!
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect((await errorOf(refused)).code).toBe('overloaded')
+})

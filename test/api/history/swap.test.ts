@@ -1,0 +1,219 @@
+// A new version takes the place of the old one between two requests, never within one.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { POINTER_PREFIX } from '#core/contract/pointer.ts'
+import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
+import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
+import { createGate, isArtifact, meddled } from '../../support/stores/store-doubles.ts'
+import { type App, getEnvelope, headersOf } from './answers.ts'
+import { DATA_ROUTES, LEGAL } from './paths.ts'
+import { ERROR_ENVELOPE } from './specification.ts'
+
+/** Addresses of files and of computed answers, JSON and CSV. */
+const ADDRESSES = DATA_ROUTES.flatMap(route => {
+  const path = route.path.replace('{sid}', 'alder')
+  const queries = route.query.filter(name => name !== 'ids').map(name => `?${name}=${LEGAL[name]}`)
+  return [path, ...queries.map(query => path + query)]
+})
+
+const ask = async (app: App, address: string) => {
+  const response = await app.request(address)
+  return { status: response.status, headers: headersOf(response), body: await response.text() }
+}
+
+type Answer = Awaited<ReturnType<typeof ask>>
+
+async function answersOf(app: App): Promise<Map<string, Answer>> {
+  const answers = new Map<string, Answer>()
+  for (const address of ADDRESSES) answers.set(address, await ask(app, address))
+  return answers
+}
+
+/** What each version answers when it is the only one that was ever served. */
+async function expectedAnswers() {
+  const stores = await openBothVersions()
+  const first = await answersOf((await createTestApp(stores.store, stores.privateStore)).app)
+  await pointTo(stores, SECOND_VERSION)
+  const second = await answersOf((await createTestApp(stores.store, stores.privateStore)).app)
+  return { [FIRST_VERSION]: first, [SECOND_VERSION]: second }
+}
+
+const EXPECTED = await expectedAnswers()
+
+test('the two versions differ in every answer and in every validator, so that nothing below passes by chance', () => {
+  for (const address of ADDRESSES) {
+    const first = EXPECTED[FIRST_VERSION].get(address)!
+    const second = EXPECTED[SECOND_VERSION].get(address)!
+    expect([first.status, second.status], address).toEqual([200, 200])
+    expect(first.headers.etag, address).not.toBe(second.headers.etag)
+    expect(first.body, address).not.toBe(second.body)
+  }
+})
+
+describe('a refresh', () => {
+  test('swaps to what the pointer names, says from what to what, and is idle when nothing changed', async () => {
+    const stores = await openBothVersions()
+    const { app, source } = await createTestApp(stores.store, stores.privateStore)
+    expect(await source.refresh()).toEqual({ kind: 'unchanged' })
+    expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
+    await pointTo(stores, SECOND_VERSION)
+    expect(await answersOf(app)).toEqual(EXPECTED[FIRST_VERSION])
+    expect(await source.refresh()).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
+    expect(await answersOf(app)).toEqual(EXPECTED[SECOND_VERSION])
+    expect(await source.refresh()).toEqual({ kind: 'unchanged' })
+  })
+
+  test('follows the pointer back: a rollback answers as if the version had never been left', async () => {
+    const stores = await openBothVersions()
+    const { app, source } = await createTestApp(stores.store, stores.privateStore)
+    for (const version of [SECOND_VERSION, FIRST_VERSION] as const) {
+      await pointTo(stores, version)
+      await source.refresh()
+      expect(await answersOf(app)).toEqual(EXPECTED[version])
+    }
+  })
+
+  test('fills a service that began with nothing', async () => {
+    const stores = await openBothVersions()
+    let isPublished = false
+    const late = meddled(
+      stores.store,
+      key => key.startsWith(POINTER_PREFIX),
+      bytes => (isPublished ? bytes : null),
+    )
+    const { app, source } = await createTestApp(late, stores.privateStore)
+    expect((await app.request('/readyz')).status).toBe(503)
+    isPublished = true
+    expect(await source.refresh()).toEqual({ kind: 'swapped', from: null, to: FIRST_VERSION })
+    expect((await app.request('/readyz')).status).toBe(200)
+  })
+
+  test('of an empty store is empty', async () => {
+    const { store, privateStore } = createMemoryStores()
+    expect(await (await createTestApp(store, privateStore)).source.refresh()).toEqual({ kind: 'empty' })
+  })
+
+  test('that is asked for while one runs is that one: a slow store is not asked twice', async () => {
+    const stores = await openBothVersions()
+    const gate = createGate()
+    let isSlow = false
+    const slow = meddled(
+      stores.store,
+      key => isSlow && key.startsWith(POINTER_PREFIX),
+      async bytes => {
+        await gate.pass()
+        return bytes
+      },
+    )
+    const { app, source } = await createTestApp(slow, stores.privateStore)
+    isSlow = true
+    await pointTo(stores, SECOND_VERSION)
+    const both = [source.refresh(), source.refresh()]
+    await gate.reached
+    expect((await app.request('/v1/summary')).status).toBe(200) // the old version serves meanwhile
+    gate.open()
+    const [one, other] = await Promise.all(both)
+    expect(one).toBe(other)
+    expect(one).toEqual({ kind: 'swapped', from: FIRST_VERSION, to: SECOND_VERSION })
+  })
+})
+
+test('/version, /healthz, /readyz and / tell of the new version at once, and an old validator no longer matches', async () => {
+  const stores = await openBothVersions()
+  const { app, source } = await createTestApp(stores.store, stores.privateStore)
+  const etag = (await app.request('/version')).headers.get('etag') ?? ''
+  expect((await app.request('/version', { headers: { 'if-none-match': etag } })).status).toBe(304)
+  await pointTo(stores, SECOND_VERSION)
+  await source.refresh()
+  expect((await app.request('/version', { headers: { 'if-none-match': etag } })).status).toBe(200)
+  for (const path of ['/version', '/healthz', '/readyz', '/']) {
+    expect((await getEnvelope(app, path)).meta.dataset_version, path).toBe(SECOND_VERSION)
+  }
+})
+
+/** An app on the first version whose files come only through a gate, and what it takes to swap it. */
+async function openGated(answer: (bytes: Uint8Array | null) => Uint8Array | null) {
+  const stores = await openBothVersions()
+  const gate = createGate()
+  const slow = meddled(stores.store, isArtifact, async bytes => {
+    await gate.pass()
+    return answer(bytes)
+  })
+  const { app, source } = await createTestApp(slow, stores.privateStore)
+  const swap = async () => {
+    await pointTo(stores, SECOND_VERSION)
+    return source.refresh()
+  }
+  return { app, gate, swap }
+}
+
+describe('a request that began on the old version ends on it', () => {
+  test('where its file comes late', async () => {
+    const { app, gate, swap } = await openGated(bytes => bytes)
+    const begun = ask(app, '/v1/export')
+    await gate.reached
+    expect((await swap()).kind).toBe('swapped')
+    gate.open()
+    expect(await begun).toEqual(EXPECTED[FIRST_VERSION].get('/v1/export'))
+    expect(await ask(app, '/v1/export')).toEqual(EXPECTED[SECOND_VERSION].get('/v1/export'))
+  })
+
+  test('where its file turns out to be lost, and the answer must be computed', async () => {
+    const { app, gate, swap } = await openGated(() => null)
+    const begun = ask(app, '/v1/export')
+    await gate.reached
+    expect((await swap()).kind).toBe('swapped')
+    gate.open()
+    expect((await begun).body).toBe(EXPECTED[FIRST_VERSION].get('/v1/export')?.body)
+    expect((await ask(app, '/v1/export')).body).toBe(EXPECTED[SECOND_VERSION].get('/v1/export')?.body)
+  })
+})
+
+test('a request that began on the old version and fails tells of the old one', async () => {
+  const { app, gate, swap } = await openGated(() => {
+    throw new Error('a fault of ours')
+  })
+  const begun = app.request('/v1/export')
+  await gate.reached
+  expect((await swap()).kind).toBe('swapped')
+  gate.open()
+  const response = await begun
+  expect(response.status).toBe(500)
+  expect(ERROR_ENVELOPE.parse(await response.json()).meta.dataset_version).toBe(FIRST_VERSION)
+})
+
+test('answers of two versions never mix, however requests and swaps fall together', async () => {
+  const stores = await openBothVersions()
+  const { app, source } = await createTestApp(stores.store, stores.privateStore)
+  const versions = [FIRST_VERSION, SECOND_VERSION] as const
+  let pointing = Promise.resolve() // of two publishers at the same time one would lose, which is not the point here
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('ask'), address: fc.constantFrom(...ADDRESSES) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('swap'), version: fc.constantFrom(...versions) }) },
+  )
+  const isOfOneVersion = (address: string, answer: Answer) =>
+    versions.some(version => JSON.stringify(EXPECTED[version].get(address)) === JSON.stringify(answer))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 30 }),
+      fc.scheduler(),
+      async (steps, scheduler) => {
+        const running = steps.map(async one => {
+          await scheduler.schedule(Promise.resolve())
+          if ('version' in one) {
+            pointing = pointing.then(() => pointTo(stores, one.version))
+            await pointing
+            await source.refresh()
+          } else {
+            const answer = await ask(app, one.address)
+            expect(isOfOneVersion(one.address, answer), one.address).toBe(true)
+          }
+        })
+        await scheduler.waitAll()
+        await Promise.all(running)
+      },
+    ),
+    { numRuns: 30 },
+  )
+})

@@ -1,0 +1,93 @@
+// How a server ends: what rests ends at once, what is being answered ends with its answer, whole.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { type HttpApp, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { createGate } from '../../support/stores/store-doubles.ts'
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+const start = (fetch: HttpApp['fetch']): Promise<RunningServer> =>
+  startServer(() => ({ fetch, answerError: () => ({ status: 400, headers: {}, body: '' }) }), '127.0.0.1', 0)
+
+async function open({ url }: RunningServer): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+/** A server whose one answer is held back, and a request that waits for it. */
+async function startHeld() {
+  const gate = createGate()
+  const server = await start(async () => {
+    await gate.pass()
+    return new Response('told')
+  })
+  const asking = await open(server)
+  asking.write(REQUEST)
+  await gate.reached
+  return { server, gate, asking }
+}
+
+describe('a server that is asked to end', () => {
+  test('answers the request in flight with `Connection: close`, and ends with it', async () => {
+    const { server, gate, asking } = await startHeld()
+    const ended = server.close()
+    gate.open()
+    const answer = await text(asking) // ends when the server closes the connection
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
+    expect(answer.endsWith('\r\n\r\ntold')).toBe(true)
+    await ended
+  })
+
+  test('ends a connection that never asked anything at once, while another is still being answered', async () => {
+    const { server, gate, asking } = await startHeld()
+    const silent = await open(server)
+    const other = await open(server)
+    other.end(REQUEST) // asks after the silent one was accepted
+    const ended = server.close()
+    expect(await text(silent)).toBe('')
+    gate.open()
+    expect(await text(asking)).toContain('told')
+    await ended
+  })
+
+  test('ends a connection that rests between two requests', async () => {
+    const server = await start(() => new Response('told'))
+    const socket = await open(server)
+    socket.write(REQUEST)
+    await once(socket, 'data')
+    const rest = text(socket)
+    await server.close()
+    expect(await rest).toBe('')
+  })
+
+  test('lets a request that has only begun to arrive come in whole, and answers it', async () => {
+    const server = await start(() => new Response('told'))
+    const socket = await open(server)
+    socket.write(REQUEST.slice(0, 10))
+    const other = await open(server)
+    other.write(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+    await text(other) // the bytes before it have arrived, too
+    const ended = server.close()
+    socket.write(REQUEST.slice(10))
+    const answer = await text(socket)
+    expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
+    expect(answer).toContain('told')
+    await ended
+  })
+
+  test('does not cut off an answer that is still on its way to a slow reader', async () => {
+    const size = 50_000_000 // more than the buffers of any socket hold
+    const server = await start(() => new Response(Buffer.alloc(size, 'x')))
+    const socket = await open(server)
+    socket.write(REQUEST)
+    await once(socket, 'readable') // and nothing is read yet
+    const ended = server.close()
+    const answer = await text(socket)
+    expect(answer.length - answer.indexOf('\r\n\r\n') - 4).toBe(size)
+    await ended
+  })
+})

@@ -1,0 +1,230 @@
+// The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createOperatorApp } from '#api/operator/app.ts'
+import { haltedAliases } from '#signals/live/control.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
+import { playScene } from '../../support/signals/operator-scene.ts'
+import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+
+const ORIGIN = 'http://127.0.0.1:8082'
+
+let server: TestRedis
+let redis: Redis
+let nowMs = NOW_MS
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(async () => {
+  nowMs = NOW_MS
+  await redis.flushall()
+})
+afterAll(() => server.stop())
+
+const parts = (more = {}) => operatorParts(redis, { clock: { now: () => nowMs, elapsed: () => 0 }, ...more })
+
+let browsers = 0
+
+/** A browser without a window: one cookie, and forms. */
+function browser() {
+  const app = createOperatorApp(parts({ random: seededBytes(`browser ${++browsers}`) }))
+  let cookie = ''
+  const send = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+    const response = await app.request(ORIGIN + path, {
+      ...init,
+      headers: { host: '127.0.0.1:8082', cookie, ...headers },
+    })
+    cookie = response.headers.get('set-cookie')?.split(';', 1)[0] ?? cookie
+    const text = await response.text()
+    return {
+      status: response.status,
+      text,
+      headers: response.headers,
+      csrf: /name="csrf" value="(\w+)"/.exec(text)?.[1],
+    }
+  }
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    send(
+      path,
+      { method: 'POST', body: new URLSearchParams(fields).toString() },
+      { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    )
+  return { get: (path: string) => send(path), post, logIn: () => post('/ops/login', { token: TOKEN }) }
+}
+
+const PAGES = [
+  '/ops',
+  '/ops/view/clients',
+  '/ops/view/clients/acme',
+  '/ops/view/signals',
+  '/ops/view/signals/1',
+  '/ops/view/exhausted',
+  '/ops/view/live',
+]
+
+test.each(PAGES)('%s shows itself to who is logged in, and sends everybody else to the login', async path => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  await fire(redis, 'a', 'alder')
+  const page = browser()
+  const stranger = await page.get(path)
+  expect([stranger.status, stranger.headers.get('location'), stranger.text]).toEqual([303, '/ops/login', ''])
+  await page.logIn()
+  const shown = await page.get(path)
+  expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(shown.text).not.toMatch(/<script|style="|javascript:| on\w+=/)
+})
+
+test('the login takes the token alone, and its cookie is of this site only and out of reach of scripts', async () => {
+  const page = browser()
+  const wrong = await page.post('/ops/login', { token: `${TOKEN}x` })
+  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
+  const { status, headers } = await page.logIn()
+  expect([status, headers.get('location')]).toEqual([303, '/ops'])
+  expect(headers.get('set-cookie')).toMatch(/; Path=\/ops; HttpOnly; SameSite=Strict; Max-Age=\d+$/)
+  expect(headers.get('set-cookie')).not.toContain(TOKEN)
+})
+
+test('a session ends by itself, by another token, and by one changed character', async () => {
+  const page = browser()
+  const { headers } = await page.logIn()
+  const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  nowMs += 12 * 3_600_000 - 1
+  expect((await page.get('/ops')).status).toBe(200)
+  nowMs += 1
+  expect((await page.get('/ops')).status).toBe(303)
+  nowMs = NOW_MS
+  const ask = async (value: string, token = TOKEN) => {
+    const app = createOperatorApp(parts({ token }))
+    return (await app.request(`${ORIGIN}/ops`, { headers: { host: '127.0.0.1', cookie: value } })).status
+  }
+  expect(await ask(cookie)).toBe(200)
+  expect(await ask(cookie, 'another-token-0123456789abcdefghij')).toBe(303)
+  expect(await ask(cookie.replace(/=\d/, digit => `=${(Number(digit[1]) + 1) % 10}`))).toBe(303)
+  expect(await ask(`${cookie.slice(0, -1)}${cookie.endsWith('0') ? '1' : '0'}`)).toBe(303)
+})
+
+test('a form without the token of its session, or from another site, changes nothing', async () => {
+  const page = browser()
+  await page.logIn()
+  const { csrf = '' } = await page.get('/ops/view/live')
+  const halt = (fields: Record<string, string>, headers = {}) =>
+    page.post('/ops/view/live/halt', { alias: 'alder', ...fields }, headers)
+  expect((await halt({})).status).toBe(403)
+  expect((await halt({ csrf: `${csrf.slice(0, -1)}x` })).status).toBe(403)
+  expect((await halt({ csrf }, { origin: 'https://evil.example.org' })).status).toBe(403)
+  expect((await halt({ csrf }, { 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await browser().post('/ops/view/live/halt', { alias: 'alder', csrf })).status).toBe(401)
+  const other = browser()
+  await other.logIn()
+  expect((await other.post('/ops/view/live/halt', { alias: 'alder', csrf })).status).toBe(403)
+  expect(await haltedAliases(redis)).toEqual([])
+  expect((await halt({ csrf })).headers.get('location')).toBe('/ops/view/live?note=halted')
+  expect(await haltedAliases(redis)).toEqual(['alder'])
+})
+
+test('a cookie opens no JSON, and the token in a header opens no page', async () => {
+  const page = browser()
+  await page.logIn()
+  expect((await page.get('/ops/status')).status).toBe(401)
+  expect((await operatorClient(parts())('GET', '/ops')).status).toBe(303)
+})
+
+test('what a client or a receiver wrote is text and never markup', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const request = operatorClient(parts())
+  await request('PUT', '/ops/clients/acme/webhook', { url: 'https://example.org/<script>alert(1)</script>' })
+  await request('POST', '/ops/clients/acme/webhook/disable', { why: '<img src=x onerror=alert(1)>' })
+  const page = browser()
+  await page.logIn()
+  for (const path of ['/ops', '/ops/view/clients/acme', '/ops/view/live?note=<script>']) {
+    const { status, text } = await page.get(path)
+    expect(status).toBe(200)
+    expect(text).not.toMatch(/<script|<img/)
+  }
+  expect((await page.get('/ops/view/clients/<script>')).text).not.toContain('<script')
+})
+
+test('a page says each thing once, and shows what is typed as such', async () => {
+  await playScene(redis)
+  await addClient(redis, 'fresh', ['alder'], seededBytes('fresh'))
+  const page = browser()
+  await page.logIn()
+  const failing = (await page.get('/ops/view/clients/north-ridge')).text
+  expect(failing.match(/breaker open/g)).toHaveLength(1)
+  expect(failing).not.toContain('<a href="/ops/view/clients/north-ridge">')
+  expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
+  expect((await page.get('/ops/view/clients/old-mill')).text).toContain('breaker closed')
+  const fresh = (await page.get('/ops/view/clients/fresh')).text
+  expect(fresh).toContain('<code>highwater ops webhook set</code>')
+  await redis.flushall()
+  const pages = await Promise.all(PAGES.filter(path => !/acme|1$/.test(path)).map(path => page.get(path)))
+  for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
+})
+
+test('a page of a client tells its latency, and one of a signal when each attempt was made', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  const served = (await page.get('/ops/view/clients/acme-capital')).text
+  expect(served).toContain('last 6 deliveries')
+  expect(served).toMatch(/First attempt<\/td>(<td class="n">9 ms<\/td>){3}/)
+  expect(served).toMatch(/Acknowledged<\/td>(<td class="n">140 ms<\/td>){3}/)
+  const dead = (await page.get('/ops/view/clients/old-mill')).text
+  expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">Nothing was delivered yet\./)
+  const { text } = await page.get('/ops/view/signals/3')
+  expect(text).toContain('2026-11-21 00:00:05.420')
+  expect(text).toContain('<td class="bad">502</td>')
+  expect(text).toContain('<td class="good">200</td>')
+})
+
+test('the buttons of a table stand in front of what a phone does not show', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  for (const [path, behind] of [
+    ['/ops/view/live', 'Last bar closed'],
+    ['/ops/view/exhausted', 'Alias'],
+  ] as const) {
+    const { text } = await page.get(path)
+    expect(text.indexOf('<th></th>')).toBeGreaterThan(0)
+    expect(text.indexOf('<th></th>')).toBeLessThan(text.indexOf(`<th>${behind}`))
+  }
+})
+
+test('a refusal is a page, in which a command stands as one', async () => {
+  const page = browser()
+  await page.logIn()
+  const { status, text } = await page.get('/ops/view/clients/nobody')
+  expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
+  expect(text).toContain('<a class="brand" href="/ops">')
+})
+
+test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  expect((await page.get('/ops/view/clients')).text).toContain(
+    '<div class="scroll" role="region" aria-label="Client',
+  )
+  expect((await page.get('/ops/style.css')).text).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
+})
+
+test('the login names who logs in, as password managers need it', async () => {
+  expect((await browser().get('/ops/login')).text).toMatch(
+    /<input name="username" [^>]*autocomplete="username"/,
+  )
+})
+
+test('the pages say so while Redis is away', async () => {
+  const page = browser()
+  await page.logIn()
+  await server.kill()
+  const { status, text } = await page.get('/ops')
+  expect([status, text]).toEqual([503, expect.stringContaining('Redis cannot be asked')])
+  await server.restart()
+  await expect.poll(async () => (await page.get('/ops')).status).toBe(200)
+})

@@ -1,0 +1,296 @@
+// `highwater ops` against the operator's interface and a real Redis: what it prints, and with which code it ends.
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RunningServer } from '#api/http/http-server.ts'
+import { listenOperator } from '#api/operator/listen.ts'
+import { tellRedisUrl } from '#cli/signals/redis-url.ts'
+import { createAlerts } from '#signals/alerts.ts'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { readAfter } from '#signals/log/read-log.ts'
+import { openStore } from '#storage/open-store.ts'
+import { run } from '../../cli/made-up.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { offlineOrders, operatorParts, TOKEN, testBox } from '../../support/signals/operator.ts'
+import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+let server: TestRedis
+let redis: Redis
+let operator: RunningServer
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+  operator = await listenOperator(
+    operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 } }),
+    '127.0.0.1',
+    0,
+  )
+})
+beforeEach(() => redis.flushall())
+afterAll(async () => {
+  await operator.close()
+  await server.stop()
+})
+
+const ops = (args: readonly string[], env: Record<string, string> = {}) =>
+  run(['ops', ...args], {
+    env: { OPERATOR_URL: operator.url, OPERATOR_TOKEN: TOKEN, REDIS_URL: server.url, ...env },
+  })
+
+const SIGNAL = {
+  signal_id: 'a',
+  alias: 'alder',
+  action: 'long',
+  signal_price: 50_000,
+  stop: 49_000,
+  base_risk_pct: 0.02,
+  timestamp: '2026-11-21T00:00:00Z',
+}
+
+describe('an operator', () => {
+  test('adds a client, gives it a key and a webhook, and sees it', async () => {
+    expect((await ops(['clients', 'add', 'acme', '--tier', 'pro'])).code).toBe(0)
+    expect((await ops(['clients', 'activate', 'acme'])).out).toContain('status: active')
+    expect((await ops(['clients', 'entitle', 'acme', '--add', 'alder,birch', '--program'])).out).toContain(
+      'aliases: alder, birch',
+    )
+    expect((await ops(['clients', 'entitle', 'acme', '--remove', 'birch', '--json'])).out).toContain(
+      '"program":true',
+    )
+    expect((await ops(['keys', 'issue', 'acme'])).out).toMatch(/^key \w{8}, shown this once:\nhw_live_\w+\n$/)
+    const set = await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
+    expect(set.out).toMatch(/secret, shown this once:\nwhsec_\S+\n$/)
+    expect((await ops(['clients', 'entitle', 'acme', '--add', 'aldr'])).out).toContain(
+      'warning: no strategy that is served now has the alias aldr',
+    )
+    await ops(['clients', 'entitle', 'acme', '--remove', 'aldr'])
+    const { out } = await ops(['clients', 'show', 'acme'])
+    expect(out).toContain('url: https://hooks.example.org/in')
+    expect(out).not.toMatch(/whsec_|hw_live_/)
+    await ops(['clients', 'add', 'zeta'])
+    const list = (await ops(['clients', 'list'])).out
+    expect(list).toMatch(/^id +tier +status .*webhook enabled .*webhook breaker/)
+    expect(list).toMatch(/acme +pro +active +alder .* true .* closed/)
+    expect(list).toMatch(/zeta +standard +pending .* - /)
+    expect((await ops(['test', 'acme'])).out).toBe('seq: 1\n')
+    expect((await ops(['webhook', 'disable', 'acme', '--why', 'holiday'])).out).toContain(
+      'disabled why: holiday',
+    )
+    expect((await ops(['webhook', 'remove', 'acme'])).out).toBe('removed\n')
+    const file = join(await temporaryFolder(), 'secret')
+    const own = createWebhookSecret(seededBytes('its own'))
+    await writeFile(file, `${own}\n`)
+    const setting = ['webhook', 'set', 'acme', 'https://hooks.example.org/in']
+    for (const brought of [
+      ['--secret-file', file],
+      ['--secret', own],
+    ]) {
+      const { code, out } = await ops([...setting, ...brought])
+      expect([code, out.includes('whsec_')]).toEqual([0, false])
+      expect((await readWebhook(redis, testBox(), 'acme'))?.secrets).toMatchObject([{ text: own }])
+      await ops(['webhook', 'remove', 'acme'])
+    }
+    expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
+  })
+
+  test('ends a leaked key by the whole of it, and is never told that what names no key were refused already', async () => {
+    const { token, keyId: key } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const { code, err } = await ops(['keys', 'revoke', 'acme'])
+    expect([code, err]).toEqual([1, expect.stringContaining('expected the id of a key')])
+    expect(err).not.toContain('refused already')
+    expect((await ops(['keys', 'revoke', token])).out).toContain(`key id: ${key}`)
+    expect((await ops(['keys', 'list', 'acme'])).out).not.toContain(key)
+    expect((await ops(['keys', 'revoke', token])).err).toContain(
+      `no live key '${key}': it is refused already`,
+    )
+  })
+
+  test('fires from a file, once however often, and looks at it', async () => {
+    const file = join(await temporaryFolder(), 'signal.json')
+    await writeFile(file, JSON.stringify(SIGNAL))
+    expect((await ops(['fire', file])).out).toContain('seq: 1\n')
+    expect((await ops(['fire', file, '--json'])).out).toContain('"repeated":true')
+    expect((await ops(['signal', '1'])).out).toContain('alias: alder')
+    expect((await ops(['deliveries', '--status', 'owed'])).code).toBe(0)
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    expect((await ops(['account', 'acme', '--from', '1', '--to', '5'])).out).toMatch(
+      /^from: 1\nto: 5\nentitled: 1\ndelivered: 0\nmissing: 1 \(#1\)\nowed: 0\n.*\nsha256: [0-9a-f]{64}\n$/s,
+    )
+    expect((await ops(['account', 'acme', '--json'])).out).toContain('"entitled":1')
+    expect((await ops(['clients', 'show', 'acme'])).out).toContain(
+      'latency:\n  deliveries: 0\n  first attempt ms: -\n  acknowledged ms: -\n',
+    )
+    expect((await ops(['status', '--json'])).out).toContain('"seq":1')
+  })
+
+  test('that an alert names is one that there is', async () => {
+    const sent: string[] = []
+    const { onEvent } = createAlerts(
+      ({ message }) => sent.push(message),
+      () => 0,
+    )
+    onEvent({ kind: 'exhausted', client: 'acme', seq: 1 })
+    onEvent({ kind: 'disabled', client: 'acme', why: '410' })
+    const named = sent.flatMap(message => /`highwater ops ([^`]+)`/.exec(message)?.[1] ?? [])
+    expect(named).toEqual(['signal 1 acme', 'webhook enable acme'])
+    for (const command of named) expect((await ops(command.split(' '))).err).toContain('(not_found)')
+  })
+
+  test('that a refusal names is one that there is', async () => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    for (const args of [
+      ['clients', 'show', 'nobody'],
+      ['keys', 'confirm', '0aZ3kQ9b'],
+    ]) {
+      const { err } = await ops(args)
+      const named = /`highwater ops ([^`]+)`/.exec(err)?.[1] ?? ''
+      expect([named, (await ops(named.replace('CLIENT', 'acme').split(' '))).code]).toEqual([named, 0])
+    }
+  })
+
+  test('halts and resumes', async () => {
+    expect((await ops(['live', 'halt'])).out).toContain('halted: *')
+    expect((await ops(['live', 'resume'])).out).toContain('halted: none')
+    expect(await ops(['live', 'go-live', 'alder'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has never run'),
+    })
+  })
+})
+
+describe('a command ends', () => {
+  test('with 1 and a sentence where it is refused', async () => {
+    expect(await ops(['clients', 'show', 'nobody'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('(not_found)'),
+    })
+    const wrong = await ops(['status'], { OPERATOR_TOKEN: 'x'.repeat(40) })
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') })
+    const nobody = await ops(['status'], { OPERATOR_URL: 'http://127.0.0.1:9' })
+    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('does not answer') })
+    expect(wrong.err + nobody.err).not.toMatch(new RegExp(`${TOKEN}|x{40}`))
+  })
+
+  test('with 2 where it was called wrongly', async () => {
+    expect((await ops(['replay', 'acme'])).code).toBe(2)
+    expect((await ops(['clients', 'dance'])).code).toBe(2)
+    const file = join(await temporaryFolder(), 'signal.json')
+    await writeFile(file, '{')
+    expect((await ops(['fire', file])).code).toBe(2)
+    for (const command of ['fire', 'restore'])
+      expect(await ops([command, '/nonexist'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('/nonexist: there is no such file'),
+      })
+  })
+
+  test('with 0 and a sentence where a replay finds nothing to send again', async () => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+    expect(await ops(['replay', 'acme', '--from', '99999'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^nothing is sent again: from number 99999 on .* acme may see/),
+    })
+    await fire(redis, 'a', 'alder')
+    expect((await ops(['replay', 'acme', '--from', '1'])).out).toContain('owed again: 1\n')
+  })
+
+  test.each([
+    ['status'],
+    ['fire'],
+    ['replay'],
+    ['account'],
+    ['backup'],
+    ['restore'],
+    ['rekey'],
+    ['clients', 'entitle'],
+    ['keys', 'issue'],
+    ['webhook', 'set'],
+    ['live', 'halt'],
+  ])('with 0 after its help, which has an example: %s %s', async (...names) => {
+    const { code, out } = await ops([...names.filter(name => name !== undefined), '--help'])
+    expect([code, out]).toEqual([0, expect.stringMatching(/Examples?:\n.*highwater ops /s)])
+  })
+})
+
+describe('backup and restore', () => {
+  test('say where a backup cannot be written, as a call that was wrong', async () => {
+    const file = join(await temporaryFolder(), 'no', 'signals.jsonl')
+    const { code, err } = await ops(['backup', file])
+    expect([code, err]).toEqual([2, expect.stringContaining('give a file in a folder that is there')])
+  })
+
+  test('bring everything back into an empty Redis; the next signal is above every one that was delivered', async () => {
+    const folder = await temporaryFolder()
+    const env = { PRIVATE_STORE_URL: `file://${folder}/private` }
+    const file = join(folder, 'signals.jsonl')
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    await fire(redis, 'a', 'alder')
+    expect((await ops(['backup', file])).out).toContain(file)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const store = await openStore(env.PRIVATE_STORE_URL, { endpoint: null, region: '', credentials: null })
+    await createHighWater(store).cover(1)
+    expect(await ops(['restore', file], env)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--force'),
+    })
+    await redis.flushall()
+    expect((await ops(['restore', file], env)).out).toContain('the next signal is 2002')
+    expect((await readAfter(redis, 0, 9)).map(({ seq }) => seq)).toEqual([1])
+    expect((await ops(['clients', 'show', 'acme'])).code).toBe(0)
+    expect(await fire(redis, 'b', 'alder')).toBe(2_002)
+  })
+
+  test('reach a Redis of our own while its service is stopped, and leave none behind', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder, 'signals.jsonl')
+    await fire(redis, 'a', 'alder')
+    await ops(['backup', file])
+    const env = { DATA_FOLDER: join(folder, 'data') }
+    await mkdir(env.DATA_FOLDER)
+    await tellRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:1') // of a service that was killed
+    expect(await run(['ops', 'restore', file], { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('1 signals of'),
+    })
+    const again = await run(['ops', 'backup', join(folder, 'again.jsonl')], { env })
+    expect([again.code, await readFile(join(folder, 'again.jsonl'), 'utf8')]).toEqual([
+      0,
+      expect.stringContaining('"signal_id\\":\\"a\\"'),
+    ])
+    expect(await readFile(join(env.DATA_FOLDER, 'redis/redis.log'), 'utf8')).toMatch(/bye bye\.\.\.\s*$/)
+  })
+
+  test('refuse a file that was cut, and hold no secret in the clear', async () => {
+    const file = join(await temporaryFolder(), 'signals.jsonl')
+    const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const { secret } = await offlineOrders(redis).register('acme', {
+      url: 'https://hooks.example.org/private-path',
+      secret: null,
+    })
+    await ops(['backup', file])
+    const text = await readFile(file, 'utf8')
+    for (const hidden of [token, secret ?? '', 'private-path']) expect(text).not.toContain(hidden)
+    await writeFile(file, text.slice(0, -40))
+    expect(await ops(['restore', file, '--force'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not a backup'),
+    })
+    expect(await redis.dbsize()).toBeGreaterThan(0)
+  })
+})
+
+test('rekey seals under the newest key', async () => {
+  const [old, renewed] = ['k1', 'k2'].map(
+    id => `${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`,
+  )
+  await offlineOrders(redis).register('acme', { url: 'https://hooks.example.org/in', secret: null })
+  const { out } = await ops(['rekey', '--json'], { SECRET_KEY: `${renewed},${old}` })
+  expect(JSON.parse(out)).toEqual({ sealed: 1, untouched: 0 })
+  expect((await readWebhook(redis, testBox('k2'), 'acme'))?.url).toBe('https://hooks.example.org/in')
+})

@@ -1,0 +1,51 @@
+// Every request that can be made from the published document of the signals service, with a key and without one: each
+// answer is as the document describes it, and never a fault.
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anyRequest, openApi } from '../../support/http/any-request.ts'
+import { holdToDocument } from '../../support/http/hold-to-document.ts'
+import { askIn } from '../../support/http/ways-to-ask.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
+
+const BODIES = [
+  '{"url":"https://hooks.example.org/token-of-mine"}',
+  '{"url":"http://127.0.0.1:1/","secret":"whsec_x"}',
+  '{"url":1}',
+  '{"equity_usd":5000,"contribution_cadence_bars":14}',
+  '{"equity_usd":1e308,"contribution_cadence_bars":-1}',
+]
+const KNOWN = { since: ['0', '1', '3'], from: ['1', '2'], to: ['3'] }
+
+let server: TestRedis
+let made: ReturnType<typeof createTestSignals>
+let token: string
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  const redis = await server.connect()
+  made = createTestSignals(redis)
+  token = (await addClient(redis, 'acme', ['alder'], seededBytes('anything'))).token
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+})
+afterAll(() => server.stop())
+
+test.each([
+  ['with a key', () => ({ 'x-api-key': token, 'content-type': 'application/json' })],
+  ['without a key', () => ({ 'content-type': 'application/json' })],
+  [
+    'with a key that is none, and a body that is no JSON',
+    () => ({ 'x-api-key': 'hw_x', 'content-type': 'a' }),
+  ],
+])('each answer is as the document has it, %s', async (_who, headers) => {
+  const document = openApi.parse(await (await made.app.request('/openapi.json')).json())
+  const hold = holdToDocument(document, askIn(made.app, headers()))
+  await fc.assert(
+    fc.asyncProperty(anyRequest(document, KNOWN, BODIES), async asked => {
+      expect(await hold(asked)).toEqual([])
+    }),
+    { numRuns: 250 },
+  )
+  expect(made.errors).toEqual([])
+})

@@ -1,0 +1,210 @@
+// Who may what, exhaustively: every route under every state of a key and every entitlement.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { STATUS_OF } from '#core/contract/errors.ts'
+import type { Access } from '#core/contract/signals-route.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
+import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
+import { createToken } from '#signals/clients/token.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
+import { createTestSignals, requestOf, withKey } from '../../support/signals/signals-app.ts'
+import { refusalOf, seqsOf } from './keyed-answers.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+type Owner = { readonly id: string; readonly token: string; readonly keyId: string }
+
+type Verdict = 'unauthorized' | 'account_not_active' | 'not_entitled' | 'conflict' | 'ok'
+
+type KeyState = {
+  readonly name: string
+  /** Brings the key of the client into the state, and tells what is sent. */
+  readonly arrange: (owner: Owner) => Promise<string | null>
+  /** What routes of an access answer; those of the program to a client that has it. */
+  readonly verdict: { readonly [A in Exclude<Access, 'open' | 'preview'>]: Verdict }
+  /** What confirming answers, where that is another thing. */
+  readonly confirming?: Verdict
+}
+
+const dice = seededBytes('authorisation')
+const ID_BYTES = dice(6)
+
+/** Dice that always give the same id, and a secret of their own. */
+const sameId = (seed: string) => {
+  const secret = seededBytes(seed)
+  return (size: number) => (size === ID_BYTES.length ? ID_BYTES : secret(size))
+}
+
+const STRANGER = { key: 'unauthorized', account: 'unauthorized', program: 'unauthorized' } as const
+const WELCOME = { key: 'ok', account: 'ok', program: 'ok' } as const
+const issue = ({ id }: Owner) => issueKey(redis, id, dice, NOW_MS)
+
+const STATES: readonly KeyState[] = [
+  { name: 'absent', arrange: async () => null, verdict: STRANGER },
+  { name: 'empty', arrange: async () => '', verdict: STRANGER },
+  { name: 'malformed', arrange: async () => 'a key of mine', verdict: STRANGER },
+  {
+    name: 'of a wrong checksum',
+    arrange: async ({ token }) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+    verdict: STRANGER,
+  },
+  {
+    name: 'of an unknown id',
+    arrange: async () => createToken(seededBytes('unknown')).token,
+    verdict: STRANGER,
+  },
+  {
+    name: 'of a wrong secret',
+    arrange: async () => createToken(sameId('guess')).token,
+    verdict: STRANGER,
+  },
+  { name: 'sent twice', arrange: async ({ token }) => `${token}, ${token}`, verdict: STRANGER },
+  {
+    name: 'revoked',
+    arrange: async ({ token, keyId }) => {
+      await revokeKey(redis, keyId)
+      return token
+    },
+    verdict: STRANGER,
+  },
+  {
+    name: 'of a pending client',
+    arrange: async ({ id, token }) => {
+      await suspendClient(redis, id)
+      return token
+    },
+    verdict: { key: 'ok', account: 'account_not_active', program: 'ok' },
+  },
+  { name: 'of an active client', arrange: async ({ token }) => token, verdict: WELCOME },
+  {
+    name: 'new, not confirmed yet',
+    arrange: async owner => (await issue(owner)).token,
+    verdict: WELCOME,
+  },
+  {
+    name: 'old, while the new one is not confirmed',
+    arrange: async owner => {
+      await issue(owner)
+      return owner.token
+    },
+    verdict: WELCOME,
+    confirming: 'conflict',
+  },
+  {
+    name: 'new, confirmed',
+    arrange: async owner => {
+      const fresh = await issue(owner)
+      await confirmKey(redis, fresh.id, NOW_MS)
+      return fresh.token
+    },
+    verdict: WELCOME,
+  },
+  {
+    name: 'old, after the new one was confirmed',
+    arrange: async owner => {
+      const fresh = await issue(owner)
+      await confirmKey(redis, fresh.id, NOW_MS)
+      return owner.token
+    },
+    verdict: STRANGER,
+  },
+]
+
+/** What the log holds, by number: alias, or the client that a test is for. */
+const LOG = ['alder', 'birch', 'test:acme', 'alder', 'cedar', 'test:other', 'birch'] as const
+
+const ENTITLEMENTS = [
+  { aliases: [], program: false, sees: [3] },
+  { aliases: ['alder'], program: false, sees: [1, 3, 4] },
+  { aliases: ['birch', 'elm'], program: true, sees: [2, 3, 7] },
+  { aliases: ['alder', 'birch', 'cedar'], program: true, sees: [1, 2, 3, 4, 5, 7] },
+] as const
+
+async function fill(): Promise<void> {
+  for (const [i, what] of LOG.entries()) {
+    const only = what.startsWith('test:') ? what.slice(5) : null
+    await fire(redis, `s${i}`, only === null ? what : 'alder', only)
+  }
+}
+
+/** Those that change something come last, and of them a registration, which fires a test, first. */
+const CHANGING = ['put_profile', 'get_profile', 'put_webhook', 'get_webhook', 'confirm_key']
+const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
+
+const verdictOf = (access: Access, verdict: KeyState['verdict'], program: boolean): Verdict => {
+  if (access === 'open' || access === 'preview') return 'ok'
+  if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
+  return verdict[access]
+}
+
+describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) => {
+  test.each(ENTITLEMENTS)(
+    'of a client with $aliases and program $program',
+    async ({ aliases, program, sees }) => {
+      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], dice)
+      const owner = await addClient(redis, 'acme', aliases, sameId('the key'))
+      await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
+      await fill()
+      const token = await arrange(owner)
+      const { app, errors } = createTestSignals(redis)
+      for (const route of ROUTES) {
+        const { id, path, access } = route
+        const response = await app.request(path, requestOf(route, token))
+        const usual = verdictOf(access, verdict, program)
+        const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
+        expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
+        if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)
+        else if (id === 'history') expect(await seqsOf(response)).toEqual(sees)
+        else if (id === 'latest') expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1) } })
+        else if (id === 'head')
+          expect(await response.json()).toMatchObject({ data: { seq: sees.at(-1), log_seq: 7 } })
+        else if (id === 'account')
+          expect(await response.json()).toMatchObject({ data: { entitled: sees.length, missing: sees } })
+        else if (id === 'whoami') {
+          const entitlements = { aliases, [PROGRAM_ALIAS]: program }
+          expect(await response.json()).toMatchObject({ client_id: 'acme', entitlements })
+        }
+      }
+      expect(errors).toEqual([])
+    },
+  )
+})
+
+describe('what the operator changes', () => {
+  test('is true from the next request on: activation, entitlement, revocation', async () => {
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], dice)
+    await fill()
+    const { app } = createTestSignals(redis)
+    const pull = () => app.request('/v1/signals/history', withKey(token))
+    expect(await seqsOf(await pull())).toEqual([1, 3, 4])
+    await entitleClient(redis, 'acme', { aliases: ['birch'] }, PROGRAM_ALIAS)
+    expect(await seqsOf(await pull())).toEqual([2, 3, 7])
+    await suspendClient(redis, 'acme')
+    expect((await pull()).status).toBe(403)
+    await revokeKey(redis, keyId)
+    expect((await pull()).status).toBe(401)
+  })
+})
+
+describe('a confirmation', () => {
+  test('by the new key retires the old one, and says which', async () => {
+    const owner = await addClient(redis, 'acme', ['alder'], dice)
+    const fresh = await issue(owner)
+    const { app } = createTestSignals(redis)
+    const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))
+    const data = { client_id: 'acme', key_id: fresh.id, retired_key_ids: [owner.keyId] }
+    expect(await (await confirm()).json()).toMatchObject({ data })
+    expect((await app.request('/v1/whoami', withKey(owner.token))).status).toBe(401)
+    expect(await (await confirm()).json()).toMatchObject({ data: { ...data, retired_key_ids: [] } })
+  })
+})

@@ -1,0 +1,101 @@
+// The published document describes the signals service that there is, no more and no less.
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { STATUS_OF } from '#core/contract/errors.ts'
+import { isKeyless } from '#core/contract/signals-route.ts'
+import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { createTestSignals } from '../../support/signals/signals-app.ts'
+
+const operation = z.looseObject({
+  operationId: z.string(),
+  description: z.string().min(1),
+  security: z.array(z.record(z.string(), z.array(z.never()))),
+  parameters: z.array(z.looseObject({ name: z.string(), in: z.literal('query') })),
+  requestBody: z
+    .looseObject({
+      content: z.looseObject({ 'application/json': z.looseObject({ schema: z.looseObject({}) }) }),
+    })
+    .optional(),
+  responses: z.record(
+    z.string(),
+    z.looseObject({ description: z.string().min(1), headers: z.looseObject({}).optional() }),
+  ),
+})
+
+const openApi = z.looseObject({
+  info: z.looseObject({ title: z.literal('Live trade signals') }),
+  servers: z.tuple([z.looseObject({ url: z.literal('https://signals.example.org') })]),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.looseObject({
+    securitySchemes: z.looseObject({
+      ApiKey: z.looseObject({ in: z.literal('header'), name: z.literal('X-API-Key') }),
+    }),
+  }),
+})
+
+/** The document needs no Redis: none is there. */
+async function readDocument() {
+  const { app } = createTestSignals(connectRedis('redis://127.0.0.1:1', () => {}))
+  const response = await app.request('/openapi.json')
+  expect(response.headers.get('content-type')).toBe('application/openapi+json; charset=utf-8')
+  return openApi.parse(await response.json())
+}
+
+test('every route of the table is described under its method, and nothing else', async () => {
+  const { paths } = await readDocument()
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => [operationId, method.toUpperCase(), path]),
+  )
+  expect(described).toEqual(SIGNALS_ROUTES.map(({ id, method, path }) => [id, method, path]))
+})
+
+test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are refused', async route => {
+  const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
+  const keyed = isKeyless(route) ? [] : ['401', '503']
+  expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
+  const statuses = Object.keys(found?.responses ?? {})
+  const refused = route.refusals.map(code => String(STATUS_OF[code]))
+  expect(statuses).toEqual(
+    expect.arrayContaining(['200', '400', '405', '414', '431', '500', ...keyed, ...refused]),
+  )
+  expect(statuses.includes('403')).toBe(route.access === 'account' || route.access === 'program')
+  expect(statuses.includes('429')).toBe(route.access === 'preview' || route.id === 'put_webhook')
+})
+
+test('the preview tells of the headers of its limit wherever they are, and when to ask again', async () => {
+  const { paths } = await readDocument()
+  const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
+  for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
+    const headers = Object.entries(responses).map(
+      ([status, { headers }]) => [status, Object.keys(headers ?? {})] as const,
+    )
+    for (const [status, names] of headers) {
+      const limit = ['405', '414', '431'].includes(status) ? [] : ['RateLimit', 'RateLimit-Policy']
+      expect([status, names]).toEqual([status, status === '429' ? [...limit, 'Retry-After'] : limit])
+    }
+  }
+})
+
+test.each([
+  ['/v1/signals/history', ['since', 'limit', 'format']],
+  ['/v1/signals/account', ['from', 'to']],
+  ['/v1/program/basket', ['view']],
+  ['/v1/program/deploys', ['since', 'limit']],
+  ['/v1/program/performance', ['benchmark']],
+])('%s tells of its parameters', async (path, expected) => {
+  const { paths } = await readDocument()
+  const names = paths[path]?.get?.parameters.map(({ name }) => name)
+  expect(names).toEqual(expected)
+})
+
+test('a registration tells of its body, in which the secret may be left out', async () => {
+  const { paths } = await readDocument()
+  const { requestBody } = paths['/v1/webhook']?.put ?? {}
+  expect(requestBody?.content['application/json'].schema).toMatchObject({
+    type: 'object',
+    required: ['url'],
+    properties: { url: { type: 'string' }, secret: { description: expect.any(String) } },
+  })
+  expect(paths['/v1/webhook']?.get?.requestBody).toBeUndefined()
+})

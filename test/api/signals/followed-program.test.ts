@@ -1,0 +1,133 @@
+// The service serves the program of the served version, and keeps the one before where a new one cannot be read.
+import { beforeEach, expect, test } from 'vitest'
+import { followProgram } from '#cli/signals/followed-program.ts'
+import { followAliases } from '#cli/signals/served-aliases.ts'
+import { createManifestFollower } from '#cli/signals/served-manifest.ts'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import type { Alert } from '#signals/alert.ts'
+import { StoreError } from '#storage/object-store.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { A, B, backTo, C, programOf, publishWith, spoil } from '../../static-build/program-store.ts'
+
+let stores: MemoryStores
+let errors: unknown[]
+let alerts: Alert[]
+
+beforeEach(() => {
+  stores = createMemoryStores()
+  errors = []
+  alerts = []
+})
+
+/** A follower that looks when it is told to, and who follows the program and the aliases by it. */
+async function follow({ store, privateStore }: MemoryStores = stores) {
+  const { add, look } = createManifestFollower(store)
+  const onError = (error: unknown): number => errors.push(error)
+  const aliases = await followAliases({ add }, () => {})
+  const current = await followProgram({ add }, privateStore, {
+    onError,
+    raise: alert => alerts.push(alert),
+  })
+  return { look, current, aliases }
+}
+
+test('the program of the served version is served, whether it is newer or was rolled back to', async () => {
+  const { look, current } = await follow()
+  await look()
+  expect(current()).toBeNull() // nothing is published
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  expect(current()?.version).toBe(A)
+  await publishWith(stores, B, programOf([100, 101]))
+  await look()
+  expect(current()).toMatchObject({ version: B, alias: 'accumulation' })
+  await backTo(stores, A)
+  await look()
+  expect(current()?.version).toBe(A)
+  expect([errors, alerts]).toEqual([[], []])
+})
+
+test('a version without a program has none', async () => {
+  const { look, current } = await follow()
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  await publishWith(stores, B, null)
+  await look()
+  expect(current()).toBeNull()
+})
+
+test('a program that is not as published leaves the one before, is told and alerted, and tried again', async () => {
+  const { look, current } = await follow()
+  await publishWith(stores, A, programOf([100]))
+  await look()
+  await publishWith(stores, B, programOf([100, 101]))
+  await spoil(stores, B, 'program/data.json')
+  await look()
+  await look()
+  expect(current()?.version).toBe(A)
+  expect(errors).toHaveLength(2)
+  expect(alerts[0]).toMatchObject({ kind: 'program_unreadable', subject: 'program' })
+  expect(alerts[0]?.message).toMatch(new RegExp(`that of ${A} is served on: .*data.json is not the file`))
+  await publishWith(stores, C, programOf([100, 101]), { allowRestatement: true })
+  await look()
+  expect(current()?.version).toBe(C)
+})
+
+test('a store that is away changes nothing, and a slow look is not overtaken by the next', async () => {
+  let outage: Error | null = null
+  let reads = 0
+  const read = async (key: string) => {
+    reads++
+    if (outage !== null) throw outage
+    return stores.privateStore.read(key)
+  }
+  const { look, current } = await follow({ ...stores, privateStore: { ...stores.privateStore, read } })
+  await publishWith(stores, A, programOf([100]))
+  outage = new StoreError('read', 'memory:private', 'program', 'away')
+  await look()
+  expect([current(), errors]).toEqual([null, [outage]])
+  outage = null
+  reads = 0
+  await Promise.all([look(), look()])
+  expect([current()?.version, reads]).toEqual([A, 9])
+})
+
+test('a manifest is read once for all who follow it, and again only for another version', async () => {
+  await publishWith(stores, A, programOf([100]))
+  const keys: string[] = []
+  const read = async (key: string) => {
+    keys.push(key)
+    return stores.store.read(key)
+  }
+  let programReads = 0
+  const readPrivately = async (key: string) => {
+    programReads++
+    return stores.privateStore.read(key)
+  }
+  const { look, current, aliases } = await follow({
+    store: { ...stores.store, read },
+    privateStore: { ...stores.privateStore, read: readPrivately },
+  })
+  const readAtFirst = programReads
+  await look()
+  expect(programReads).toBe(readAtFirst)
+  const manifests = () => keys.filter(key => key.endsWith('/manifest.json')).length
+  expect([current()?.version, manifests()]).toEqual([A, 1])
+  await publishWith(stores, B, programOf([100, 101]))
+  await look()
+  expect([current()?.version, manifests()]).toEqual([B, 2])
+  expect(aliases()).toEqual(JSON.parse(await text(stores, B)).strategies)
+})
+
+test('a program that cannot be read keeps the aliases of its version from nobody', async () => {
+  const { look, current, aliases } = await follow()
+  expect(aliases()).toEqual([])
+  await publishWith(stores, A, programOf([100]))
+  await spoil(stores, A, 'program/data.json')
+  await look()
+  expect(current()).toBeNull()
+  expect(aliases()).not.toEqual([])
+})
+
+const text = async ({ store }: MemoryStores, version: string): Promise<string> =>
+  new TextDecoder().decode((await store.read(manifestKey(version))) ?? new Uint8Array())

@@ -1,0 +1,173 @@
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { confirmKey, issueKey, listKeys, noteUse, revokeKey } from '#signals/clients/api-keys.ts'
+import { authenticate } from '#signals/clients/authenticate.ts'
+import { createClient } from '#signals/clients/clients.ts'
+import { createToken, digestOf } from '#signals/clients/token.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import { apiKeyKey } from '#signals/redis/keys.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  await createClient(redis, 'acme', 'gold', NOW_MS)
+})
+afterAll(() => server.stop())
+
+const dice = seededBytes('api-keys')
+const issue = () => issueKey(redis, 'acme', dice, NOW_MS)
+const isValid = async (token: string): Promise<boolean> => (await authenticate(redis, token, NOW_MS)) !== null
+const idsOf = async (): Promise<string[]> => (await listKeys(redis, 'acme')).map(({ id }) => id)
+
+describe('a key', () => {
+  test('names its client, and is stored as its digest alone', async () => {
+    const { id, token } = await issue()
+    expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'acme' }, keyId: id })
+    const everything = await redis.hgetall(apiKeyKey(id))
+    expect(everything).toMatchObject({ client: 'acme', sha256: digestOf(token) })
+    expect(JSON.stringify(everything)).not.toContain(token.slice(17, 60))
+  })
+
+  test('of nobody is refused', async () => {
+    const unknown = issueKey(redis, 'ghost', dice, NOW_MS)
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
+    expect(await redis.keys('*ghost*')).toEqual([])
+  })
+
+  test('with the right id and another secret opens nothing', async () => {
+    const { id, token } = await issue()
+    let draw = 0
+    const first = seededBytes('the id')
+    const forged = createToken(size => (draw++ === 0 ? first(size) : seededBytes('guess')(size)))
+    await redis.rename(apiKeyKey(id), apiKeyKey(forged.id))
+    expect(await isValid(forged.token)).toBe(false)
+    expect(await isValid(token)).toBe(false)
+  })
+
+  test('is one of two live ones at the most', async () => {
+    await issue()
+    await issue()
+    await expect(issue()).rejects.toMatchObject({ code: 'conflict' })
+    expect(await idsOf()).toHaveLength(2)
+  })
+
+  test('asked for by many at once is one of two all the same', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, issue))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    expect(await idsOf()).toHaveLength(2)
+  })
+
+  test('gets other dice where its id is taken, and never the key of another', async () => {
+    const stuck = () => new Uint8Array(32).fill(7)
+    const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
+    await createClient(redis, 'other', 'gold', NOW_MS)
+    let draws = 0
+    const loaded = (size: number) => (draws++ === 0 ? stuck().subarray(0, size) : dice(size))
+    const second = await issueKey(redis, 'other', loaded, NOW_MS)
+    expect(second.id).not.toBe(first.id)
+    expect(await authenticate(redis, first.token, NOW_MS)).toMatchObject({ client: { id: 'acme' } })
+    expect(await authenticate(redis, second.token, NOW_MS)).toMatchObject({ client: { id: 'other' } })
+  })
+})
+
+describe('a rotation', () => {
+  test('leaves both keys alive until the new one is confirmed, and then the new one alone', async () => {
+    const [old, fresh] = [await issue(), await issue()]
+    expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([true, true])
+    const confirmed = await confirmKey(redis, fresh.id, NOW_MS)
+    expect(confirmed).toEqual({ client: 'acme', keyId: fresh.id, retired: [old.id] })
+    expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([false, true])
+    expect(await idsOf()).toEqual([fresh.id])
+  })
+
+  test('cannot be confirmed with the old key, also within one millisecond', async () => {
+    const [old, fresh] = [await issue(), await issue()]
+    await expect(confirmKey(redis, old.id, NOW_MS)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await idsOf()).toEqual([old.id, fresh.id])
+  })
+
+  test('confirmed twice is confirmed once; so is a key that is alone', async () => {
+    await issue()
+    const { id } = await issue()
+    await confirmKey(redis, id, NOW_MS)
+    const again = await confirmKey(redis, id, NOW_MS + 60_000)
+    expect(again).toEqual({ client: 'acme', keyId: id, retired: [] })
+    expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
+  })
+
+  test('can be made again and again', async () => {
+    await issue()
+    for (let i = 0; i < 5; i++) {
+      const { id } = await issue()
+      await confirmKey(redis, id, NOW_MS)
+      expect(await idsOf()).toEqual([id])
+    }
+  })
+
+  test('of a key that is not there says so', async () => {
+    await expect(confirmKey(redis, 'zzzzzzzz', NOW_MS)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('a revoked key', () => {
+  test('is refused from the next request on, and leaves nothing behind', async () => {
+    const { id, token } = await issue()
+    const keeper = await issue()
+    expect(await isValid(token)).toBe(true)
+    expect(await revokeKey(redis, id)).toBe(true)
+    expect(await isValid(token)).toBe(false)
+    expect(await idsOf()).toEqual([keeper.id])
+    expect(await redis.exists(apiKeyKey(id))).toBe(0)
+  })
+
+  test('can be revoked again, and makes room for another', async () => {
+    const { id } = await issue()
+    await issue()
+    await revokeKey(redis, id)
+    expect(await revokeKey(redis, id)).toBe(false)
+    await expect(issue()).resolves.toMatchObject({})
+  })
+
+  test('is not brought back by a use that is noted late', async () => {
+    const { id } = await issue()
+    await revokeKey(redis, id)
+    await noteUse(redis, id, NOW_MS)
+    expect(await redis.exists(apiKeyKey(id))).toBe(0)
+  })
+})
+
+describe('the last use', () => {
+  test('is noted at the first one, and then once a minute at the most', async () => {
+    const { token } = await issue()
+    const lastUse = async () => (await listKeys(redis, 'acme'))[0]?.last_used_at
+    expect(await lastUse()).toBeNull()
+    await authenticate(redis, token, NOW_MS)
+    expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
+    await authenticate(redis, token, NOW_MS + 59_999)
+    expect(await lastUse()).toBe('2026-11-21T00:00:05Z')
+    await authenticate(redis, token, NOW_MS + 60_000)
+    expect(await lastUse()).toBe('2026-11-21T00:01:05Z')
+  })
+
+  test('is not noted by a guess', async () => {
+    const { id, token } = await issue()
+    await authenticate(redis, `${token.slice(0, -1)}x`, NOW_MS)
+    expect(await redis.hexists(apiKeyKey(id), 'last_used_at')).toBe(0)
+  })
+})
+
+test('without Redis nobody can tell whose key it is, and one of another form is refused all the same', async () => {
+  const { token } = await issue()
+  const gone = await server.connect()
+  gone.disconnect()
+  await expect(authenticate(gone, token, NOW_MS)).rejects.toThrow(RedisDownError)
+  expect(await authenticate(gone, 'nonsense', NOW_MS)).toBeNull()
+})

@@ -1,0 +1,94 @@
+// What an operator is told when the signals service starts, in this process and on a real Redis.
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { parseEnvironment } from '#cli/environment.ts'
+import { freePort } from '#cli/free-port.ts'
+import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
+import { madeUp } from '../../cli/made-up.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { seededBytes } from '../../support/signals/signals.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+let server: TestRedis
+let running: RunningSignals | null = null
+
+beforeAll(async () => {
+  server = await startTestRedis()
+})
+afterEach(async () => {
+  await running?.stop()
+  running = null
+})
+afterAll(() => server.stop())
+
+/** Starts it with some variables; what it warned of. */
+async function start(more: Record<string, string>, hasDemo = false): Promise<readonly string[]> {
+  const dataFolder = await temporaryFolder()
+  const ports = { SIGNALS_PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'silent' }
+  const env = { REDIS_URL: server.url, ...ports, ...more }
+  const { surroundings } = madeUp({ env, drawBytes: seededBytes(dataFolder), now: () => Date.now() })
+  const warned: string[] = []
+  running = await runSignals({
+    environment: parseEnvironment(env, join(dataFolder, 'data')),
+    ...{ surroundings, dataFolder, hasDemo, print: () => {} },
+    warn: line => warned.push(line),
+  })
+  return warned
+}
+
+describe('the signals service', () => {
+  test('warns loudly where webhooks may lie on this machine, and is quiet where they may not', async () => {
+    const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'yes' })
+    expect(warned).toEqual([
+      expect.stringMatching(
+        /^WARNING: webhooks may lie on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for dev/,
+      ),
+    ])
+    await running?.stop()
+    expect(await start({})).toEqual([])
+  })
+
+  test('shows a demo client without a receiver where the operator says no to such webhooks', async () => {
+    const warned = await start({ ALLOW_PRIVATE_WEBHOOKS: 'no' }, true)
+    expect(warned).toEqual([expect.stringContaining('the demo client has no receiver')])
+    expect(running?.demo).toMatchObject({ client: 'demo', hasReceiver: false })
+  })
+
+  test('that listens on every address names itself by one that can be called', async () => {
+    const chosen = {
+      OPERATOR_TOKEN: 'x'.repeat(40),
+      SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    }
+    await start({ HOST: '0.0.0.0', ...chosen })
+    const port = new URL(running?.url ?? '').port
+    const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text()
+    expect(document).toContain(`http://localhost:${port}`)
+    expect(document).not.toContain('0.0.0.0')
+  })
+
+  test('watches the disk of a foreign Redis whose folder is named, and of none that is not', async () => {
+    const used = async () => {
+      const text = await (await fetch(`${running?.operatorUrl}/metrics`)).text()
+      return /^highwater_redis_disk_used_ratio (\S+)$/m.exec(text)?.[1] ?? null
+    }
+    await start({ REDIS_FOLDER: server.folder })
+    expect(Number(await used())).toBeGreaterThan(0)
+    await running?.stop()
+    await start({})
+    expect(await used()).toBeNull()
+  })
+
+  test('does not start where the folder that is named is not there: it would never raise an alarm', async () => {
+    const nowhere = join(server.folder, 'nowhere')
+    await expect(start({ REDIS_FOLDER: nowhere })).rejects.toThrow(
+      `REDIS_FOLDER: there is no folder ${nowhere}`,
+    )
+  })
+
+  test('that cannot reach its Redis says so in a sentence', async () => {
+    const url = `redis://127.0.0.1:${await freePort()}`
+    await expect(start({ REDIS_URL: url })).rejects.toThrow(
+      'Redis cannot be reached: start it, or name it in REDIS_URL',
+    )
+  })
+})

@@ -1,0 +1,175 @@
+// A client registers its own webhook and looks at it: what is taken, what is refused, and what is never told.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { suspendClient } from '#signals/clients/clients.ts'
+import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
+import { createWebhookSecret, keyOfSecret } from '#signals/delivery/webhook-secret.ts'
+import { disableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
+import { HEAD } from '#signals/redis/keys.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
+import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+import { createTestSignals, registerParts, withKey } from '../../support/signals/signals-app.ts'
+import { envelopeOf, refusalOf } from './keyed-answers.ts'
+
+const URL = 'https://hooks.example.org/token-of-mine'
+
+let server: TestRedis
+let redis: Redis
+let token: string
+let sentTo: string[]
+let acknowledges: boolean
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  token = (await addClient(redis, 'acme', ['alder'], seededBytes('webhook'))).token
+  sentTo = []
+  acknowledges = true
+})
+afterAll(() => server.stop())
+
+function createApp() {
+  const registering = registerParts(
+    redis,
+    () => NOW_MS,
+    async ({ url }) => {
+      sentTo.push(url)
+      return acknowledges ? delivered() : failed()
+    },
+  )
+  return createTestSignals(redis, { registering }).app
+}
+
+const asJson = { 'content-type': 'application/json' }
+
+const put = (
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = asJson,
+): RequestInit => ({
+  method: 'PUT',
+  headers: { 'X-API-Key': token, ...headers },
+  body,
+})
+
+const register = (url = URL, secret?: string): RequestInit => put(JSON.stringify({ url, secret }))
+
+describe('a registration', () => {
+  test('that is acknowledged shows the secret once; afterwards host and state are seen, and never the rest', async () => {
+    const app = createApp()
+    expect((await refusalOf(await app.request('/v1/webhook', withKey(token)))).code).toBe('not_found')
+    const { data } = await envelopeOf(await app.request('/v1/webhook', register()))
+    const state = {
+      host: 'hooks.example.org',
+      enabled: true,
+      disabled_why: null,
+      failing_since: null,
+      secrets: [{ expires_at: null }],
+    }
+    const secret = (await readWebhook(redis, BOX, 'acme'))?.secrets[0]?.text
+    expect(data).toEqual({ ...state, secret })
+    expect(keyOfSecret(secret ?? '')).toHaveLength(32)
+    expect(sentTo).toEqual([URL])
+    const seen = await app.request('/v1/webhook', withKey(token))
+    const text = await seen.clone().text()
+    expect((await envelopeOf(seen)).data).toEqual(state)
+    for (const hidden of [secret ?? '', 'token-of-mine']) expect(text).not.toContain(hidden)
+    await disableWebhook(redis, 'acme', 'the operator said so')
+    expect((await envelopeOf(await app.request('/v1/webhook', withKey(token)))).data).toMatchObject({
+      enabled: false,
+      disabled_why: 'the operator said so',
+    })
+  })
+
+  test('may bring its secret, which is not told again, and moves with the old one beside it for a day', async () => {
+    const app = createApp()
+    const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
+    const answer = await app.request('/v1/webhook', register(URL, first))
+    expect(await answer.clone().text()).not.toContain(first)
+    expect((await envelopeOf(answer)).data).toMatchObject({ secret: null })
+    const moved = await app.request('/v1/webhook', register('https://other.example.org/', second))
+    expect((await envelopeOf(moved)).data).toMatchObject({
+      host: 'other.example.org',
+      secrets: [{ expires_at: null }, { expires_at: '2026-11-22T00:00:05.000Z' }],
+    })
+  })
+
+  test('is open to an account that waits for its activation, and to each client for itself alone', async () => {
+    const other = await addClient(redis, 'other', ['alder'], seededBytes('other'))
+    await suspendClient(redis, 'acme')
+    const app = createApp()
+    expect((await app.request('/v1/webhook', register())).status).toBe(200)
+    expect((await app.request('/v1/webhook', withKey(other.token))).status).toBe(404)
+  })
+
+  test('that is not acknowledged says one and the same of every address, and repeats none', async () => {
+    const app = createApp()
+    acknowledges = false
+    const told = new Set<string>()
+    for (const url of [URL, 'http://127.0.0.1:6379/', 'no address at all']) {
+      const { code, message, details } = await refusalOf(await app.request('/v1/webhook', register(url)))
+      told.add(JSON.stringify([code, message, details]))
+      expect(JSON.stringify([message, details])).not.toContain(url)
+    }
+    expect(told.size).toBe(1)
+    expect((await app.request('/v1/webhook', withKey(token))).status).toBe(404)
+  })
+})
+
+describe('a body', () => {
+  const secret = 'whsec_of-mine'
+  test.each([
+    ['of another media type', 415, put('x'.repeat(5_000), { 'content-type': 'text/plain' })],
+    ['without a media type', 415, put(new TextEncoder().encode('{}'), {})],
+    ['that is too large', 413, put(`{"url":"${'x'.repeat(5_000)}"`)],
+    ['of broken JSON', 400, put('{"url":')],
+    ['that is empty', 400, put('')],
+    ['that is not UTF-8', 400, put(new Uint8Array([0x7b, 0xff, 0x7d]))],
+    ['without an address', 422, put('{}')],
+    ['with an empty address', 422, put('{"url":""}')],
+    ['that is a list', 422, put('[]')],
+    ['that is null', 422, put('null')],
+    ['with an address of another type', 422, put('{"url":["token-of-mine"]}')],
+    ['with a secret of another type', 422, put(`{"url":"${URL}","secret":["${secret}"]}`)],
+    ['with a weak secret', 422, put(JSON.stringify({ url: URL, secret }))],
+  ])('%s is refused with %i: nothing is sent, fired or repeated', async (_, status, request) => {
+    const headers = { ...request.headers, 'X-API-Key': token } // that of this test
+    const response = await createApp().request('/v1/webhook', { ...request, headers })
+    const text = await response.clone().text()
+    expect([response.status, text]).toEqual([status, expect.any(String)])
+    await refusalOf(response)
+    for (const hidden of [secret, 'token-of-mine']) expect(text).not.toContain(hidden)
+    expect([sentTo, await redis.hget(HEAD, 'seq')]).toEqual([[], null])
+  })
+})
+
+describe(`after ${MOST_REGISTRATIONS} registrations in an hour`, () => {
+  test('the next is refused before its body is read; what was refused for its body has not counted', async () => {
+    const app = createApp()
+    for (let i = 0; i < 2 * MOST_REGISTRATIONS; i++) {
+      expect((await app.request('/v1/webhook', put('{'))).status).toBe(400)
+    }
+    acknowledges = false
+    for (let i = 0; i < MOST_REGISTRATIONS; i++) {
+      expect((await app.request('/v1/webhook', register())).status).toBe(422)
+    }
+    for (const request of [register(), put('{'), put('x', { 'content-type': 'text/plain' })]) {
+      const response = await app.request('/v1/webhook', request)
+      expect(response.status).toBe(429)
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_000)
+      expect((await refusalOf(response)).code).toBe('rate_limited')
+    }
+    expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
+  })
+
+  test('and as many at the same moment, no more are sent', async () => {
+    const app = createApp()
+    const all = Array.from({ length: 3 * MOST_REGISTRATIONS }, () => app.request('/v1/webhook', register()))
+    const statuses = (await Promise.all(all)).map(({ status }) => status)
+    expect(statuses.filter(status => status !== 429)).toHaveLength(MOST_REGISTRATIONS)
+    expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
+  })
+})

@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
+import { changes as schema } from '#core/contract/payloads/changes.ts'
+import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
+
+const NEXT = { version: '2024-06-02T00:15:00Z' }
+const at = (day: string, hour = 0): number => parseIsoDate(day)! * DAY_MS + hour * 3_600_000
+
+/** The dates are those of 2024: the series begins on Monday the 1st of January. */
+const ash: HandStrategy = {
+  id: 'ash',
+  returns: [0.01, -0.02, 0.005, 0, 0.0125, 0.01, -0.01, 0.02],
+  trades: [
+    { entry_time: at('2024-01-01', 4), exit_time: at('2024-01-03', 8), account_return: 0.01 },
+    { entry_time: at('2024-01-04', 4), exit_time: at('2024-01-06'), account_return: -0.01 },
+  ],
+}
+const elm: HandStrategy = { id: 'elm', returns: [0.001, 0.002, 0.003] }
+
+const compare = (before: readonly HandStrategy[], after: readonly HandStrategy[]) =>
+  compareSnapshots(handSnapshot(before), handSnapshot(after, NEXT))
+
+const NOTHING = { appended: null, restated_count: 0, restated: [] }
+
+test('the first version has nothing before it: everything is added', () => {
+  const changes = compareSnapshots(null, handSnapshot([ash, elm]))
+  expect(changes).toMatchObject({
+    previous: null,
+    history_restated: false,
+    added: ['ash', 'elm'],
+    strategies: [],
+  })
+})
+
+test('equal datasets differ in nothing', () => {
+  const { strategies, ...changes } = compare([ash, elm], [ash, elm])
+  expect(changes).toEqual({
+    version: NEXT.version,
+    previous: '2024-06-01T00:15:00Z',
+    history_restated: false,
+    added: [],
+    removed: [],
+  })
+  for (const { id, ...each } of strategies) {
+    const trades = { appended: 0, restated_count: 0, restated: [] }
+    expect(each, id).toEqual({ daily: NOTHING, weekly: NOTHING, trades, stats: [], catalogue: [] })
+  }
+})
+
+test('days after the old end are appended, and so is the week that they complete', () => {
+  const longer = { ...ash, returns: [...ash.returns, 0.01, 0.01, 0.01, 0.01, 0.01, 0.03] }
+  const [change] = compare([ash], [longer]).strategies
+  expect(change?.daily).toEqual({ ...NOTHING, appended: { from: '2024-01-09', to: '2024-01-14', n: 6 } })
+  expect(change?.weekly).toEqual({ ...NOTHING, appended: { from: '2024-01-14', to: '2024-01-14', n: 1 } })
+})
+
+test('an altered day is restated with its date and both values, and so is its week', () => {
+  const altered = { ...ash, returns: [0.01, -0.02, 0.006, 0, 0.0125, 0.01, -0.01, 0.02] }
+  const changes = compare([ash], [altered])
+  expect(changes.history_restated).toBe(true)
+  expect(changes.strategies[0]?.daily.restated).toEqual([{ t: '2024-01-03', old: 0.005, new: 0.006 }])
+  expect(changes.strategies[0]?.weekly).toMatchObject({ restated_count: 1, restated: [{ t: '2024-01-07' }] })
+})
+
+test('a difference below the published precision is none', () => {
+  const returns = [0.01 + 1e-14, ...[...ash.returns].slice(1)]
+  expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
+})
+
+test('a day that is gone is restated, at either end', () => {
+  const shorter = { ...ash, returns: [...ash.returns].slice(0, -1) }
+  expect(compare([ash], [shorter]).strategies[0]?.daily.restated).toEqual([
+    { t: '2024-01-08', old: 0.02, new: null },
+  ])
+  const later = { ...ash, first: '2024-01-02', returns: [...ash.returns].slice(1) }
+  expect(compare([ash], [later]).strategies[0]?.daily.restated).toEqual([
+    { t: '2024-01-01', old: 0.01, new: null },
+  ])
+})
+
+test('a day before the old beginning is restated: the equity begins there', () => {
+  const earlier = { ...ash, first: '2023-12-31', returns: [0.5, ...ash.returns] }
+  expect(compare([ash], [earlier]).strategies[0]?.daily.restated).toEqual([
+    { t: '2023-12-31', old: null, new: 0.5 },
+  ])
+})
+
+describe('trades', () => {
+  const [first, second] = ash.trades!
+  const grown = { ...ash, returns: [...ash.returns, 0.01] }
+
+  test('one that closed after the old window is appended, even where an earlier entry puts it in between', () => {
+    const slow = { entry_time: at('2024-01-02'), exit_time: at('2024-01-09', 4), account_return: 0.02 }
+    const { trades } = compare([ash], [{ ...grown, trades: [first!, slow, second!] }]).strategies[0]!
+    expect(trades).toEqual({ appended: 1, restated_count: 0, restated: [] })
+  })
+
+  test.each([
+    ['another outcome', [{ ...first!, account_return: 0.011, notional_return: 0.5 }, second!], 'return_pct'],
+    ['another price', [{ ...first!, exit_price: 123 }, second!], 'exit_price'],
+    [
+      'another result for the account',
+      [{ ...first!, account_return: -0.001, notional_return: 0.01 }, second!],
+      'result',
+    ],
+    ['another reason', [{ ...first!, exit_reason: 'time' as const }, second!], 'exit_reason'],
+    ['a trade that is gone', [second!], 'trade'],
+    [
+      'a trade that was not there',
+      [first!, { ...first!, entry_time: at('2024-01-01', 8) }, second!],
+      'trade',
+    ],
+    ['another side', [{ ...first!, side: 'short' as const }, second!], 'trade'],
+  ])('%s within the old window is restated', (_what, trades, field) => {
+    const changes = compare([ash], [{ ...grown, trades }])
+    expect(changes.history_restated).toBe(true)
+    const { restated } = changes.strategies[0]!.trades
+    expect(restated.flatMap(trade => trade.changes.map(change => change.field))).toContain(field)
+  })
+})
+
+test('a strategy that is gone takes published history with it', () => {
+  expect(compare([ash, elm], [ash])).toMatchObject({ removed: ['elm'], history_restated: true })
+})
+
+test('a strategy that is new alters nothing', () => {
+  expect(compare([ash], [ash, elm])).toMatchObject({ added: ['elm'], history_restated: false })
+})
+
+test('facts of the catalogue and headline figures are told, and are no restatement', () => {
+  const renamed = { ...ash, name: 'Mountain ash', returns: [...ash.returns, 0.01] }
+  const changes = compare([ash], [renamed])
+  expect(changes.history_restated).toBe(false)
+  expect(changes.strategies[0]?.catalogue).toEqual([{ field: 'name', old: 'ash', new: 'Mountain ash' }])
+  expect(changes.strategies[0]?.stats.map(({ field }) => field)).toContain('net_return_pct')
+})
+
+test('appending is never a restatement, altering one day always is, and both hold to the schema', () => {
+  const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
+  const history = fc.array(anyReturn, { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(history, history, fc.nat(), (old, more, where) => {
+      const grown = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...old, ...more] }])
+      expect(grown.history_restated).toBe(false)
+      expect(grown.strategies[0]?.daily.appended?.n).toBe(more.length)
+      const altered = old.with(where % old.length, old[where % old.length]! + 0.001)
+      const restated = compare([{ id: 'ash', returns: old }], [{ id: 'ash', returns: [...altered, ...more] }])
+      expect(restated.history_restated).toBe(true)
+      expect(restated.strategies[0]?.daily.restated_count).toBe(1)
+      for (const changes of [grown, restated]) expect(schema.safeParse(changes).error).toBeUndefined()
+    }),
+  )
+})

@@ -1,0 +1,170 @@
+// Arrow and Parquet carry the numbers of the text formats, to the last bit, in columns that have types.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_PARAMS, type Params, PERIODS } from '#core/contract/parameters.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
+import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
+import { readCsv } from './evaluate.ts'
+import { BINARY_FORMATS, type BinaryFormat, readTable } from './read-columns.ts'
+
+const given = fc.record({ period: fc.constantFrom(...PERIODS), risk_pct: fc.option(anyRisk) })
+
+const render = (id: ResourceId, snapshot: Snapshot, params: Partial<Params>) =>
+  renderAnswer(id, snapshot, { ...DEFAULT_PARAMS, ...params })
+
+const read = (id: ResourceId, snapshot: Snapshot, format: BinaryFormat, params: Partial<Params> = {}) =>
+  readTable(format, render(id, snapshot, { ...params, format }).bytes)
+
+/** A cell of CSV as a value: a number where it is one, null where it is empty. */
+const toValue = (cell: string): string | number | null => {
+  if (cell === '') return null
+  return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
+}
+
+/** `Object.is` on every cell, so that a minus zero or a last bit would show. */
+function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryFormat, params: Partial<Params>) {
+  const csv = readCsv(id, snapshot, params)
+  const { header, rows } = read(id, snapshot, format, params)
+  expect(header).toEqual(csv.header)
+  expect(rows.length).toBe(csv.rows.length)
+  const differing = rows.flatMap((cells, row) =>
+    cells.flatMap((cell, i) => {
+      const expected = toValue(csv.rows[row]![i]!)
+      return Object.is(cell, expected) ? [] : [{ row, column: header[i], cell, expected }]
+    }),
+  )
+  expect(differing).toEqual([])
+}
+
+describe.each(BINARY_FORMATS)('%s', format => {
+  test('holds every cell of the export as CSV does, to the last bit, and null where CSV is empty', () => {
+    fc.assert(
+      fc.property(anySnapshot, given, (snapshot, params) =>
+        expectSameCells('export', snapshot, format, params),
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('holds every cell of a ledger as CSV does, to the last bit', () => {
+    fc.assert(
+      fc.property(anySnapshot, snapshot => {
+        for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('is the same bytes whenever the same question is asked', () => {
+    fc.assert(
+      fc.property(anySnapshot, given, (snapshot, params) => {
+        for (const id of ['export', 'trades'] as const) {
+          const wanted = { ...params, sid: 's0', format }
+          const again = render(id, structuredClone(snapshot), wanted)
+          expect(again.bytes).toEqual(render(id, snapshot, wanted).bytes)
+        }
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  const book = handSnapshot(
+    [
+      { id: 'alder', first: '1969-12-31', returns: [0.01, -0, -0.012345678901] },
+      {
+        id: 'birch',
+        first: '1970-01-02',
+        returns: [1 / 3],
+        trades: [{ entry_time: -1, exit_time: 1_700_000_000_123, account_return: 0.1 }],
+      },
+    ],
+    { disclaimer: 'Not\nadvice – ever.' },
+  )
+
+  test('has a date a row, before 1970 too, and a nullable number a strategy', () => {
+    const { types, rows } = read('export', book, format)
+    expect(types).toEqual(['Date32<DAY>', 'Float64', 'Float64'])
+    expect(rows).toEqual([
+      ['1969-12-31', 0.01, null],
+      ['1970-01-01', 0, null],
+      ['1970-01-02', -0.0123456789, 0.3333333333],
+    ])
+  })
+
+  test('has timestamps in UTC, texts and numbers in a ledger', () => {
+    const { header, types, rows } = read('trades', book, format, { sid: 'birch' })
+    const typeOf = Object.fromEntries(header.map((name, i) => [name, types[i]]))
+    expect(typeOf).toEqual({
+      side: 'Utf8',
+      entry_time: 'Timestamp<MILLISECOND, UTC>',
+      entry_price: 'Float64',
+      exit_time: 'Timestamp<MILLISECOND, UTC>',
+      exit_price: 'Float64',
+      duration_days: 'Float64',
+      return_pct: 'Float64',
+      result: 'Utf8',
+      exit_reason: 'Utf8',
+    })
+    expect([rows[0]![1], rows[0]![3]]).toEqual([-1, 1_700_000_000_123])
+  })
+
+  test('of nothing has its columns, their types and no row', () => {
+    const ledger = read('trades', book, format, { sid: 'alder' })
+    expect(ledger.rows).toEqual([])
+    expect(ledger.types).toEqual(read('trades', book, format, { sid: 'birch' }).types)
+    expect(read('export', book, format, { period: 'weekly' })).toMatchObject({
+      header: ['t', 'alder', 'birch'],
+      types: ['Date32<DAY>', 'Float64', 'Float64'],
+      rows: [],
+    })
+  })
+
+  test('tells in the file what the headers tell, the disclaimer letter by letter', () => {
+    const { headers } = render('export', book, { format, risk_pct: 0.5 })
+    expect(headers).toEqual({
+      'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,
+      'content-disposition': `attachment; filename="all-export-daily-risk-0.1-20240601T001500Z.${format}"`,
+      'x-dataset-version': HAND_VERSION,
+      'x-disclaimer': 'Not advice ? ever.',
+      'x-risk-pct-effective': '0.1',
+      'x-risk-pct-clamped': 'true',
+    })
+    expect(read('export', book, format, { risk_pct: 0.5 }).metadata).toMatchObject({
+      dataset_version: HAND_VERSION,
+      disclaimer: 'Not\nadvice – ever.',
+      risk_pct_effective: '0.1',
+      risk_pct_clamped: 'true',
+    })
+  })
+
+  test('refuses an instant that is not a whole millisecond', () => {
+    const [alder, birch] = book.strategies
+    const trades = { ...birch!.trades, exit_time: Float64Array.of(1.5) }
+    const broken = { ...book, strategies: [alder!, { ...birch!, trades }] }
+    expect(() => render('trades', broken, { sid: 'birch', format })).toThrow(
+      /refusing to publish the instant 1\.5/,
+    )
+  })
+})
+
+test('a column of Parquet is optional where a strategy may have no value, and required elsewhere', () => {
+  const book = handSnapshot([
+    { id: 'alder', returns: [0.01], trades: [{ entry_time: 0, exit_time: 1, account_return: 0 }] },
+  ])
+  expect(read('export', book, 'parquet').nullable).toEqual([false, true])
+  expect(read('trades', book, 'parquet', { sid: 'alder' }).nullable).toEqual(Array(9).fill(false))
+})
+
+test('a ledger of more rows than a page or a group of Parquet holds comes back whole', () => {
+  const count = 150_000
+  const returns = Float64Array.from({ length: count }, (_, day) => ((day * 7919) % 1000) / 1e5)
+  const book = handSnapshot([{ id: 'alder', first: '1600-01-01', returns: [0] }])
+  const [alder] = book.strategies
+  const long = { ...book, strategies: [{ ...alder!, daily: { ...alder!.daily, values: returns } }] }
+  const { rows } = read('export', long, 'parquet')
+  expect(rows.length).toBe(count)
+  expect(rows.every(([, value], day) => value === returns[day])).toBe(true)
+})

@@ -1,0 +1,46 @@
+// Resources evaluated as the wire sees them: rendered to bytes, and read back through the schema that is published.
+import { z } from 'zod'
+import { DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
+import { summary } from '#core/contract/payloads/book.ts'
+import {
+  correlationMatrix,
+  curvePoints,
+  exportTable,
+  returnPoints,
+  trades,
+} from '#core/contract/payloads/series.ts'
+import { stats } from '#core/contract/payloads/stats.ts'
+import { meta } from '#core/contract/register.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+
+type Given = Partial<Params>
+
+/** The body of an answer as text, and its headers. */
+export function textOf(id: ResourceId, snapshot: Snapshot, given: Given = {}) {
+  const { bytes, headers } = renderAnswer(id, snapshot, { ...DEFAULT_PARAMS, ...given })
+  return { text: new TextDecoder().decode(bytes), headers }
+}
+
+const reader =
+  <Data extends z.ZodType>(id: ResourceId, data: Data) =>
+  (snapshot: Snapshot, given: Given = {}) =>
+    z.object({ data, meta }).parse(JSON.parse(textOf(id, snapshot, given).text))
+
+export const readReturns = reader('returns', returnPoints)
+export const readCurve = reader('curve', curvePoints)
+export const readStats = reader('stats', stats)
+export const readTrades = reader('trades', trades)
+export const readCorrelation = reader('correlation', correlationMatrix)
+export const readSummary = reader('summary', summary)
+export const readExport = reader('export', exportTable)
+
+/** The cells of a CSV answer, the header first. Cells of ours need no quotes. */
+export function readCsv(id: ResourceId, snapshot: Snapshot, given: Given = {}) {
+  const { text, headers } = textOf(id, snapshot, { ...given, format: 'csv' })
+  const lines = text.split('\r\n')
+  if (lines.pop() !== '') throw new Error('the last line of a CSV answer must end too')
+  const [header = [], ...rows] = lines.map(line => line.split(','))
+  return { header, rows, headers }
+}

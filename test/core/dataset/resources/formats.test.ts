@@ -1,0 +1,199 @@
+// JSON and CSV are two spellings of the same numbers, and a request has one answer however it is spelled.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
+import { canonicalPath, ROUTES } from '#core/contract/routes.ts'
+import { isResource } from '#core/dataset/resources/resources.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
+import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
+import { readCsv, readCurve, readExport, readReturns, readTrades, textOf } from './evaluate.ts'
+
+const PLAIN_DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/
+
+const given = fc.record({ period: fc.constantFrom(...PERIODS), risk_pct: fc.option(anyRisk) })
+
+/** A cell as JSON would hold it. */
+function toValue(cell: string): string | number {
+  if (!/^-?\d+(\.|$)/.test(cell)) return cell
+  expect(cell).toMatch(PLAIN_DECIMAL)
+  return Number(cell)
+}
+
+const everyStrategy = (
+  law: (snapshot: Snapshot, sid: string, given: Pick<Params, 'period' | 'risk_pct'>) => void,
+): void =>
+  fc.assert(
+    fc.property(anySnapshot, given, (snapshot, params) => {
+      for (const { id } of snapshot.strategies) law(snapshot, id, params)
+    }),
+    { numRuns: 40 },
+  )
+
+describe('CSV and JSON carry the same cells, without an exponent, in', () => {
+  test('returns', () => {
+    everyStrategy((snapshot, sid, params) => {
+      const { header, rows } = readCsv('returns', snapshot, { ...params, sid })
+      expect(header).toEqual(['t', 'ret'])
+      const { data } = readReturns(snapshot, { ...params, sid })
+      expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, ret }) => [t, ret]))
+    })
+  })
+
+  test('curve', () => {
+    everyStrategy((snapshot, sid, params) => {
+      const { header, rows } = readCsv('curve', snapshot, { ...params, sid })
+      expect(header).toEqual(['t', 'equity'])
+      const { data } = readCurve(snapshot, { ...params, sid })
+      expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, equity }) => [t, equity]))
+    })
+  })
+
+  test('trades', () => {
+    everyStrategy((snapshot, sid) => {
+      const { header, rows } = readCsv('trades', snapshot, { sid })
+      const { data } = readTrades(snapshot, { sid })
+      expect(rows.map(row => row.map(toValue))).toEqual(data.map(trade => header.map(name => trade[name])))
+      for (const trade of data) expect(Object.keys(trade)).toEqual(header)
+    })
+  })
+
+  test('export, where a cell outside the window of a strategy is empty and its key absent', () => {
+    fc.assert(
+      fc.property(anySnapshot, given, (snapshot, params) => {
+        const { header, rows } = readCsv('export', snapshot, params)
+        const { data } = readExport(snapshot, params)
+        expect(header).toEqual(['t', ...data.ids])
+        const objects = rows.map(([t, ...cells]) => ({
+          t,
+          rets: Object.fromEntries(
+            cells.flatMap((cell, i) => (cell === '' ? [] : [[data.ids[i], toValue(cell)]])),
+          ),
+        }))
+        expect(objects).toEqual(data.rows)
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('the export', () => {
+  const book = handSnapshot([
+    { id: 'alder', returns: [0.01, 0, -0.01] },
+    { id: 'birch', first: '2024-01-02', returns: [0.02] },
+    { id: 'cedar', first: '2024-01-05', returns: [0.03] },
+  ])
+
+  test('has a row for every day from the earliest to the latest, also for one on which nobody traded', () => {
+    expect(readExport(book).data.rows).toEqual([
+      { t: '2024-01-01', rets: { alder: 0.01 } },
+      { t: '2024-01-02', rets: { alder: 0, birch: 0.02 } },
+      { t: '2024-01-03', rets: { alder: -0.01 } },
+      { t: '2024-01-04', rets: {} },
+      { t: '2024-01-05', rets: { cedar: 0.03 } },
+    ])
+  })
+
+  test('as CSV is empty there, never 0', () => {
+    expect(textOf('export', book, { format: 'csv' }).text).toBe(
+      't,alder,birch,cedar\r\n2024-01-01,0.01,,\r\n2024-01-02,0,0.02,\r\n2024-01-03,-0.01,,\r\n' +
+        '2024-01-04,,,\r\n2024-01-05,,,0.03\r\n',
+    )
+  })
+
+  test('of a book without a complete week has no weekly rows', () => {
+    expect(readExport(book, { period: 'weekly' }).data.rows).toEqual([])
+    expect(textOf('export', book, { format: 'csv', period: 'weekly' }).text).toBe('t,alder,birch,cedar\r\n')
+  })
+})
+
+describe('a CSV answer', () => {
+  const book = handSnapshot([{ id: 'alder', returns: [0.01] }], { disclaimer: 'Not\nadvice – ever.' })
+
+  test('is named after what it holds', () => {
+    const nameOf = (id: 'returns' | 'curve' | 'trades' | 'export', params: Partial<Params>) =>
+      readCsv(id, book, params).headers['content-disposition']
+    const named = (name: string) => `attachment; filename="${name}-20240601T001500Z.csv"`
+    expect(nameOf('returns', { sid: 'alder' })).toBe(named('alder-returns-daily'))
+    expect(nameOf('curve', { sid: 'alder', risk_pct: 0.5 })).toBe(named('alder-curve-risk-0.1'))
+    expect(nameOf('trades', { sid: 'alder' })).toBe(named('alder-trades'))
+    expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
+  })
+
+  test('says in its headers what the envelope would', () => {
+    expect(readCsv('returns', book, { sid: 'alder' }).headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'x-dataset-version': HAND_VERSION,
+      'x-disclaimer': 'Not advice ? ever.', // a header is one line of ASCII
+    })
+  })
+})
+
+describe('a request', () => {
+  test('is read back from its canonical address as it was, and answered by the same bytes', () => {
+    const params = fc.record({
+      period: fc.constantFrom(...PERIODS),
+      format: fc.constantFrom(...FORMATS),
+      risk_pct: fc.option(fc.double({ min: 1e-6, max: 1e6, noNaN: true })),
+      from: fc.option(fc.integer({ min: -700_000, max: 19_750 })),
+      to: fc.option(fc.integer({ min: 19_750, max: 2_900_000 })),
+      ids: fc.constantFrom(null, ['s0']),
+    })
+    fc.assert(
+      fc.property(anySnapshot, fc.constantFrom(...ROUTES), params, (snapshot, route, wanted) => {
+        if (!isResource(route.id)) return
+        const given = {
+          ...wanted,
+          sid: 's0',
+          format: route.formats.includes(wanted.format) ? wanted.format : 'json',
+        }
+        const address = new URL(canonicalPath(route.id, given), 'https://example.org')
+        const { params, problems } = parseParams(route.query, route.formats, address.searchParams)
+        expect(problems).toEqual([])
+        for (const name of route.query) expect(params[name]).toEqual(given[name])
+        expect(canonicalPath(route.id, { ...params, sid: 's0' })).toBe(address.pathname + address.search)
+        expect(textOf(route.id, snapshot, { ...params, sid: 's0' })).toEqual(
+          textOf(route.id, snapshot, given),
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('has the same answer from a snapshot that was copied', () => {
+    fc.assert(
+      fc.property(anySnapshot, given, (snapshot, params) => {
+        for (const { id } of ROUTES) {
+          if (!isResource(id)) continue
+          const wanted = { ...params, sid: 's0' }
+          expect(textOf(id, structuredClone(snapshot), wanted)).toEqual(textOf(id, snapshot, wanted))
+        }
+      }),
+      { numRuns: 10 },
+    )
+  })
+})
+
+describe('a number that is not finite is refused, never published, in', () => {
+  const book = handSnapshot([
+    { id: 'alder', returns: [0.01], trades: [{ entry_time: 0, exit_time: 1, account_return: 0.1 }] },
+  ])
+  const [alder] = book.strategies
+  const withColumn = (changes: Partial<StrategyData>): Snapshot => ({
+    ...book,
+    strategies: [{ ...alder!, ...changes }],
+  })
+  const NAN = Float64Array.of(Number.NaN)
+
+  test.each(FORMATS)('returns, curve and export as %s', format => {
+    const broken = withColumn({ daily: { ...alder!.daily, values: NAN } })
+    for (const id of ['returns', 'curve', 'export'] as const) {
+      expect(() => textOf(id, broken, { sid: 'alder', format })).toThrow(/NaN/)
+    }
+  })
+
+  test.each(FORMATS)('trades as %s', format => {
+    const broken = withColumn({ trades: { ...alder!.trades, notional_return: NAN } })
+    expect(() => textOf('trades', broken, { sid: 'alder', format })).toThrow(/NaN/)
+  })
+})

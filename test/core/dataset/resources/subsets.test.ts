@@ -1,0 +1,159 @@
+// Parts of the dataset are parts of the whole answer: what is asked for never changes what a number is.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseIsoDate } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
+import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
+import { readCorrelation, readCsv, readExport, readReturns } from './evaluate.ts'
+
+const period = fc.constantFrom('daily', 'weekly')
+
+/** Days around the datasets: before, inside and after them. */
+const day = fc.option(fc.integer({ min: 19_650, max: 19_900 }))
+
+const ranges = fc.tuple(day, day).filter(([from, to]) => from === null || to === null || from <= to)
+
+describe('a range of dates', () => {
+  test('cuts the whole answer and changes nothing in it, at any risk level and period', () => {
+    fc.assert(
+      fc.property(
+        anySnapshot,
+        ranges,
+        period,
+        fc.option(anyRisk),
+        (snapshot, [from, to], period, risk_pct) => {
+          for (const { id: sid } of snapshot.strategies) {
+            const whole = readReturns(snapshot, { sid, period, risk_pct })
+            const part = readReturns(snapshot, { sid, period, risk_pct, from, to })
+            const isInside = (t: string) =>
+              (from === null || parseIsoDate(t)! >= from) && (to === null || parseIsoDate(t)! <= to)
+            expect(part.data).toEqual(whole.data.filter(({ t }) => isInside(t)))
+            expect(part.meta).toEqual(whole.meta)
+            expect(readCsv('returns', snapshot, { sid, period, risk_pct, from, to }).rows).toHaveLength(
+              part.data.length,
+            )
+          }
+        },
+      ),
+      { numRuns: 80 },
+    )
+  })
+
+  test('of one day has that day, and of a day outside the window has none', () => {
+    const book = handSnapshot([{ id: 'alder', returns: [0.01, 0.02, 0.03] }])
+    const on = (from: string, to = from) =>
+      readReturns(book, { sid: 'alder', from: parseIsoDate(from), to: parseIsoDate(to) }).data
+    expect(on('2024-01-02')).toEqual([{ t: '2024-01-02', ret: 0.02 }])
+    expect(on('2023-12-31')).toEqual([])
+    expect(on('2024-01-04')).toEqual([])
+    expect(on('1970-01-01', '1999-12-31')).toEqual([])
+    expect(on('0001-01-01', '9999-12-31')).toHaveLength(3)
+  })
+
+  test('keeps a week whose Sunday is inside, whole, and no other', () => {
+    const book = handSnapshot([{ id: 'alder', returns: Array.from({ length: 21 }, (_, i) => i / 1000) }])
+    const weeks = readReturns(book, { sid: 'alder', period: 'weekly' }).data
+    expect(weeks.map(({ t }) => t)).toEqual(['2024-01-07', '2024-01-14', '2024-01-21'])
+    const cut = { from: parseIsoDate('2024-01-10'), to: parseIsoDate('2024-01-20') }
+    expect(readReturns(book, { sid: 'alder', period: 'weekly', ...cut }).data).toEqual([weeks[1]])
+  })
+})
+
+describe('a subset of ids', () => {
+  const subset = (snapshot: Snapshot) =>
+    fc.shuffledSubarray(
+      snapshot.strategies.map(({ id }) => id),
+      { minLength: 1 },
+    )
+  const snapshotAndIds = anySnapshot.chain(snapshot => fc.tuple(fc.constant(snapshot), subset(snapshot)))
+
+  test('is the sub-matrix in the order asked for', () => {
+    fc.assert(
+      fc.property(snapshotAndIds, period, ([snapshot, ids], period) => {
+        const whole = readCorrelation(snapshot, { period }).data
+        const part = readCorrelation(snapshot, { period, ids }).data
+        const at = ids.map(id => whole.ids.indexOf(id))
+        expect(part.ids).toEqual(ids)
+        expect(part.matrix).toEqual(at.map(row => at.map(column => whole.matrix[row]![column])))
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  test('lists the undefined cells that it holds, each once, with their reasons', () => {
+    fc.assert(
+      fc.property(snapshotAndIds, period, ([snapshot, ids], period) => {
+        const whole = readCorrelation(snapshot, { period }).data.undefined_pairs
+        const part = readCorrelation(snapshot, { period, ids }).data.undefined_pairs
+        const sorted = (pairs: typeof whole) =>
+          pairs
+            .map(cell => ({ ...cell, pair: cell.pair.toSorted().join() }))
+            .sort((a, b) => (a.pair < b.pair ? -1 : 1))
+        expect(sorted(part)).toEqual(sorted(whole.filter(({ pair }) => pair.every(id => ids.includes(id)))))
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  test('of one strategy is [[1]], even of a flat one', () => {
+    const flat = handSnapshot([{ id: 'alder', returns: new Float64Array(40) }])
+    expect(readCorrelation(flat, { ids: ['alder'] }).data).toEqual({
+      ids: ['alder'],
+      matrix: [[1]],
+      undefined_pairs: [],
+    })
+  })
+
+  test('with an unknown id is refused by its name', () => {
+    const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
+    const refusal = new ApiError('not_found', "unknown strategy 'oak'")
+    expect(() => readCorrelation(book, { ids: ['alder', 'oak', 'elm'] })).toThrow(refusal)
+  })
+})
+
+test('a cell without a correlation is 0 and listed with its overlap and the reason', () => {
+  const wave = Array.from({ length: 60 }, (_, i) => Math.sin(i) / 50)
+  const book = handSnapshot([
+    { id: 'alder', returns: wave },
+    { id: 'birch', returns: new Float64Array(60) },
+    { id: 'cedar', first: '2024-02-10', returns: wave },
+  ])
+  const { data, meta } = readCorrelation(book)
+  expect(data.matrix).toEqual([
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ])
+  expect(data.undefined_pairs).toEqual([
+    { pair: ['alder', 'birch'], overlap: 60, reason: 'zero_variance' },
+    { pair: ['alder', 'cedar'], overlap: 20, reason: 'too_few_points' },
+    { pair: ['birch', 'cedar'], overlap: 20, reason: 'too_few_points' },
+  ])
+  expect(meta.note).toContain('3 pairs are undefined')
+  expect(readExport(book).meta.note).toContain('3 pairs are undefined')
+  const one = { ids: ['alder', 'birch'] }
+  expect(readCorrelation(book, one).meta.note).toContain(' 1 pair is undefined')
+  const whole = { ids: ['alder'] }
+  expect(readCorrelation(book, whole).meta.note).not.toContain('undefined')
+})
+
+test('a matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly where it says undefined', () => {
+  fc.assert(
+    fc.property(anySnapshot, period, (snapshot, period) => {
+      const { ids, matrix, undefined_pairs } = readCorrelation(snapshot, { period }).data
+      const isUndefined = (a: string, b: string) =>
+        undefined_pairs.some(({ pair }) => pair.includes(a) && pair.includes(b))
+      matrix.forEach((row, i) => {
+        expect(row[i]).toBe(1)
+        row.forEach((cell, j) => {
+          expect(cell).toBe(matrix[j]![i])
+          expect(Math.abs(cell)).toBeLessThanOrEqual(1)
+          if (i !== j && isUndefined(ids[i]!, ids[j]!)) expect(cell).toBe(0)
+        })
+      })
+    }),
+    { numRuns: 60 },
+  )
+})

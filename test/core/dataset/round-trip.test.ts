@@ -1,0 +1,139 @@
+// The dataset as bytes: nothing is lost on the way there and back, and nothing is copied on the way back.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
+import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
+import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
+import { anySnapshot } from '../../support/books/arbitrary-snapshot.ts'
+import { handSnapshot } from '../../support/books/hand-snapshot.ts'
+import { toBytes } from '../../support/books/publish-in-memory.ts'
+
+const HOUR_MS = 3_600_000
+
+const SNAPSHOT = handSnapshot([
+  {
+    id: 'alder',
+    returns: Array.from({ length: 60 }, (_, i) => Math.sin(i) / 50),
+    trades: [{ entry_time: 0, exit_time: HOUR_MS, account_return: -0.01, stop: 90 }],
+  },
+  { id: 'birch', first: '2024-02-01', returns: [0.01] },
+])
+
+const mapBytes = (bytes: SnapshotBytes, change: (bytes: Uint8Array) => Uint8Array): SnapshotBytes => ({
+  document: change(bytes.document),
+  daily: change(bytes.daily),
+  weekly: change(bytes.weekly),
+  trades: change(bytes.trades),
+  correlation: change(bytes.correlation),
+})
+
+describe('a snapshot', () => {
+  test('comes back from its bytes as it was, to the bit, what is unknown included', () => {
+    fc.assert(
+      fc.property(anySnapshot, snapshot => {
+        expect(decodeSnapshot(encodeSnapshot(snapshot))).toEqual(snapshot)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('that is equal has equal bytes, whether it was computed, copied or read', () => {
+    fc.assert(
+      fc.property(anySnapshot, snapshot => {
+        const bytes = encodeSnapshot(snapshot)
+        expect(encodeSnapshot(structuredClone(snapshot))).toEqual(bytes)
+        expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('that differs in the last bit of one return has other bytes', () => {
+    const [first, ...rest] = SNAPSHOT.strategies
+    const values = first!.daily.values.map((value, i) => (i === 7 ? value * (1 + Number.EPSILON) : value))
+    const other = { ...SNAPSHOT, strategies: [{ ...first!, daily: { ...first!.daily, values } }, ...rest] }
+    expect(encodeSnapshot(other).daily).not.toEqual(encodeSnapshot(SNAPSHOT).daily)
+  })
+
+  test('of no strategy at all has bytes too', () => {
+    const empty = {
+      ...SNAPSHOT,
+      strategies: [],
+      correlation: {
+        daily: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
+        weekly: { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) },
+      },
+    }
+    expect(decodeSnapshot(encodeSnapshot(empty))).toEqual(empty)
+  })
+})
+
+describe('reading', () => {
+  test('copies no series, ledger or matrix: all are views on the bytes', () => {
+    const bytes = encodeSnapshot(SNAPSHOT)
+    const { strategies, correlation } = decodeSnapshot(bytes)
+    for (const { daily, weekly, trades } of strategies) {
+      expect(daily.values.buffer).toBe(bytes.daily.buffer)
+      expect(weekly.values.buffer).toBe(bytes.weekly.buffer)
+      expect(trades.entry_time.buffer).toBe(bytes.trades.buffer)
+      expect(trades.side.codes.buffer).toBe(bytes.trades.buffer)
+    }
+    expect(correlation.daily.rho.buffer).toBe(bytes.correlation.buffer)
+    expect(correlation.weekly.overlap.buffer).toBe(bytes.correlation.buffer)
+  })
+
+  test('works on memory that threads share, without a copy there either', () => {
+    const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
+      const shared = new Uint8Array(new SharedArrayBuffer(part.length))
+      shared.set(part)
+      return shared
+    })
+    const snapshot = decodeSnapshot(bytes)
+    expect(snapshot.strategies[0]!.daily.values.buffer).toBe(bytes.daily.buffer)
+    expect(encodeSnapshot(snapshot).daily).toEqual(encodeSnapshot(SNAPSHOT).daily)
+  })
+
+  test('works on bytes that begin at an odd place of a larger buffer', () => {
+    const bytes = mapBytes(encodeSnapshot(SNAPSHOT), part => {
+      const larger = new Uint8Array(part.length + 3)
+      larger.set(part, 3)
+      return larger.subarray(3)
+    })
+    expect(decodeSnapshot(bytes)).toEqual(SNAPSHOT)
+  })
+})
+
+describe('a snapshot is refused, with what to do about it,', () => {
+  const bytes = encodeSnapshot(SNAPSHOT)
+  const document: object = JSON.parse(new TextDecoder().decode(bytes.document))
+  const withDocument = (changes: object) => ({ ...bytes, document: toBytes({ ...document, ...changes }) })
+
+  test('when its format is from the future', () => {
+    expect(() => decodeSnapshot(withDocument({ format_version: SNAPSHOT_FORMAT + 1 }))).toThrow(
+      `this snapshot has format ${SNAPSHOT_FORMAT + 1}, and this program reads format ${SNAPSHOT_FORMAT}: update the program`,
+    )
+  })
+
+  test('when its format is older than what this program reads', () => {
+    expect(() => decodeSnapshot(withDocument({ format_version: SNAPSHOT_FORMAT - 2 }))).toThrow(
+      'build the version again',
+    )
+  })
+
+  test.each([
+    { side: ['short', 'long'], exit_reason: ['stop', 'signal', 'time', 'target', 'liquidation'] },
+    { side: ['long', 'short'], exit_reason: ['signal', 'stop', 'time', 'target', 'liquidation'] },
+  ])('when its codes stand for other words: %j', words => {
+    expect(() => decodeSnapshot(withDocument({ words }))).toThrow('in another order: build the version again')
+  })
+
+  test.each<[SnapshotFile, SnapshotFile, string]>([
+    ['daily', 'trades', "no column 'ret'"],
+    ['weekly', 'correlation', "no column 'ret'"],
+    ['trades', 'daily', "no column 'side'"],
+    ['correlation', 'weekly', "no column 'daily_rho'"],
+  ])('when the file %s is really %s', (file, other, message) => {
+    expect(() => decodeSnapshot({ ...bytes, [file]: bytes[other] })).toThrow(message)
+  })
+})

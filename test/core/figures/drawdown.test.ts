@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { daysUnderwater, drawdowns, maxDrawdown, painIndex, ulcerIndex } from '#core/figures/drawdown.ts'
+import { deepestEpisodes, drawdownEpisodes } from '#core/figures/drawdown-episodes.ts'
+import { equityFromBaseline } from '#core/figures/equity-curve.ts'
+import { longestRun } from '#core/figures/longest-run.ts'
+import { returnsOf } from './arbitraries.ts'
+
+const depthsOf = (...returns: number[]): Float64Array =>
+  drawdowns(equityFromBaseline(Float64Array.from(returns)))
+
+describe('drawdowns', () => {
+  test('the baseline is a peak: a loss on the first day is a drawdown', () => {
+    expect([...depthsOf(-0.25, 0.1)]).toEqual([-0.25, 0.75 * 1.1 - 1])
+  })
+
+  test('a drawdown is 0 exactly when the equity is not below its earlier peak by more than rounding', () => {
+    fc.assert(
+      fc.property(returnsOf(1, 200), returns => {
+        const curve = equityFromBaseline(returns)
+        drawdowns(curve).forEach((depth, day) => {
+          const peak = Math.max(...curve.subarray(0, day + 1))
+          expect(depth < 0).toBe(curve[day + 1]! < peak * (1 - 1e-12))
+          expect(depth).toBeGreaterThanOrEqual(-1)
+          if (depth < 0) expect(depth).toBeCloseTo(curve[day + 1]! / peak - 1, 14)
+        })
+      }),
+    )
+  })
+
+  test('the rounding of a fall that is made good is not a drawdown', () => {
+    const depths = depthsOf(0.1, -0.1, 1 / 0.9 - 1, 1e-14, -1e-14)
+    expect(depths[2]).toBe(0)
+    expect(daysUnderwater(depths)).toBe(1)
+  })
+
+  test('a ruined account stands at -100 % to the end', () => {
+    expect([...depthsOf(0.1, -1, 0.5)]).toEqual([0, -1, -1])
+  })
+
+  test('without a day under water the deepest drawdown is 0', () => {
+    expect(maxDrawdown(depthsOf(0.1, 0, 0.2))).toBe(0)
+    expect(maxDrawdown(depthsOf())).toBe(0)
+  })
+
+  test('ulcer and pain index average over all days, those at a peak included', () => {
+    const depths = Float64Array.of(0, -0.1, -0.3, 0)
+    expect(ulcerIndex(depths)).toBeCloseTo(Math.sqrt(0.1 / 4), 15)
+    expect(painIndex(depths)).toBeCloseTo(0.1, 15)
+  })
+})
+
+describe('drawdown episodes', () => {
+  test('a series that starts under water has its episode from the baseline on', () => {
+    expect(drawdownEpisodes(depthsOf(-0.5, 1, 0, -0.1))).toEqual([
+      { peak: -1, trough: 0, recovery: 1, depth: -0.5, underwaterDays: 1 },
+      { peak: 2, trough: 3, recovery: null, depth: 0.9 - 1, underwaterDays: 1 },
+    ])
+  })
+
+  test('the trough is the first of equal depths', () => {
+    expect(drawdownEpisodes(Float64Array.of(-0.1, -0.2, -0.2, 0))[0]).toMatchObject({
+      trough: 1,
+      recovery: 3,
+    })
+  })
+
+  test('together they are all days under water, the longest is the longest run, and one has the deepest day', () => {
+    fc.assert(
+      fc.property(returnsOf(1, 200), returns => {
+        const depths = drawdowns(equityFromBaseline(returns))
+        const episodes = drawdownEpisodes(depths)
+        const lengths = episodes.map(({ underwaterDays }) => underwaterDays)
+        expect(lengths.reduce((sum, days) => sum + days, 0)).toBe(daysUnderwater(depths))
+        expect(Math.max(0, ...lengths)).toBe(longestRun(depths, -1))
+        expect(deepestEpisodes(episodes, 1)[0]?.depth ?? 0).toBe(maxDrawdown(depths))
+        expect(episodes.slice(0, -1).every(({ recovery }) => recovery !== null)).toBe(true)
+      }),
+    )
+  })
+
+  test('the deepest come first, equal ones by date, and no more than asked for', () => {
+    const depths = Float64Array.of(-0.1, 0, -0.3, 0, -0.1, 0, -0.2)
+    expect(deepestEpisodes(drawdownEpisodes(depths), 3).map(({ peak }) => peak)).toEqual([1, 5, -1])
+  })
+})
+
+test('a run is broken by zero and by the other sign, and may be unfinished', () => {
+  expect(longestRun([1, 1, 0, 1, -1, -1, -1], 1)).toBe(2)
+  expect(longestRun([1, 1, 0, 1, -1, -1, -1], -1)).toBe(3)
+  expect(longestRun([], 1)).toBe(0)
+})

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { mean as peerMean, sampleStandardDeviation } from 'simple-statistics'
+import { describe, expect, test } from 'vitest'
+import { equityFromBaseline } from '#core/figures/equity-curve.ts'
+import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { omega } from '#core/figures/omega.ts'
+import { sharpe } from '#core/figures/sharpe.ts'
+import { sharpeInference } from '#core/figures/sharpe-inference.ts'
+import { sortino } from '#core/figures/sortino.ts'
+import { stability } from '#core/figures/stability.ts'
+import { trailingReturn, worstReturn } from '#core/figures/windows.ts'
+import { returnsOf } from './arbitraries.ts'
+
+const TOO_FEW = undefinedBecause('too_few_points')
+const FLAT = undefinedBecause('zero_variance')
+
+describe('Sharpe ratio', () => {
+  test('is mean over sample deviation, annualised by the square root of the periods of a year', () => {
+    // mean 0.01, deviation 0.02 (n - 1)
+    expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 365)).toBeCloseTo(0.5 * Math.sqrt(365), 13)
+    expect(sharpe(Float64Array.of(-0.01, 0.01, 0.03), 52)).toBeCloseTo(0.5 * Math.sqrt(52), 13)
+  })
+
+  test('agrees with an independent library', () => {
+    fc.assert(
+      fc.property(returnsOf(2, 100), returns => {
+        const ratio = sharpe(returns, 365)
+        const deviation = sampleStandardDeviation([...returns])
+        if (isUndefined(ratio)) expect(deviation).toBeLessThan(1e-12)
+        else if (deviation > 1e-6) {
+          const expected = (peerMean([...returns]) / deviation) * Math.sqrt(365)
+          expect(Math.abs(ratio - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)))
+        }
+      }),
+    )
+  })
+
+  test('of a constant series does not exist, though its deviation by rounding is not 0', () => {
+    expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
+    expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
+  })
+})
+
+describe('Sortino ratio', () => {
+  test('divides by the root mean square of the losses over all points', () => {
+    expect(sortino(Float64Array.of(0.03, -0.01, 0.01, 0.01), 365)).toBeCloseTo(
+      (0.01 / Math.sqrt(0.0001 / 4)) * Math.sqrt(365),
+      12,
+    )
+  })
+
+  test('needs two points, and a loss', () => {
+    expect(sortino(Float64Array.of(-0.01), 365)).toEqual(TOO_FEW)
+    expect(sortino(Float64Array.of(0.01, 0), 365)).toEqual(undefinedBecause('no_losses'))
+  })
+})
+
+describe('omega', () => {
+  test('is what was gained over what was lost', () => {
+    expect(omega(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
+    expect(omega(Float64Array.of(-0.25))).toBe(0)
+    expect(omega(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
+  })
+})
+
+describe('trust in a Sharpe ratio', () => {
+  test('the probability is above one half exactly when the ratio is positive, which is when a track record exists', () => {
+    fc.assert(
+      fc.property(returnsOf(4, 60), returns => {
+        const ratio = sharpe(returns, 1)
+        const { probabilistic, standardError, minTrackRecord } = sharpeInference(returns)
+        if (isUndefined(ratio)) expect(probabilistic).toEqual(FLAT)
+        else {
+          if (!isUndefined(probabilistic) && Math.abs(ratio) > 1e-9)
+            expect(probabilistic > 0.5).toBe(ratio > 0)
+          expect(isUndefined(minTrackRecord)).toBe(ratio <= 1e-12)
+          expect(isUndefined(standardError)).toBe(false)
+        }
+      }),
+    )
+  })
+
+  test('a record of just the minimum length has a probability of 95 %', () => {
+    const returns = Float64Array.of(0.03, -0.01, 0.02, -0.02, 0.01, 0.015)
+    const { standardError, minTrackRecord } = sharpeInference(returns)
+    const ratio = sharpe(returns, 1)
+    if (isUndefined(minTrackRecord) || isUndefined(standardError) || isUndefined(ratio))
+      throw new Error('defined')
+    const v = standardError * standardError * (returns.length - 1)
+    expect((ratio * Math.sqrt(minTrackRecord - 1)) / Math.sqrt(v)).toBeCloseTo(1.6448536269514722, 12)
+  })
+
+  test('needs four points', () => {
+    expect(sharpeInference(Float64Array.of(0.1, 0.2, 0.4)).probabilistic).toEqual(TOO_FEW)
+  })
+
+  test('where nothing is left to doubt there is no probability, and the error is 0', () => {
+    // Of two outcomes, v is (1 - skewness * SR / 2)^2. One in four has skewness 2 / sqrt(3), so it is 0 at SR = sqrt(3).
+    const low = Math.sqrt(3) / 2 - 0.25
+    const { probabilistic, standardError } = sharpeInference(Float64Array.of(low, low, low, low + 1))
+    expect(probabilistic).toEqual(undefinedBecause('zero_denominator'))
+    expect(standardError).toBeCloseTo(0, 7)
+  })
+})
+
+describe('stability', () => {
+  const stabilityOf = (...returns: number[]) => {
+    const values = Float64Array.from(returns)
+    return stability(values, equityFromBaseline(values))
+  }
+
+  test('lies between 0 and 1 and is near 1 for steady growth and for steady loss', () => {
+    const growth = Array.from({ length: 200 }, (_, i) => 0.01 + (i % 2) * 1e-4)
+    expect(stabilityOf(...growth)).toBeGreaterThan(0.9999)
+    expect(stabilityOf(...growth.map(value => -value))).toBeGreaterThan(0.9999)
+    fc.assert(
+      fc.property(returnsOf(3, 60), returns => {
+        const figure = stability(returns, equityFromBaseline(returns))
+        if (isUndefined(figure)) expect(figure).toEqual(FLAT)
+        else expect(figure >= 0 && figure <= 1).toBe(true)
+      }),
+    )
+  })
+
+  test('needs three points, and returns that differ', () => {
+    expect(stabilityOf(0.1, 0.2)).toEqual(TOO_FEW)
+    expect(stabilityOf(0.1, 0.1, 0.1)).toEqual(FLAT)
+  })
+})
+
+describe('windows of calendar days', () => {
+  const curve = equityFromBaseline(Float64Array.of(-0.5, 0.5, 1, -0.2))
+
+  test('may begin at the baseline', () => {
+    expect(trailingReturn(curve, 4)).toBeCloseTo(0.2, 14)
+    expect(trailingReturn(curve, 1)).toBeCloseTo(-0.2, 14)
+    expect(worstReturn(curve, 1)).toBe(-0.5)
+    expect(worstReturn(curve, 2)).toBe(-0.25)
+  })
+
+  test('a series shorter than the window has none', () => {
+    expect(trailingReturn(curve, 5)).toEqual(TOO_FEW)
+    expect(worstReturn(curve, 5)).toEqual(TOO_FEW)
+  })
+})

@@ -1,0 +1,56 @@
+// Small series and ledgers for the tests of the figures.
+import fc from 'fast-check'
+import { parseIsoDate } from '#core/calendar.ts'
+import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import type { Series } from '#core/figures/series.ts'
+import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'
+import type { TradeOutcome } from '#core/figures/trade-outcome.ts'
+
+export const BASE_RISK = 0.02
+
+export const dailyFrom = (first: string, returns: Iterable<number>): Series => ({
+  period: 'daily',
+  first: parseIsoDate(first)!,
+  values: Float64Array.from(returns),
+})
+
+/** The same return on every one of `length` days. */
+export const constant = (value: number, length: number): number[] => new Array<number>(length).fill(value)
+
+/** All figures of a series, its weeks made from it. */
+export const figuresOf = (daily: Series, k = 1, trades: readonly TradeOutcome[] = []): StrategyFigures =>
+  strategyFigures({ daily, weekly: completeWeeks(daily), trades, k, base_risk_pct: BASE_RISK })
+
+export const figuresFrom = (first: string, returns: Iterable<number>, k = 1): StrategyFigures =>
+  figuresOf(dailyFrom(first, returns), k)
+
+/** A trade of so many hours from an ISO instant on. */
+export const trade = (
+  entry: string,
+  hours: number,
+  account_return: number,
+  side: 'long' | 'short' = 'long',
+) => ({
+  side,
+  entry_time: Date.parse(entry),
+  exit_time: Date.parse(entry) + hours * 3_600_000,
+  account_return,
+})
+
+/** Ledgers inside the first 300 days after 2020-01-01. */
+export const ledgers: fc.Arbitrary<TradeOutcome[]> = fc.array(
+  fc
+    .record({
+      day: fc.nat(280),
+      hours: fc.nat(400),
+      account_return: fc.oneof(fc.double({ min: -0.1, max: 0.1, noNaN: true }), fc.constant(0)),
+      side: fc.constantFrom('long' as const, 'short' as const),
+    })
+    .map(({ day, hours, account_return, side }) => ({
+      side,
+      entry_time: Date.UTC(2020, 0, 1 + day),
+      exit_time: Date.UTC(2020, 0, 1 + day, hours),
+      account_return,
+    })),
+  { maxLength: 20 },
+)

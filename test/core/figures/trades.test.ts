@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { exposureFigures } from '#core/figures/exposure.ts'
+import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { profitFactor, tradeFigures, winRatePct } from '#core/figures/trade-figures.ts'
+import { tradeStatistics } from '#core/figures/trade-statistics.ts'
+import { BASE_RISK, constant, dailyFrom, ledgers, trade } from './series.ts'
+
+const NO_TRADES = undefinedBecause('no_trades')
+const NO_WINS = undefinedBecause('no_wins')
+const NO_LOSSES = undefinedBecause('no_losses')
+
+const statistics = (outcomes: readonly number[], k = 1) =>
+  tradeStatistics(
+    outcomes.map((outcome, i) => trade(`2024-01-${String(i + 1).padStart(2, '0')}T00:00:00Z`, 12, outcome)),
+    365,
+    k,
+    BASE_RISK,
+  )
+
+describe('trade figures', () => {
+  test('a trade of exactly 0 counts, and is neither a win nor a loss', () => {
+    expect(statistics([0.02, 0, -0.01, 0.02])).toMatchObject({ count: 4, wins: 2, losses: 1, breakeven: 1 })
+    expect(winRatePct([0.02, 0, -0.01, 0.02])).toBe(50)
+    expect(profitFactor([0.02, 0, -0.01, 0.02])).toBe(4)
+  })
+
+  test('a profit factor is 0 without a win, and does not exist without a loss or a trade', () => {
+    expect(profitFactor([-0.01, 0])).toBe(0)
+    expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
+    expect(tradeFigures([])).toEqual({ trade_count: 0, win_rate_pct: NO_TRADES, profit_factor: NO_TRADES })
+  })
+
+  test('an outcome that is not known is refused, by the trade', () => {
+    expect(() => tradeFigures([trade('2024-01-01T00:00:00Z', 1, Number.NaN)])).toThrow(
+      /trade 0, entered at 2024-01-01T00:00:00.000Z, must be a finite number, got NaN/,
+    )
+  })
+})
+
+describe('trade statistics', () => {
+  test('by hand', () => {
+    const figures = statistics([0.04, -0.02, 0.02, -0.01, 0.03, 0], 2)
+    expect(figures.expectancy_pct).toBeCloseTo(2, 12) // mean 0.01, at twice the risk
+    expect(figures.expectancy_r).toBeCloseTo(0.5, 12)
+    expect(figures.median_trade_pct).toBeCloseTo(2, 12)
+    expect(figures.best_trade_pct).toBeCloseTo(8, 12)
+    expect(figures.worst_trade_pct).toBeCloseTo(-4, 12)
+    expect(figures.largest_loss_r).toBeCloseTo(-1, 12)
+    expect(figures.average_win_pct).toBeCloseTo(6, 12)
+    expect(figures.average_loss_pct).toBeCloseTo(-3, 12)
+    expect(figures.payoff_ratio).toBeCloseTo(2, 12)
+    expect(figures.kelly_fraction).toBeCloseTo(0.25, 12)
+    expect(figures.trades_per_year).toBeCloseTo(6, 12)
+    expect(figures.average_holding_hours).toBe(12)
+    expect(figures.std_trade_pct).toBeCloseTo(2 * Math.sqrt(28 / 5), 12) // in percent, squares of 3 3 1 2 2 1
+    expect(figures.sqn).toBeCloseTo(Math.sqrt(6) / Math.sqrt(28 / 5), 12)
+  })
+
+  test('the concentration is that of the five best wins', () => {
+    const share = statistics([0.05, 0.04, 0.03, 0.02, 0.01, 0.05, -0.9]).top5_wins_share_of_gross_profit_pct
+    expect(share).toBeCloseTo((100 * 0.19) / 0.2, 12)
+  })
+
+  test('runs go by exit time, not by the order given, and a trade of 0 ends both', () => {
+    const inOrder = [0.01, 0.01, -0.01, 0.01, 0, 0.01]
+    expect(statistics(inOrder)).toMatchObject({ max_consecutive_wins: 2, max_consecutive_losses: 1 })
+    const late = trade('2024-01-01T00:00:00Z', 24 * 20, -0.01) // enters first, exits last
+    const trades = [late, trade('2024-01-02T00:00:00Z', 1, 0.01), trade('2024-01-03T00:00:00Z', 1, -0.01)]
+    expect(tradeStatistics(trades, 30, 1, BASE_RISK)).toMatchObject({ max_consecutive_losses: 2 })
+  })
+
+  test('what is missing says why: first the trades, then the wins, then the losses', () => {
+    expect(statistics([])).toMatchObject({
+      expectancy_pct: NO_TRADES,
+      std_trade_pct: NO_TRADES,
+      sqn: NO_TRADES,
+      largest_loss_r: NO_TRADES,
+      payoff_ratio: NO_TRADES,
+      trades_per_year: NO_TRADES,
+      average_holding_hours: NO_TRADES,
+      long: { count: 0, win_rate_pct: NO_TRADES },
+    })
+    expect(statistics([0])).toMatchObject({
+      average_win_pct: NO_WINS,
+      average_loss_pct: NO_LOSSES,
+      payoff_ratio: NO_WINS,
+      kelly_fraction: NO_WINS,
+      std_trade_pct: undefinedBecause('too_few_points'),
+    })
+    expect(statistics([0.01, 0.01])).toMatchObject({
+      payoff_ratio: NO_LOSSES,
+      largest_loss_r: NO_LOSSES,
+      sqn: undefinedBecause('zero_variance'),
+    })
+  })
+
+  test('the sides add up to the whole', () => {
+    fc.assert(
+      fc.property(ledgers, trades => {
+        const { count, wins, losses, breakeven, long, short, win_rate_pct } = tradeStatistics(
+          trades,
+          300,
+          1,
+          BASE_RISK,
+        )
+        expect(long.count + short.count).toBe(count)
+        expect(wins + losses + breakeven).toBe(count)
+        if (!isUndefined(win_rate_pct)) expect(win_rate_pct).toBeCloseTo((100 * wins) / count, 12)
+      }),
+    )
+  })
+})
+
+describe('exposure', () => {
+  const tenDays = dailyFrom('2024-01-01', [0.01, 0, 0, 0.01, ...constant(0, 6)])
+
+  test('by hand: two overlapping longs and a short', () => {
+    const figures = exposureFigures(tenDays, [
+      trade('2024-01-02T00:00:00Z', 48, 0.01),
+      trade('2024-01-03T00:00:00Z', 48, 0.01),
+      trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it lies beyond the window
+    ])
+    expect(figures).toEqual({
+      active_days_pct: 20,
+      time_in_market_pct: 35,
+      long_time_pct: 30,
+      short_time_pct: 5,
+      average_concurrent_positions: 0.45,
+      max_concurrent_positions: 2,
+    })
+  })
+
+  test('without trades only the active days are known', () => {
+    const { active_days_pct, ...others } = exposureFigures(tenDays, [])
+    expect(active_days_pct).toBe(20)
+    for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
+  })
+
+  test('a market cannot be in both ways more than it is in', () => {
+    const year = dailyFrom('2020-01-01', constant(0.01, 300))
+    fc.assert(
+      fc.property(ledgers, trades => {
+        const {
+          time_in_market_pct: all,
+          long_time_pct: long,
+          short_time_pct: short,
+        } = exposureFigures(year, trades)
+        if (isUndefined(all) || isUndefined(long) || isUndefined(short)) expect(trades).toHaveLength(0)
+        else {
+          expect(all).toBeLessThanOrEqual(long + short + 1e-9)
+          expect(all).toBeGreaterThanOrEqual(Math.max(long, short) - 1e-9)
+          expect(all).toBeLessThanOrEqual(100)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Series } from '#core/figures/series.ts'
+import { auditLedger } from '#core/replay/audit.ts'
+import type { Funding } from '#core/replay/bars.ts'
+import { compareMarks, DUAL_MARKS_BOUND } from '#core/replay/compare-marks.ts'
+import { markLedger } from '#core/replay/marks.ts'
+import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import { arbitraryBars, arbitraryCosts, arbitraryFunding, arbitraryStrategy } from './arbitraries.ts'
+import { DAY_0, HOUR_MS } from './hand.ts'
+import { realBars } from './real-bars.ts'
+import { REFERENCE } from './strategies.ts'
+import { syntheticBars } from './synthetic-bars.ts'
+
+const marksOf = (input: ReplayInput<unknown>, { trades }: Replay<unknown>) =>
+  markLedger({ ...input, id: input.strategy.id, trades, baseRisk: input.strategy.baseRisk })
+
+const arbitraryInput: fc.Arbitrary<ReplayInput<unknown>> = fc.record({
+  strategy: arbitraryStrategy,
+  bars: arbitraryBars,
+  funding: arbitraryFunding,
+  costs: arbitraryCosts,
+})
+
+describe('the marks of the engine and those of ledger, closes and funding alone', () => {
+  test('agree on any bars, costs, funding and strategy, ruins and outages included', () => {
+    fc.assert(
+      fc.property(arbitraryInput, input => {
+        const result = replay(input)
+        const marks = marksOf(input, result)
+        expect(compareMarks(result.daily, marks.daily)).toMatchObject({ agree: true })
+        expect(marks.days_without_bars).toEqual(result.days_without_bars)
+        expect(marks.ruined_on !== null).toBe(result.state.dead)
+        expect(marks.trades_after_ruin).toBe(0)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('are compared on runs with all of it: stops, ruins, outages, refusals, open positions', () => {
+    const results = fc.sample(arbitraryInput, { seed: 1, numRuns: 400 }).map(replay)
+    const some = (has: (result: Replay<unknown>) => boolean): number => results.filter(has).length
+    expect(some(({ trades }) => trades.some(({ exit_reason }) => exit_reason === 'stop'))).toBeGreaterThan(
+      100,
+    )
+    expect(some(({ state }) => state.dead)).toBeGreaterThan(10)
+    expect(some(({ days_without_bars }) => days_without_bars.length > 0)).toBeGreaterThan(50)
+    expect(some(({ refusals }) => refusals.length > 0)).toBeGreaterThan(50)
+    expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
+  })
+
+  test('agree trade by trade: the equity after each closed ledger is the product of 1 + R', () => {
+    fc.assert(
+      fc.property(arbitraryInput, input => {
+        const { trades, state } = replay(input)
+        const product = trades.reduce((equity, { account_return }) => equity * (1 + (account_return ?? 0)), 1)
+        if (state.open === null)
+          expect(product / (state.equity || 1)).toBeCloseTo(state.equity === 0 ? 0 : 1, 9)
+      }),
+    )
+  })
+
+  test('come from a ledger that passes the audit', () => {
+    fc.assert(
+      fc.property(arbitraryInput, input => {
+        const { trades } = replay(input)
+        expect(auditLedger({ trades, bars: input.bars, costs: input.costs })).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each(REFERENCE)('agree for %s on synthetic bars', (_, strategy) => {
+    const bars = syntheticBars(6_000)
+    const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
+    const result = replay(input)
+    expect(result.trades.length).toBeGreaterThan(10)
+    expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
+  })
+
+  test.skipIf(realBars === null).each(REFERENCE)('agree for %s on the real bars', (_, strategy) => {
+    const bars = realBars!
+    const input = { strategy, bars, costs: COSTS, funding: everyEightHours(bars.t) }
+    const result = replay(input)
+    expect(compareMarks(result.daily, marksOf(input, result).daily)).toMatchObject({ agree: true })
+    expect(auditLedger({ trades: result.trades, bars, costs: COSTS })).toEqual([])
+  })
+})
+
+const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
+
+// As the exchanges do it, some milliseconds late now and then; the rate goes up and down with the count.
+function everyEightHours(times: Float64Array): Funding {
+  const count = Math.floor((times.at(-1)! - times[0]!) / (8 * HOUR_MS))
+  const t = Float64Array.from(
+    { length: count },
+    (_, i) => times[0]! + i * 8 * HOUR_MS + (i % 5 === 0 ? 3 : 0),
+  )
+  return { t, rate: Float64Array.from({ length: count }, (_, i) => ((i % 7) - 2) * 1e-4) }
+}
+
+describe('the comparison of two series of marks', () => {
+  const daily = (...values: number[]): Series => ({
+    period: 'daily',
+    first: DAY_0,
+    values: Float64Array.from(values),
+  })
+
+  test('agrees up to its bound and not beyond, and names the worst day', () => {
+    const engine = daily(0, 0.01, -0.02)
+    expect(compareMarks(engine, daily(0, 0.01, -0.02))).toEqual({
+      agree: true,
+      worst_day: DAY_0,
+      worst_difference: 0,
+    })
+    expect(compareMarks(engine, daily(0, 0.01 + DUAL_MARKS_BOUND * 0.9, -0.02))).toMatchObject({
+      agree: true,
+      worst_day: DAY_0 + 1,
+    })
+    expect(compareMarks(engine, daily(0, 0.01, -0.02 - DUAL_MARKS_BOUND * 1.1))).toMatchObject({
+      agree: false,
+      worst_day: DAY_0 + 2,
+    })
+  })
+
+  test('never agrees where one of the two is no number', () => {
+    for (const pair of [
+      [daily(0, Number.NaN, 0.5), daily(0, 0, 0)],
+      [daily(0, 0, 0), daily(0, Number.NaN, 0.5)],
+    ] as const) {
+      expect(compareMarks(...pair)).toMatchObject({ agree: false, worst_day: DAY_0 + 1 })
+    }
+  })
+
+  test('of empty series agrees, without a worst day', () => {
+    expect(compareMarks(daily(), daily())).toEqual({ agree: true, worst_day: null, worst_difference: 0 })
+  })
+
+  test('refuses series that do not cover the same days', () => {
+    expect(() => compareMarks(daily(0), daily(0, 0))).toThrow('from 2020-01-01 to 2020-01-02')
+    expect(() => compareMarks(daily(0), { ...daily(0), first: DAY_0 + 1 })).toThrow(
+      'must cover the same days',
+    )
+  })
+})

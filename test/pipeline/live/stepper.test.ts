@@ -1,0 +1,87 @@
+// Strategy modules on the threads of the live runner: what they do wrong is told, and harms no other.
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import { barAt } from '#core/replay/bars.ts'
+import { decisionHash } from '#core/replay/held.ts'
+import type { Book } from '#pipeline/book/book.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { createStepper } from '#pipeline/live/stepper.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
+
+const CLOSES = [100, 101, 102, 103, 104, 105]
+
+async function bookOf(modules: Readonly<Record<string, string>>): Promise<Book> {
+  const folder = await temporaryFolder()
+  const files = Object.entries(modules).map(([id, text]) => [join('strategies', `${id}.ts`), text])
+  await writeFiles(folder, {
+    'catalogue.yaml': catalogue(Object.keys(modules).map(aModule)),
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+    ...Object.fromEntries(files),
+  })
+  return readBook(folder)
+}
+
+function stepperOf(notes: string[] = [], stallMs = 1_000) {
+  const elapsedMs = () => performance.now()
+  const stepper = createStepper({ threads: 1, elapsedMs, note: note => notes.push(note), stallMs })
+  onTestFinished(() => stepper.close())
+  return stepper
+}
+
+const inputOf = (book: Book, i = 0) => ({ entry: book.strategies[i]!, funding: null })
+
+describe('a module on the threads of the live runner', () => {
+  test('steps from a state to the state of the replay, and leaves the one it was given alone', async () => {
+    const book = await bookOf({ oak: moduleText('oak') })
+    const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
+    const stepper = stepperOf()
+    const whole = await stepper.replay({ ...inputOf(book), bars, reportFromMs: 0 })
+    const firsts = { ...bars, t: bars.t.subarray(0, 2) }
+    let { state } = await stepper.replay({
+      ...inputOf(book),
+      bars: firsts,
+      reportFromMs: Number.POSITIVE_INFINITY,
+    })
+    const { ordersFromMs } = whole
+    for (let i = 2; i < CLOSES.length; i++) {
+      const given = structuredClone(state)
+      const stepped = await stepper.step({ ...inputOf(book), ordersFromMs, state, bar: barAt(bars, i) })
+      expect(state).toEqual(given)
+      state = stepped.state
+    }
+    expect(state).toEqual(whole.state)
+    expect(whole.days.at(-1)).toEqual({
+      openMs: (FIRST_DAY + CLOSES.length - 1) * DAY_MS,
+      hash: decisionHash(state),
+    })
+    expect(whole.reports[0]?.events[0]).toMatchObject({ kind: 'ordered', act: 'long' })
+  })
+
+  test('that never comes back is ended, and the next one runs', async () => {
+    const head = 'const hang = () => { for (;;) {} }'
+    const book = await bookOf({
+      oak: moduleText('oak', { head, body: 'init: hang,' }),
+      elm: moduleText('elm'),
+    })
+    const stepper = stepperOf()
+    const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
+    const hung = stepper.replay({ ...inputOf(book), bars, reportFromMs: 0 })
+    await expect(hung).rejects.toThrow('strategies/oak.ts: it made no progress for 1 s and was ended')
+    expect(await stepper.version(inputOf(book, 1))).toBe('1')
+  })
+
+  test('has no environment, and may not end the process', async () => {
+    const leave = 'process.exit(0)'
+    const book = await bookOf({
+      oak: moduleText('oak', { head: leave }),
+      elm: moduleText('elm', { head: 'if (Object.keys(process.env).length > 0) throw new Error("it sees")' }),
+    })
+    const stepper = stepperOf()
+    await expect(stepper.version(inputOf(book))).rejects.toThrow(
+      'strategies/oak.ts: it called process.exit()',
+    )
+    expect(await stepper.version(inputOf(book, 1))).toBe('1')
+  })
+})

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { parseIsoDate } from '#core/calendar.ts'
+import { privateKey } from '#core/contract/artifacts.ts'
+import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
+import { type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
+import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
+import { sha256 } from '#storage/digest.ts'
+import { openStore } from '#storage/open-store.ts'
+import { computeBook, TINY_BOOK, TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { aLedger, catalogue, csv, dailyBars, dailyReturns, nightOf, reported } from './night-book.ts'
+
+let snapshot: Snapshot
+
+beforeAll(async () => {
+  snapshot = (await computeBook(TINY_BOOK, { threads: 1 })).snapshot
+})
+
+const of = (id: string): StrategyData => strategyOf(snapshot, id)!
+
+const SNAPSHOT_FILE_NAMES = ['document', 'daily', 'weekly', 'trades', 'correlation'] as const
+
+/** The returns of a file, from a day on to another, by date. */
+async function returnsOf(id: string, from: string, to: string): Promise<number[]> {
+  const text = await readFile(join(TINY_BOOK, `returns/${id}.csv`), 'utf8')
+  const rows = text.trim().split('\n').slice(1)
+  return rows
+    .filter(row => row.slice(0, 10) >= from && row.slice(0, 10) <= to)
+    .map(row => Number(row.slice(11)))
+}
+
+describe('the night of the tiny book', () => {
+  test('gives the same bytes on one thread, on two and on three', async () => {
+    const one = encodeSnapshot(snapshot)
+    const three = encodeSnapshot((await computeBook(TINY_BOOK, { threads: 3 })).snapshot)
+    const onTwo = await openStore(inject('tinyStore').privateUrl)
+    for (const file of SNAPSHOT_FILE_NAMES) {
+      const two = await onTwo.read(privateKey(TINY_VERSION, SNAPSHOT_FILES[file]))
+      expect([file, sha256(three[file])]).toEqual([file, sha256(one[file])])
+      expect([file, two === null ? null : sha256(two)]).toEqual([file, sha256(one[file])])
+    }
+  })
+
+  test('keeps the order of the catalogue, and covers every day of any series', () => {
+    expect(snapshot.strategies.map(({ id }) => id)).toEqual(['ash', 'beech', 'elm', 'yew'])
+    expect(snapshot.dataset.window).toEqual({ from: '2024-01-01', to: '2025-02-22' })
+  })
+
+  test('says how far each history was verified: two computations, one audit, none', () => {
+    const states = snapshot.strategies.map(({ verification_state, marking }) => [verification_state, marking])
+    expect(states).toEqual([
+      ['dual_verified', 'marked'],
+      ['single_verified', 'marked'],
+      ['unverified', 'reported'],
+      ['unverified', 'reported'],
+    ])
+  })
+
+  test('begins a series with its inception, although its file begins earlier', async () => {
+    expect(of('elm').window).toEqual({ from: '2024-02-05', to: '2025-02-22' })
+    expect([...of('elm').daily.values]).toEqual(await returnsOf('elm', '2024-02-05', '2025-02-22'))
+    expect(of('ash').inception).toBe('2024-01-01')
+  })
+
+  test('counts and weighs the trades of the ledger as its rows say', () => {
+    const { figures, leverage_typical, leverage_max, trades } = of('beech')
+    // Rows 1, 2 and 4 gain, 3 and 5 lose, the last is open. The stop of the second is a fifth away: 0.01 / 0.2.
+    expect(figures.values).toMatchObject({ trade_count: 5, win_rate_pct: 60 })
+    expect([...trades.leverage]).toEqual([0.5, expect.closeTo(0.05, 5), 0.8, 0.4, 0.3])
+    expect(leverage_max).toBe(0.8)
+    expect(leverage_typical).toBe(0.45) // of six, the open one too: between 0.4 and 0.5
+  })
+
+  test('counts the one day without bars', () => {
+    expect(snapshot.strategies.map(({ days_without_bars }) => days_without_bars)).toEqual([1, 1, 0, 0])
+  })
+
+  test('correlates two strategies over the days that both have, as a plain sum does', async () => {
+    const elm = await returnsOf('elm', '2024-02-05', '2025-02-22')
+    const ash = [...of('ash').daily.values].slice(parseIsoDate('2024-02-05')! - of('ash').daily.first)
+    const { rho, overlap, size } = snapshot.correlation.daily
+    expect(rho[2]).toBeCloseTo(pearson(ash, elm), 12)
+    expect([rho[2], overlap[2]]).toEqual([rho[2 * size], elm.length])
+  })
+})
+
+function pearson(x: readonly number[], y: readonly number[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const product = (a: readonly number[], b: readonly number[]) =>
+    mean(a.map((value, i) => (value - mean(a)) * (b[i]! - mean(b))))
+  return product(x, y) / Math.sqrt(product(x, x) * product(y, y))
+}
+
+test('a position of half the account moves it by half of the price, from day to day', async () => {
+  // In at 100 on the 3rd, at closes of 110, 120 and 90 marked, out at 90 on the 6th: 1.05, 1.10, 0.95.
+  const closes = [100, 100, 110, 120, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90]
+  const { snapshot: hand } = await nightOf({
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(closes),
+    'ledgers/birch.csv': csv(
+      'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+      'long,2024-01-03T00:00:00Z,100,2024-01-06T00:00:00Z,90,signal,0.5',
+    ),
+    'returns/cedar.csv': dailyReturns([0, 0.01, -0.02, 0.03, ...Array<number>(10).fill(0)]),
+    'catalogue.yaml': catalogue([aLedger('birch'), reported('cedar')]),
+  })
+  const birch = strategyOf(hand, 'birch')!
+  const expected = [0, 0, 0.05, 1.1 / 1.05 - 1, 0.95 / 1.1 - 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  expect([...birch.daily.values]).toEqual(expected.map(value => expect.closeTo(value, 12)))
+  expect([...birch.weekly.values]).toEqual([expect.closeTo(-0.05, 12), 0])
+  expect(birch.figures.values).toMatchObject({
+    net_return_pct: expect.closeTo(-5, 10),
+    max_drawdown_pct: expect.closeTo((0.95 / 1.1 - 1) * 100, 10),
+    trade_count: 1,
+    win_rate_pct: 0,
+  })
+  expect([...birch.trades.account_return]).toEqual([expect.closeTo(-0.05, 12)])
+  expect([...birch.trades.notional_return]).toEqual([expect.closeTo(-0.1, 12)])
+  const halves = expected.map((value, i) => (value + [0, 0.01, -0.02, 0.03][i]!) / 2)
+  const both = halves.slice(0, 4).reduce((equity, value) => equity * (1 + value), 1) * (1 + expected[4]! / 2)
+  expect(hand.book.values.net_return_pct).toBeCloseTo((both - 1) * 100, 10)
+})

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts'
+import type { Night } from '#pipeline/night/compute-snapshot.ts'
+import {
+  aLedger,
+  catalogue,
+  csv,
+  dailyBars,
+  dailyReturns,
+  nightOf,
+  problemsOfNight,
+  reported,
+} from './night-book.ts'
+
+/** Of 2024-01-01 to 2024-01-14; each day opens where the one before closed. */
+const CLOSES = [100, 100, 110, 120, 90, 90, 90, 90, 90, 100, 100, 100, 100, 100]
+const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES) }
+
+const ledger = (...rows: readonly string[]): string =>
+  csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return', ...rows)
+
+/** `01-03` of the hand-made month. */
+const at = (day: string): string => `2024-${day}T00:00:00Z`
+
+const LEDGERS: Readonly<Record<string, string>> = {
+  by_leverage: ledger(`long,${at('01-03')},100,${at('01-05')},120,signal,0.5,,`),
+  by_stop: ledger(`long,${at('01-03')},100,${at('01-05')},120,target,,80,`),
+  by_result: ledger(`long,${at('01-03')},100,${at('01-05')},120,time,,,0.06`),
+  booked_whole: ledger(`long,${at('01-02')},100,${at('01-03')},100,signal,,,0.004`),
+  still_open: ledger(`long,${at('01-10')},90,,,,1,,`),
+  ruined: ledger(
+    `long,${at('01-04')},110,${at('01-07')},90,signal,6,,`,
+    `long,${at('01-08')},90,${at('01-09')},90,signal,1,,`,
+  ),
+  later: ledger(
+    `long,${at('01-03')},100,${at('01-05')},120,signal,1,,`,
+    `long,${at('01-10')},90,${at('01-11')},100,signal,0.9,,`,
+  ),
+  idle: ledger(),
+}
+
+let night: Night
+
+beforeAll(async () => {
+  const ids = Object.keys(LEDGERS)
+  night = await nightOf({
+    ...BARS,
+    ...Object.fromEntries(ids.map(id => [`ledgers/${id}.csv`, LEDGERS[id]!])),
+    'returns/elm.csv': dailyReturns([0.01, -0.02, 0.03, 0.01]),
+    'ledgers/elm.csv': ledger(
+      `short,${at('01-01')},100,${at('01-02')},100,signal,,,0.05`,
+      `short,${at('01-02')},100,${at('01-03')},999,signal,,,-0.02`,
+      `short,${at('01-03')},100,${at('01-20')},90,signal,,,0.5`,
+    ),
+    'returns/dead.csv': dailyReturns([0.01, -1, ...Array<number>(10).fill(0)]),
+    'returns/fresh.csv': dailyReturns(Array<number>(13).fill(0)),
+    'catalogue.yaml': catalogue([
+      ...ids.map(id => (id === 'later' ? { ...aLedger(id), inception: '2024-01-06' } : aLedger(id))),
+      reported('elm'),
+      reported('dead'),
+      reported('fresh'),
+    ]),
+  })
+})
+
+const of = (id: string): StrategyData => strategyOf(night.snapshot, id)!
+const dailyOf = (id: string): number[] => [...of(id).daily.values]
+const near = (values: readonly number[]) => values.map(value => expect.closeTo(value, 12))
+const zeros = (count: number): number[] => Array<number>(count).fill(0)
+
+describe('a ledger is marked at each close', () => {
+  test('by the leverage that it gives', () => {
+    expect(dailyOf('by_leverage')).toEqual(near([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
+    expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
+  })
+
+  test('by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
+    expect(of('by_stop').leverage_max).toBeCloseTo(0.1, 12)
+    expect(dailyOf('by_stop')).toEqual(near([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
+  })
+
+  test('by the leverage that its result gives: 0.06 of a gain of a fifth', () => {
+    expect(of('by_result').leverage_max).toBeCloseTo(0.3, 12)
+    expect(dailyOf('by_result')).toEqual(near([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
+  })
+
+  test('and where no leverage can be told, the result is booked whole at the exit and the history says so', () => {
+    expect(dailyOf('booked_whole')).toEqual(near([0, 0, 0.004, ...zeros(11)]))
+    expect(of('booked_whole')).toMatchObject({
+      marking: 'realised',
+      leverage_typical: null,
+      leverage_max: null,
+    })
+    expect([...of('booked_whole').trades.leverage]).toEqual([Number.NaN])
+  })
+
+  test('an open trade with it, which is in no ledger and no trade statistic', () => {
+    expect(dailyOf('still_open')).toEqual(near([...zeros(9), 1 / 9, ...zeros(4)]))
+    expect(of('still_open').trades.entry_time).toHaveLength(0)
+    expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
+  })
+
+  test('from its inception on: what ended before is not published', () => {
+    const { window, trades, figures } = of('later')
+    expect(window).toEqual({ from: '2024-01-06', to: '2024-01-14' })
+    expect([...trades.entry_time]).toEqual([Date.parse(at('01-10'))])
+    expect(figures.values.net_return_pct).toBeCloseTo(10, 10)
+  })
+
+  test('and one without a trade yet is flat', () => {
+    expect(dailyOf('idle')).toEqual(zeros(14))
+    expect(of('idle').verification_state).toBe('single_verified')
+  })
+})
+
+test('an account that is ruined loses all on that day, nothing after it, and the operator is told that, and of returns that end early', () => {
+  const before = 1 + 6 * (120 / 110 - 1)
+  expect(dailyOf('ruined')).toEqual(near([0, 0, 0, before - 1, -1, ...zeros(9)]))
+  const { trades } = of('ruined')
+  expect([...trades.account_return]).toEqual([-1])
+  expect(wordAt(trades.exit_reason, 0)).toBe('liquidation')
+  expect(night.notices).toEqual([
+    'ruined: the account was ruined; 1 later trade of its ledger did not happen',
+    'elm: its reported returns end on 2024-01-04, 10 days before the window',
+    'dead: its reported returns end on 2024-01-12, 2 days before the window',
+  ])
+})
+
+describe('reported returns', () => {
+  test('are published as they are, with a window of their own', () => {
+    expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
+    expect(of('elm')).toMatchObject({
+      marking: 'reported',
+      verification_state: 'unverified',
+      window: { from: '2024-01-01', to: '2024-01-04' },
+    })
+  })
+
+  test('take from the ledger beside them the trade statistics alone, of trades that ended in the window', () => {
+    expect([...of('elm').trades.account_return]).toEqual([0.05, -0.02])
+    expect(of('elm').figures.values).toMatchObject({ trade_count: 2, win_rate_pct: 50 })
+  })
+
+  test('of a day that lost everything end the account', () => {
+    expect(of('dead').figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
+  })
+})
+
+test('every trade that cannot have happened is named with the row of its file, whatever the order of the rows', async () => {
+  const bad = {
+    'ledgers/fills.csv': ledger(
+      `long,${at('01-09')},90,${at('01-10')},250,signal,1,,`,
+      `long,${at('01-03')},100,${at('01-04')},110,signal,1,,`,
+      `long,${at('01-02')},55,${at('01-03')},100,signal,1,,`,
+    ),
+    'ledgers/stops.csv': ledger(
+      `long,${at('01-02')},100,${at('01-03')},100,signal,1,101,`,
+      `short,${at('01-03')},100,${at('01-09')},90,signal,1,115,`,
+    ),
+    'ledgers/tight.csv': ledger(
+      `long,${at('01-03')},100,${at('01-04')},110,signal,,80,`,
+      `long,${at('01-04')},110,${at('01-05')},120,signal,,109.99,`,
+      `short,${at('01-05')},120,${at('01-06')},90,signal,,120.01,`,
+    ),
+    'ledgers/early.csv': ledger(`long,2023-12-30T00:00:00Z,100,${at('01-03')},100,signal,1,,`),
+  }
+  const problems = await problemsOfNight({
+    ...BARS,
+    ...bad,
+    'catalogue.yaml': catalogue(['fills', 'stops', 'tight', 'early'].map(aLedger)),
+  })
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^ledgers\/fills\.csv:4: the trade has its entry at 55, outside the bar at 2024-01-02/,
+    ),
+    expect.stringMatching(/^ledgers\/fills\.csv:2: .*exit at 250, outside the bar at 2024-01-10/),
+    expect.stringMatching(/^ledgers\/stops\.csv:2: .*stop at 101, which must be below the entry/),
+    expect.stringMatching(/^ledgers\/stops\.csv:2: .*goes on after the bar at 2024-01-02.*its stop 101/),
+    expect.stringMatching(/^ledgers\/stops\.csv:3: .*goes on after the bar at 2024-01-04.*its stop 115/),
+    expect.stringMatching(
+      /^ledgers\/tight\.csv:3: the trade has its stop 109\.99 so near to its entry 110 .* cap of 15/,
+    ),
+    expect.stringMatching(/^ledgers\/tight\.csv:4: .*stop 120\.01 so near to its entry 120 .* cap of 15/),
+    expect.stringMatching(/^ledgers\/early\.csv:2: .*entry at 2023-12-30T00:00:00Z, where there is no bar/),
+  ])
+})
+
+test('a series that begins after the last public day is told by its id, at its line in the catalogue', async () => {
+  const problems = await problemsOfNight({
+    ...BARS,
+    'ledgers/idle.csv': ledger(),
+    'returns/new.csv': dailyReturns([0.01], 19_723 + 40),
+    'catalogue.yaml': catalogue([aLedger('idle'), reported('new')]),
+  })
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^catalogue\.yaml:1:\d+: new: its series begins on 2024-02-10, after the last public day 2024-01-14: take it out/,
+    ),
+  ])
+})

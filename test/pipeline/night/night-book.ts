@@ -1,0 +1,95 @@
+// Books of a few days, written for one test each: prices and trades whose results can be told by hand.
+import { toIsoDate } from '#core/calendar.ts'
+import { BookError, formatProblem } from '#pipeline/book/problem.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { computeSnapshot, type Night, type NightOptions } from '#pipeline/night/compute-snapshot.ts'
+import { withFiles } from '#test/support/temporary-folder.ts'
+
+/** Monday 2024-01-01. */
+export const FIRST_DAY = 19_723
+
+export const NIGHT_VERSION = '2024-02-01T00:15:00Z'
+
+type Fields = Readonly<Record<string, string | number | boolean>>
+
+/** A catalogue without costs: what a trade makes is what its prices say. */
+export const catalogue = (strategies: readonly Fields[], service: Fields = {}): string =>
+  JSON.stringify({
+    service: {
+      name: 'Hand',
+      methodology_url: 'https://example.org/method',
+      data_source: 'prices made by hand',
+      engine: 'highwater',
+      ...service,
+    },
+    defaults: { commission_bps_per_side: 0, slippage_ticks: 0 },
+    strategies: strategies.map(strategy => ({ name: 'A strategy', base_risk_pct: 0.02, ...strategy })),
+  })
+
+/** Daily bars with these closes, from `FIRST_DAY` on; each opens where the one before closed. */
+export function dailyBars(closes: readonly number[], first = FIRST_DAY): string {
+  const rows = closes.map((close, i) => {
+    const open = closes[i - 1] ?? close
+    return `${toIsoDate(first + i)}T00:00:00Z,${open},${Math.max(open, close)},${Math.min(open, close)},${close},1`
+  })
+  return csv('t,o,h,l,c,v', ...rows)
+}
+
+/** Daily returns as reported, from `FIRST_DAY` on. */
+export const dailyReturns = (values: readonly number[], first = FIRST_DAY): string =>
+  csv('t,ret', ...values.map((value, i) => `${toIsoDate(first + i)},${value}`))
+
+/** A table: its header and its rows. */
+export const csv = (...lines: readonly string[]): string => lines.map(line => `${line}\n`).join('')
+
+/** A module of the id that holds a long from the first bar on, with a stop far away; `changes` are source text. */
+export const moduleText = (id: string, changes: { readonly head?: string; readonly body?: string } = {}) => `
+${changes.head ?? ''}
+export const strategy = {
+  id: '${id}',
+  version: '1',
+  timeframeMs: 86_400_000,
+  warmupBars: 0,
+  baseRisk: 0.02,
+  init: () => ({}),
+  onBar: (state, bar, position) => position === null ? { act: 'long', stop: bar.c / 2 } : null,
+  ${changes.body ?? ''}
+}
+`
+
+export const aModule = (id: string): Fields => ({ id, source: 'module', timeframe: '1d' })
+export const aLedger = (id: string): Fields => ({ id, source: 'ledger' })
+export const reported = (id: string): Fields => ({ id, source: 'returns' })
+
+/** The night of a book on one thread, whatever the age of its bars. */
+export async function nightOf(
+  files: Readonly<Record<string, string>>,
+  options: Partial<NightOptions> = {},
+): Promise<Night> {
+  return withFiles(files, async folder =>
+    computeSnapshot(await readBook(folder), {
+      version: NIGHT_VERSION,
+      nowMs: 0,
+      asOf: null,
+      allowStale: true,
+      threads: 1,
+      progress: () => {},
+      elapsedMs: () => performance.now(),
+      ...options,
+    }),
+  )
+}
+
+/** Everything that is wrong with a book, as the operator reads it; empty where its night is sound. */
+export async function problemsOfNight(
+  files: Readonly<Record<string, string>>,
+  options: Partial<NightOptions> = {},
+): Promise<string[]> {
+  try {
+    await nightOf(files, options)
+    return []
+  } catch (error) {
+    if (!(error instanceof BookError)) throw error
+    return error.problems.map(formatProblem)
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { strategyOf, wordAt } from '#core/dataset/snapshot.ts'
+import { aModule, catalogue, csv, dailyBars, moduleText, nightOf } from './night-book.ts'
+
+test('what an operator should know of a module and that is no fault is a notice, and the night goes on', async () => {
+  const { snapshot, notices } = await nightOf({
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 100, 100, 101, 102, 103]),
+    // Over the cap of 15: 0.02 of the equity over a stop at a thousandth.
+    'strategies/greedy.ts': moduleText('greedy', {
+      body: `onBar: (state, bar) => ({ act: 'long', stop: bar.c * 0.999 }),`,
+    }),
+    'strategies/sound.ts': moduleText('sound'),
+    'catalogue.yaml': catalogue([aModule('greedy'), aModule('sound')]),
+  })
+  expect(notices).toEqual(['greedy: entries refused because they were over the leverage cap: 6'])
+  expect([...strategyOf(snapshot, 'greedy')!.daily.values]).toEqual([0, 0, 0, 0, 0, 0])
+})
+
+test('a module that ruins its account is published with the ruin, and the operator is told', async () => {
+  const { snapshot, notices } = await nightOf({
+    // The fourth bar opens at less than half: a long of ten times the account has lost more than all of it.
+    'bars/BTCUSDT-PERP/1d.csv': csv(
+      't,o,h,l,c,v',
+      '2024-01-01T00:00:00Z,100,100,100,100,1',
+      '2024-01-02T00:00:00Z,100,100,100,100,1',
+      '2024-01-03T00:00:00Z,100,100,100,100,1',
+      '2024-01-04T00:00:00Z,45,45,45,45,1',
+      '2024-01-05T00:00:00Z,45,90,45,90,1',
+    ),
+    'strategies/bold.ts': moduleText('bold', {
+      body: `baseRisk: 0.1, onBar: (state, bar, position) => position ? null : { act: 'long', stop: bar.c * 0.99 },`,
+    }),
+    'catalogue.yaml': catalogue([{ ...aModule('bold'), base_risk_pct: 0.1 }]),
+  })
+  const bold = strategyOf(snapshot, 'bold')!
+  expect(notices).toEqual(['bold: the account was ruined; its returns are 0 from then on'])
+  expect([...bold.daily.values]).toEqual([0, 0, 0, -1, 0])
+  expect(wordAt(bold.trades.exit_reason, 0)).toBe('liquidation')
+  expect(bold.figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
+})

@@ -1,0 +1,147 @@
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  activateClient,
+  createClient,
+  entitleClient,
+  findClient,
+  getClient,
+  listClients,
+  suspendClient,
+} from '#signals/clients/clients.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import { clientKey } from '#signals/redis/keys.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+const ACME = {
+  id: 'acme',
+  tier: 'gold',
+  status: 'pending',
+  aliases: [],
+  program: false,
+  created_at: '2026-11-21T00:00:05Z',
+}
+
+describe('a new client', () => {
+  test('waits for its activation and may see nothing', async () => {
+    expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
+    expect(await getClient(redis, 'acme')).toEqual(ACME)
+    expect(await listClients(redis)).toEqual([ACME])
+  })
+
+  test('is made once: another under the same id is refused and changes nothing', async () => {
+    await createClient(redis, 'acme', 'gold', NOW_MS)
+    const second = createClient(redis, 'acme', 'silver', NOW_MS + 60_000)
+    await expect(second).rejects.toMatchObject({ code: 'conflict' })
+    expect(await getClient(redis, 'acme')).toEqual(ACME)
+  })
+
+  test('made again after a lost reply is the same client', async () => {
+    await createClient(redis, 'acme', 'gold', NOW_MS)
+    expect(await createClient(redis, 'acme', 'gold', NOW_MS)).toEqual(ACME)
+  })
+
+  test.each(['', 'Acme', '-acme', 'a b', 'a:b', 'é', 'a'.repeat(65)])('cannot be called %j', async id => {
+    await expect(createClient(redis, id, 'gold', NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
+    await expect(createClient(redis, 'acme', id, NOW_MS)).rejects.toMatchObject({ code: 'validation_error' })
+    expect(await listClients(redis)).toEqual([])
+  })
+})
+
+describe('an account', () => {
+  test('is switched on and off again', async () => {
+    await createClient(redis, 'acme', 'gold', NOW_MS)
+    expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
+    expect(await suspendClient(redis, 'acme')).toEqual(ACME)
+    expect(await findClient(redis, 'acme')).toEqual(ACME)
+  })
+
+  test('that nobody has made cannot be changed, and is not made by trying', async () => {
+    await expect(activateClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(suspendClient(redis, 'ghost')).rejects.toThrow("no client 'ghost'")
+    const entitled = entitleClient(redis, 'ghost', { program: true }, PROGRAM_ALIAS)
+    await expect(entitled).rejects.toMatchObject({ code: 'not_found' })
+    await expect(findClient(redis, 'ghost')).rejects.toMatchObject({ code: 'not_found' })
+    expect(await getClient(redis, 'ghost')).toBeNull()
+    expect(await redis.keys('*')).toEqual([])
+  })
+})
+
+describe('an entitlement', () => {
+  beforeEach(() => createClient(redis, 'acme', 'gold', NOW_MS))
+
+  test('is replaced, added to and taken from, sorted and without repetition', async () => {
+    const entitle = (change: Parameters<typeof entitleClient>[2]) =>
+      entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
+    expect(await entitle({ aliases: ['birch', 'alder', 'birch'] })).toMatchObject({
+      aliases: ['alder', 'birch'],
+    })
+    expect(await entitle({ add: ['cedar'], remove: ['alder'] })).toMatchObject({
+      aliases: ['birch', 'cedar'],
+    })
+    expect(await entitle({ program: true })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
+    expect(await entitle({ remove: ['elm'] })).toMatchObject({ aliases: ['birch', 'cedar'], program: true })
+    expect(await entitle({ aliases: [], program: false })).toMatchObject({ aliases: [], program: false })
+    expect(await getClient(redis, 'acme')).toEqual(ACME)
+  })
+
+  test('is never the alias of the program, nor anything that cannot be one', async () => {
+    for (const alias of [PROGRAM_ALIAS, 'Alder', '']) {
+      for (const change of [{ aliases: [alias] }, { add: [alias] }]) {
+        const refused = entitleClient(redis, 'acme', change, PROGRAM_ALIAS)
+        await expect(refused).rejects.toMatchObject({ code: 'validation_error' })
+      }
+    }
+    expect(await getClient(redis, 'acme')).toEqual(ACME)
+  })
+
+  test('is bounded', async () => {
+    const many = Array.from({ length: 1_001 }, (_, i) => `s${i}`)
+    await expect(entitleClient(redis, 'acme', { aliases: many }, PROGRAM_ALIAS)).rejects.toThrow(
+      '1001 aliases',
+    )
+    const { aliases } = await entitleClient(redis, 'acme', { aliases: many.slice(1) }, PROGRAM_ALIAS)
+    expect(aliases).toHaveLength(1_000)
+  })
+
+  test('given by several at the same moment is lost to none of them', async () => {
+    const added = Array.from({ length: 8 }, (_, i) => `s${i}`)
+    await Promise.all([
+      ...added.map(alias => entitleClient(redis, 'acme', { add: [alias] }, PROGRAM_ALIAS)),
+      activateClient(redis, 'acme'),
+    ])
+    expect(await getClient(redis, 'acme')).toEqual({ ...ACME, status: 'active', aliases: added })
+  })
+})
+
+describe('the list of clients', () => {
+  test('is sorted and complete', async () => {
+    const ids = Array.from({ length: 1_203 }, (_, i) => `c${String(i).padStart(4, '0')}`)
+    await Promise.all(ids.toReversed().map(id => createClient(redis, id, 'gold', NOW_MS)))
+    expect((await listClients(redis)).map(({ id }) => id)).toEqual(ids)
+  })
+
+  test('does not guess at a record that was spoilt', async () => {
+    await createClient(redis, 'acme', 'gold', NOW_MS)
+    await redis.hset(clientKey('acme'), 'status', 'maybe')
+    await expect(listClients(redis)).rejects.toThrow('status')
+  })
+})
+
+test('without Redis everything says so', async () => {
+  const gone = await server.connect()
+  gone.disconnect()
+  await expect(createClient(gone, 'acme', 'gold', NOW_MS)).rejects.toThrow(RedisDownError)
+  await expect(listClients(gone)).rejects.toThrow(RedisDownError)
+})

@@ -1,0 +1,137 @@
+// What a client waits for its signals, read from what the workers have written.
+import fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { drainClient } from '#signals/delivery/drain.ts'
+import { type DeliveryState, owe } from '#signals/delivery/ledger.ts'
+import { replayFrom } from '#signals/delivery/replay.ts'
+import { ledgerKey } from '#signals/redis/keys.ts'
+import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
+import { offlineOrders, operatorClient, operatorParts } from '../../support/signals/operator.ts'
+import { commitMany, fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+const NOTHING = { deliveries: 0, firstAttempt: null, acknowledged: null }
+
+/** Three signals, relayed at once; a worker begins after 20 ms, and the receiver takes 30 ms and refuses the second one once. */
+async function playThree() {
+  await addSubscriber(redis, 'acme', 'https://hooks.example.org/in')
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+  const world = madeWorld(redis, ({ signal, attempt }) => {
+    world.clock.ms += 30
+    return signal.seq === 2 && attempt === 1 ? failed() : delivered()
+  })
+  await relayAll(redis, world.parts.now)
+  world.clock.ms += 20
+  await drainClient(world.parts, 'acme', 'slow')
+  world.clock.ms = NOW_MS + 2_000
+  await drainClient(world.parts, 'acme', 'slow')
+  return world
+}
+
+describe('the latency of a client', () => {
+  test('counts from the log to the first attempt and to the acknowledgement, retries included', async () => {
+    await playThree()
+    expect(await readLatency(redis, 'acme')).toEqual({
+      deliveries: 3,
+      firstAttempt: { p50: 50, p99: 80, max: 80 },
+      acknowledged: { p50: 110, p99: 2_030, max: 2_030 },
+    })
+  })
+
+  test('is nothing before anything was delivered, and leaves out what is owed', async () => {
+    expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
+    const seq = await fire(redis, 'a', 'alder')
+    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], NOW_MS)
+    expect(await readLatency(redis, 'acme')).toEqual(NOTHING)
+  })
+
+  test('leaves out what was replayed: the second round waited for the operator', async () => {
+    const { parts, clock } = await playThree()
+    clock.ms += 86_400_000
+    const queue = { wake: async () => {} }
+    await replayFrom({ redis, queue, now: parts.now, onProgress: () => {} }, 'acme', 2)
+    await drainClient(parts, 'acme', 'slow')
+    const wait = { p50: 50, p99: 50, max: 50 }
+    expect(await readLatency(redis, 'acme')).toEqual({
+      deliveries: 1,
+      firstAttempt: { p50: 20, p99: 20, max: 20 },
+      acknowledged: wait,
+    })
+  })
+
+  test('is that of the newest deliveries, found between those of other clients', async () => {
+    const count = 2_100 // of three numbers two are its own: the newest thousand begin at 601
+    await commitMany(
+      redis,
+      Array.from({ length: count }, (_, i) => ({ content: signalContent(`s${i}`), onlyFor: null })),
+    )
+    const pipeline = redis.pipeline()
+    for (let seq = 1; seq <= count; seq++) {
+      if (seq % 3 === 0) continue
+      pipeline.hset(ledgerKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
+    }
+    await pipeline.exec()
+    const spread = { p50: 1_349, p99: 2_084, max: 2_099 }
+    expect(await readLatency(redis, 'acme')).toEqual({
+      deliveries: MOST_MEASURED,
+      firstAttempt: { p50: 0, p99: 0, max: 0 },
+      acknowledged: spread,
+    })
+  })
+
+  test('is in what the operator is told of the client', async () => {
+    await playThree()
+    const { json } = await operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))(
+      'GET',
+      '/ops/clients/acme',
+    )
+    const latency = {
+      deliveries: 3,
+      first_attempt_ms: { p50: 50, p99: 80, max: 80 },
+      acknowledged_ms: { p50: 110, p99: 2_030, max: 2_030 },
+    }
+    expect(json).toMatchObject({ data: { latency } })
+  })
+})
+
+const stateOf = (waitMs: number): DeliveryState => ({
+  status: 'delivered',
+  prev: 0,
+  attempts: 1,
+  round: 1,
+  owed_at: NOW_MS,
+  first_attempt_at: NOW_MS,
+  settled_at: NOW_MS + waitMs,
+})
+
+test('a percentile is one of the values, and not below so many of them', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(100_000), { minLength: 1, maxLength: 300 }), values => {
+      const spread = spreadOf(values)!
+      const notAbove = (limit: number) => values.filter(value => value <= limit).length / values.length
+      const below = (limit: number) => values.filter(value => value < limit).length / values.length
+      for (const [value, share] of [
+        [spread.p50, 0.5],
+        [spread.p99, 0.99],
+        [spread.max, 1],
+      ] as const) {
+        expect(values).toContain(value)
+        expect(notAbove(value)).toBeGreaterThanOrEqual(share)
+        expect(below(value)).toBeLessThan(share)
+      }
+    }),
+  )
+  expect(spreadOf([])).toBeNull()
+})

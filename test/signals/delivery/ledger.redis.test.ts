@@ -1,0 +1,210 @@
+// The ledger on a real Redis: what is owed is owed until it is settled, whoever crashes in between.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Attempt,
+  overdueClients,
+  owe,
+  oweAgain,
+  owedCount,
+  readAttempts,
+  readDelivery,
+  readLedger,
+} from '#signals/delivery/ledger.ts'
+import { type Due, type Settlement, settle, take } from '#signals/delivery/work.ts'
+import { flightKey } from '#signals/redis/keys.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+
+const NOW = 1_000_000
+const MOST = 100
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+const ME = { client: 'acme', token: 'me', flightMs: 20_000 }
+const OTHER = { ...ME, token: 'other' }
+
+const debts = (seq: number, ...clients: readonly string[]) =>
+  clients.map(client => ({ client, signals: [{ seq, prev: 0 }] }))
+
+const attempt = (more: Partial<Attempt> = {}): Attempt => ({
+  at: NOW,
+  n: 1,
+  ok: true,
+  status: 200,
+  reason: null,
+  first_byte_ms: 5,
+  total_ms: 6,
+  excerpt: '',
+  ...more,
+})
+
+const done = ({ state }: Due): Settlement => ({
+  state: { ...state, status: 'delivered', attempts: 1, settled_at: NOW },
+  dueMs: null,
+  attempt: attempt(),
+  webhook: null,
+})
+
+const retried = ({ state }: Due, dueMs: number): Settlement => ({
+  state: { ...state, attempts: 1 },
+  dueMs,
+  attempt: attempt({ ok: false }),
+  webhook: null,
+})
+
+/** Takes a client that must be owed something. */
+async function taken(): Promise<Due> {
+  const found = await take(redis, ME, NOW)
+  if (found.kind !== 'send') throw new Error(`expected a signal, got ${found.kind}`)
+  return found
+}
+
+describe('a signal that is owed', () => {
+  test('is owed once, however often the relay says so', async () => {
+    expect(await owe(redis, debts(1, 'acme', 'bolt'), NOW)).toEqual(['acme', 'bolt'])
+    await owe(redis, [{ client: 'acme', signals: [{ seq: 3, prev: 1 }] }], NOW)
+    await owe(redis, debts(3, 'acme', 'bolt'), NOW + 5)
+    expect(await owedCount(redis, 'acme')).toBe(2)
+    expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'owed', prev: 1, owed_at: NOW })
+    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ prev: 0, attempts: 0, round: 1 })
+    expect((await readLedger(redis, 3)).size).toBe(2)
+    expect(await readDelivery(redis, 2, 'acme')).toBeNull()
+  })
+
+  test('is called for where nobody is called already, and again where a relay died before it called', async () => {
+    expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual(['acme'])
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual(['acme'])
+    await taken()
+    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(3, 'acme'), NOW)).toEqual([])
+  })
+
+  test('is owed together with others, and only what is new of them', async () => {
+    await owe(redis, debts(2, 'acme'), NOW)
+    const signals = [1, 2, 3].map(seq => ({ seq, prev: seq - 1 }))
+    const both = ['acme', 'bolt'].map(client => ({ client, signals }))
+    expect(await owe(redis, both, NOW + 5)).toEqual(['acme', 'bolt']) // for the second it is owed, and maybe not called for
+    expect(await owedCount(redis, 'acme')).toBe(3)
+    expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 0, owed_at: NOW })
+    expect(await readDelivery(redis, 3, 'bolt')).toMatchObject({ prev: 2, owed_at: NOW + 5 })
+  })
+
+  test('is not owed again after it was delivered', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    await settle(redis, ME, due, done(due), NOW, null)
+    expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual([])
+    expect(await owedCount(redis, 'acme')).toBe(0)
+    expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt()])
+  })
+
+  test('is found overdue by whoever looks for what the queue has lost', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    expect(await overdueClients(redis, NOW - 1, MOST)).toEqual([])
+    expect(await overdueClients(redis, NOW, MOST)).toEqual(['acme'])
+    await taken()
+    expect(await overdueClients(redis, NOW + ME.flightMs - 1, MOST)).toEqual([])
+    expect(await overdueClients(redis, NOW + ME.flightMs, MOST)).toEqual(['acme'])
+  })
+})
+
+describe('a client', () => {
+  test('is one worker’s at a time, and gets its signals by number and not as text', async () => {
+    for (const seq of [9, 10, 11]) await owe(redis, debts(seq, 'acme'), NOW)
+    const due = await taken()
+    expect(due.seq).toBe(9)
+    expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'busy' })
+    expect(await settle(redis, ME, due, done(due), NOW, null)).toMatchObject({
+      isCurrent: true,
+      next: { seq: 10 },
+    })
+  })
+
+  test('is free again in the same step in which nothing more is found due', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    const { next } = await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
+    expect(next).toEqual({ kind: 'free', atMs: NOW + 500 })
+    expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'free', atMs: NOW + 500 })
+    expect(await overdueClients(redis, NOW + 499, MOST)).toEqual([])
+    expect(await overdueClients(redis, NOW + 500, MOST)).toEqual(['acme'])
+  })
+
+  test('that is owed nothing is looked for no more', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
+    expect(await overdueClients(redis, NOW * 2, MOST)).toEqual([])
+  })
+
+  test('of a worker that was silent for too long is another’s, and the first one is told', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    await redis.del(flightKey('acme')) // as its expiry does
+    expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 1 })
+    const late = await settle(redis, ME, due, done(due), NOW, null)
+    expect(late).toEqual({ isCurrent: true, next: { kind: 'lost' } })
+    expect(await redis.get(flightKey('acme'))).toBe('other')
+    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered' })
+  })
+
+  test('that is let go is looked at again at the time that was said', async () => {
+    for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
+    const due = await taken()
+    const { next } = await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
+    expect(next).toEqual({ kind: 'left' })
+    expect(await overdueClients(redis, NOW + 14_999, MOST)).toEqual([])
+    expect(await overdueClients(redis, NOW + 15_000, MOST)).toEqual(['acme'])
+    expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 2 })
+  })
+})
+
+describe('what came of a try', () => {
+  test('can be written again after a lost reply, and stands there once', async () => {
+    for (const seq of [1, 2]) await owe(redis, debts(seq, 'acme'), NOW)
+    const due = await taken()
+    await settle(redis, ME, due, done(due), NOW, null)
+    const again = await settle(redis, ME, due, done(due), NOW, null)
+    expect(again).toMatchObject({ isCurrent: true, next: { seq: 2 } })
+    expect(await readAttempts(redis, 1, 'acme')).toHaveLength(1)
+  })
+
+  test('is not what a replay waits for: a signal that was replayed meanwhile stays owed', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
+    const { isCurrent, next } = await settle(redis, ME, due, done(due), NOW + 20, null)
+    expect(isCurrent).toBe(false)
+    expect(next).toMatchObject({ kind: 'send', seq: 1, state: { round: 2, attempts: 0 } })
+    expect(await readAttempts(redis, 1, 'acme')).toHaveLength(1)
+  })
+})
+
+describe('a replay', () => {
+  test('owes a delivered signal once more, from its first attempt on', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    await settle(redis, ME, due, done(due), NOW, null)
+    await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW + 10)
+    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'owed', attempts: 0, round: 2 })
+    expect(await owedCount(redis, 'acme')).toBe(1)
+  })
+
+  test('of a signal that waits for another try makes it due now, and owes it once', async () => {
+    await owe(redis, debts(1, 'acme'), NOW)
+    const due = await taken()
+    await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
+    await oweAgain(redis, 'acme', [{ seq: 1, prev: 0 }], NOW)
+    expect(await owedCount(redis, 'acme')).toBe(1)
+    expect(await taken()).toMatchObject({ seq: 1, state: { attempts: 0, round: 2 } })
+  })
+})

@@ -1,0 +1,184 @@
+// The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
+import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
+import { giveBackLease } from '#signals/delivery/lease.ts'
+import { readLedger } from '#signals/delivery/ledger.ts'
+import { type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
+import { commit } from '#signals/log/commit.ts'
+import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+async function fire(...ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const content = {
+      signal_id: id,
+      alias: id.startsWith('b') ? 'birch' : 'alder',
+      mode: 'LIVE' as const,
+      is_test: false,
+      action: 'flat' as const,
+      signal_price: 1,
+      stop: 1,
+      base_risk_pct: 0,
+      timestamp: '2026-11-21T00:00:00Z',
+      implied_leverage: 0,
+    }
+    await commit(redis, [{ content, onlyFor: null }], 0)
+  }
+}
+
+/** A relay whose queue is a list, and which may be killed before a write. */
+function relayParts(more: Partial<RelayParts> = {}) {
+  const queued: WakeUp[] = []
+  const parts: RelayParts = {
+    redis,
+    queue: {
+      wake: async (_, calls) => void queued.push(...calls.map(({ client, seq }) => ({ client, seq }))),
+      counts: async () => ({ fast: 0, slow: 0 }),
+      close: async () => {},
+    },
+    highWater: createHighWater(createMemoryStore('private')),
+    token: 'me',
+    now: () => 1_000,
+    shuffle: list => [...list],
+    subscribersOf: async signals =>
+      signals.map(({ alias, seq }) => {
+        const acme = { client: 'acme', lane: 'fast' as const, prev: seq - 1 }
+        return alias === 'alder' ? [acme, { ...acme, client: 'bolt', lane: 'slow' }] : [acme]
+      }),
+    ...more,
+  }
+  return { parts, queued }
+}
+
+const ledgerOf = async (seq: number) => [...(await readLedger(redis, seq)).keys()].sort()
+
+describe('the relay', () => {
+  test('owes each signal to those who are to get it, in order, and calls once for those nobody is called for', async () => {
+    await fire('a1', 'b1', 'a2')
+    const { parts, queued } = relayParts()
+    expect(await relayOnce(parts)).toBe(3)
+    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+    expect(await ledgerOf(2)).toEqual(['acme'])
+    expect(queued.map(({ client, seq }) => `${client} ${seq}`)).toEqual(['acme 1', 'bolt 1'])
+    expect(await redis.hgetall(RELAYED)).toEqual({ alder: '3', birch: '2' })
+    expect(await redis.get(RELAY_CURSOR)).toBe('3')
+    expect(await relayOnce(parts)).toBe(0)
+  })
+
+  test('does nothing while another one holds the lease, and takes over when that gives it back', async () => {
+    await fire('a1')
+    const first = relayParts({ token: 'first' }).parts
+    await relayOnce(first)
+    await fire('a2')
+    const { parts, queued } = relayParts({ token: 'second' })
+    expect(await relayOnce(parts)).toBeNull()
+    expect(queued).toEqual([])
+    await giveBackLease(redis, 'first')
+    expect(await relayOnce(parts)).toBe(1)
+  })
+
+  test('that stood still for longer than its lease owes nothing that another has passed, and moves nothing back', async () => {
+    await fire('a1')
+    const late = relayParts({ token: 'late' })
+    const subscribersOf: RelayParts['subscribersOf'] = async signals => {
+      await giveBackLease(redis, 'late') // as its end does
+      await fire('a2')
+      expect(await relayOnce(relayParts({ token: 'quick' }).parts)).toBe(2)
+      const newcomer = { client: 'newcomer', lane: 'fast', prev: 2 } as const // was entitled meanwhile
+      return signals.map(() => [newcomer])
+    }
+    expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
+    expect(late.queued).toEqual([])
+    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+    expect(await redis.get(RELAY_CURSOR)).toBe('2')
+    expect(await redis.hgetall(RELAYED)).toEqual({ alder: '2' })
+  })
+
+  test('killed before any of its writes loses nothing and owes nothing twice', async () => {
+    await fire('a1', 'b1')
+    for (let died = 0; ; died++) {
+      let left = died
+      const orDie = <T>(act: () => T): T => {
+        if (left-- === 0) throw new Error('killed')
+        return act()
+      }
+      const { parts } = relayParts()
+      const dying: RelayParts = {
+        ...parts,
+        subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
+        highWater: { cover: seq => orDie(() => parts.highWater.cover(seq)) },
+        queue: { ...parts.queue, wake: (...call) => orDie(() => parts.queue.wake(...call)) },
+      }
+      const ended = await relayOnce(dying).catch(error => error)
+      if (!(ended instanceof Error)) break
+    }
+    expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
+    expect(await ledgerOf(2)).toEqual(['acme'])
+    expect((await readLedger(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
+    expect(await redis.get(RELAY_CURSOR)).toBe('2')
+  })
+})
+
+describe('the high-water mark', () => {
+  test('is ahead of a signal for which nobody is called: it can be pulled', async () => {
+    await fire('b1', 'b2')
+    const store = createMemoryStore('private')
+    const { parts } = relayParts({
+      highWater: createHighWater(store),
+      subscribersOf: async signals => signals.map(() => []),
+    })
+    await relayOnce(parts)
+    expect(await readHighWater(store)).toBeGreaterThanOrEqual(2)
+  })
+
+  test('is ahead of every number before it is owed, and is written once in many', async () => {
+    const store = createMemoryStore('private')
+    let writes = 0
+    const counting = {
+      ...store,
+      replace: (...call: Parameters<typeof store.replace>) => {
+        writes++
+        return store.replace(...call)
+      },
+    }
+    const mark = createHighWater(counting)
+    for (let seq = 1; seq <= 3 * MARK_AHEAD; seq++) {
+      await mark.cover(seq)
+      expect(await readHighWater(store)).toBeGreaterThanOrEqual(seq)
+    }
+    expect(writes).toBeLessThanOrEqual(4)
+    expect(await readHighWater(createMemoryStore('empty'))).toBe(0)
+  })
+
+  test('is left where another process has moved it further meanwhile', async () => {
+    const store = createMemoryStore('private')
+    const [quick, slow] = [createHighWater(store), createHighWater(store)]
+    await slow.cover(1)
+    await quick.cover(5 * MARK_AHEAD)
+    await slow.cover(2 * MARK_AHEAD)
+    expect(await readHighWater(store)).toBe(6 * MARK_AHEAD)
+  })
+
+  test('that is damaged is told with its place, and how to mend it', async () => {
+    const store = createMemoryStore('private')
+    await store.replace('signals/high-water.json', new TextEncoder().encode('{'), {
+      content_type: 'application/json',
+    })
+    await expect(readHighWater(store)).rejects.toThrow(
+      'signals/high-water.json is damaged: write {"seq": N} there',
+    )
+  })
+})

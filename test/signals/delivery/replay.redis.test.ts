@@ -1,0 +1,179 @@
+// Replays and accounts on a real ledger: what is sent again, and what can be said of what was sent.
+import { createHash } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
+import { accountFor } from '#signals/delivery/account-for.ts'
+import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
+import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
+import { drainClient } from '#signals/delivery/drain.ts'
+import { readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
+import type { Outcome } from '#signals/delivery/outcome.ts'
+import { replayFrom } from '#signals/delivery/replay.ts'
+import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
+import { fire } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  await addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme')
+})
+afterAll(() => server.stop())
+
+/** Fires under each alias in turn, and relays. */
+async function fired(aliases: readonly string[], answer: (order: SendOrder) => Outcome | Promise<Outcome>) {
+  const world = madeWorld(redis, answer)
+  const calls: WakeUp[] = []
+  let ids = 0
+  const progress: number[][] = []
+  const more = async (...fresh: readonly string[]): Promise<void> => {
+    for (const alias of fresh) await fire(redis, `s-${++ids}`, alias)
+    await relayAll(redis, world.parts.now)
+  }
+  await more(...aliases)
+  const queue = { wake: async (_: string, made: readonly WakeUp[]) => void calls.push(...made) }
+  const replay = (from: number): Promise<number> =>
+    replayFrom(
+      { redis, queue, now: world.parts.now, onProgress: (owed, seq) => void progress.push([owed, seq]) },
+      'acme',
+      from,
+    )
+  const drain = () => drainClient(world.parts, 'acme', 'slow')
+  return { ...world, calls, progress, more, replay, drain }
+}
+
+describe('a replay from a number', () => {
+  test('sends again what the client may see, in order, each with the one before it', async () => {
+    const { drain, replay, sent, calls, progress } = await fired(
+      ['alder', 'birch', 'alder', 'alder', 'birch'],
+      () => delivered(),
+    )
+    await drain()
+    expect(await replay(3)).toBe(2)
+    expect(calls).toMatchObject([{ client: 'acme' }])
+    expect(progress).toEqual([[2, 4]])
+    await drain()
+    expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+      [1, 0],
+      [3, 1],
+      [4, 3],
+      [3, 1],
+      [4, 3],
+    ])
+    expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+  })
+
+  test('brings what was never owed, because there was no webhook then', async () => {
+    const { drain, replay, more, seqs } = await fired(['alder'], () => delivered())
+    await drain()
+    await disableWebhook(redis, 'acme', 'a test')
+    await more('alder', 'alder')
+    await enableWebhook(redis, 'acme')
+    expect(await replay(2)).toBe(2)
+    await drain()
+    expect(seqs()).toEqual([1, 2, 3])
+    expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 1, round: 1 })
+  })
+
+  test('that races a try under way sends the signal once more after it, and counts each try once', async () => {
+    const world = await fired(['alder'], async () => {
+      world.clock.ms += 1
+      if (world.sent.length === 1) await world.replay(1)
+      return delivered()
+    })
+    expect(await world.drain()).toEqual({ kind: 'done' })
+    expect(world.seqs()).toEqual([1, 1])
+    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 1 })
+    expect(await readAttempts(redis, 1, 'acme')).toHaveLength(2)
+    expect(await world.drain()).toEqual({ kind: 'done' })
+    expect(world.sent).toHaveLength(2)
+  })
+
+  test('that races a retry loses none of its tries: it begins them anew', async () => {
+    const answers = [failed(), failed(), delivered()]
+    const { drain, replay, sent, clock } = await fired(['alder'], () => answers.shift()!)
+    await drain()
+    await replay(1)
+    await drain()
+    expect(sent.map(({ attempt }) => attempt)).toEqual([1, 1])
+    clock.ms += 1_000
+    await drain()
+    expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ status: 'delivered', round: 2, attempts: 2 })
+  })
+
+  test('leaves what the relay has not passed to the relay', async () => {
+    const { drain, replay, seqs } = await fired(['alder'], () => delivered())
+    await fire(redis, 'not-relayed', 'alder')
+    expect(await replay(1)).toBe(1)
+    await drain()
+    expect(seqs()).toEqual([1])
+  })
+
+  test('of nothing calls nobody, and of nobody is refused', async () => {
+    const { replay, calls } = await fired(['birch'], () => delivered())
+    expect(await replay(1)).toBe(0)
+    expect(calls).toEqual([])
+    const queue = { wake: async () => {} }
+    const parts = { redis, queue, now: () => 0, onProgress: () => {} }
+    await expect(replayFrom(parts, 'nobody', 1)).rejects.toThrow("there is no client 'nobody'")
+  })
+})
+
+describe('an account', () => {
+  test('names what was delivered and what was not, over a list that the client can hash itself', async () => {
+    const { drain, more } = await fired(['alder', 'birch', 'alder'], ({ signal }) =>
+      signal.seq === 3 ? failed() : delivered(),
+    )
+    await drain()
+    await disableWebhook(redis, 'acme', 'a test')
+    await more('alder')
+    const account = await accountFor(redis, 'acme', 1, 100)
+    expect(account).toMatchObject({
+      entitled: 3,
+      delivered: 1,
+      missing: [3, 4],
+      exhausted: [],
+      withdrawn: [],
+    })
+    const rows: string[] = []
+    for (const [id] of await redis.xrange('{hw}:log', '-', '+')) {
+      const [[, fields] = ['', []]] = await redis.xrange('{hw}:log', id, id)
+      const { seq, signal_id, alias } = JSON.parse(fields[1] ?? '') as Record<string, string> // a signal
+      if (alias === 'alder') rows.push(`${seq} ${signal_id}\n`)
+    }
+    expect(account.sha256).toBe(createHash('sha256').update(rows.join('')).digest('hex'))
+    expect(await accountFor(redis, 'acme', 2, 2)).toMatchObject({ entitled: 0, delivered: 0, missing: [] })
+    expect(await accountFor(redis, 'acme', null, null)).toEqual({ ...account, from: 1, to: 4 })
+    expect(await accountFor(redis, 'acme', 9, null)).toMatchObject({ from: 9, to: 9, entitled: 0 })
+  })
+
+  test('counts what was withdrawn among what is missing', async () => {
+    const { drain } = await fired(['alder'], () => delivered())
+    await disableWebhook(redis, 'acme', 'a test')
+    await drain()
+    expect(await accountFor(redis, 'acme', 1, 1)).toMatchObject({
+      missing: [1],
+      withdrawn: [1],
+      exhausted: [],
+    })
+  })
+
+  test('is refused over a range that is none or too long', async () => {
+    for (const [from, to] of [
+      [0, 5],
+      [5, 4],
+      [1, MOST_ACCOUNTED + 1],
+      [1.5, 2],
+    ] as const) {
+      await expect(accountFor(redis, 'acme', from, to)).rejects.toThrow('expected numbers from 1 on')
+    }
+  })
+})

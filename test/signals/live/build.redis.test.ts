@@ -1,0 +1,167 @@
+// A book that runs live and is built: the build holds what was fired against the replay.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHighWater } from '#signals/delivery/high-water.ts'
+import { liveKey } from '#signals/redis/keys.ts'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import { run } from '../../cli/made-up.ts'
+import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { temporaryFolder, writeFiles } from '../../support/temporary-folder.ts'
+import { logged } from './live-kit.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+/** Fourteen days, up to the day before the made-up now; the live runner begins after ten of them. */
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]
+const END_MS = Date.parse('2024-01-15T00:00:00Z')
+const BARS = 'bars/BTCUSDT-PERP/1d.csv'
+const TURNS = `onBar: (state, bar, position) =>
+    position === null ? { act: 'long', stop: bar.c * 0.97 } : bar.c < 100 ? { act: 'flat', why: 'signal' } : null,`
+
+async function aBook() {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, {
+    'book/catalogue.yaml': catalogue([aModule('oak')]),
+    'book/strategies/oak.ts': moduleText('oak', { body: TURNS }),
+    [`book/${BARS}`]: dailyBars(CLOSES.slice(0, 10)),
+    'feed.csv': dailyBars(CLOSES),
+  })
+  const storeUrl = pathToFileURL(join(folder, 'store')).href
+  const alerts = join(folder, 'alerts')
+  const build = (redisUrl: string) =>
+    run(['build', '--book', 'book', '--store', storeUrl], {
+      cwd: folder,
+      env: { REDIS_URL: redisUrl, ALERT_COMMAND: `cat >> '${alerts}'` },
+    })
+  const alerted = async (): Promise<unknown> => JSON.parse(await readFile(alerts, 'utf8'))
+  const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
+  return { folder, build, served, alerted }
+}
+
+/** Runs live until the last bar of the feed is committed. */
+const runLive = (
+  folder: string,
+  args: readonly string[] = ['--feed', 'file:feed.csv', '--live-dir', 'live'],
+) =>
+  run(['live', '--book', 'book', ...args], {
+    cwd: folder,
+    env: { REDIS_URL: server.url },
+    now: () => Date.now(),
+    untilStopped: async () => {
+      while ((await redis.hget(liveKey('oak'), 'cursor')) !== String(END_MS)) {
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    },
+  })
+
+describe('a book that ran live', () => {
+  test('is not followed on a Redis that ends before what was delivered', async () => {
+    const { folder } = await aBook()
+    const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
+    await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
+    const { code, err } = await run(['live', '--book', 'book'], {
+      cwd: folder,
+      env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
+    })
+    expect([code, err]).toEqual([1, expect.stringContaining('the log is gone')])
+  })
+
+  test('is built where its replay is what was fired, and refused where a bar was revised since', async () => {
+    const { folder, build, served, alerted } = await aBook()
+    const lived = await runLive(folder)
+    expect(lived).toMatchObject({ code: 0, err: '' })
+    expect(lived.out).toMatch(/signal 1: oak \w+ at /)
+    expect(await logged(redis)).not.toEqual([])
+    expect(await readFile(join(folder, 'live', 'BTCUSDT-PERP/1d.csv'), 'utf8')).toBe(
+      csv('t,o,h,l,c,v', ...dailyBars(CLOSES).split('\n').slice(11, -1)),
+    )
+
+    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.with(11, 99.5)))
+    const refused = await build(server.url)
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('live signals differ from the replay, and nothing is published:')
+    expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
+    expect(await served()).toBeNull()
+    expect(await alerted()).toMatchObject({
+      kind: 'live_mismatch',
+      subject: 'oak',
+      message: expect.stringContaining('nothing is published'),
+    })
+
+    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+    const built = await build(server.url)
+    expect(built.code).toBe(0)
+    expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z are those of the replay')
+  })
+
+  test('is built with a warning where Redis cannot be reached, which no live runner accepts', async () => {
+    const { folder, build, served } = await aBook()
+    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+    const away = 'redis://127.0.0.1:1'
+    const built = await build(away)
+    expect(built.code).toBe(0)
+    expect(built.err).toContain(
+      'warning: live signals were not held against the replay: Redis cannot be asked',
+    )
+    expect(await served()).not.toBeNull()
+    const live = await run(['live', '--book', 'book'], { cwd: folder, env: { REDIS_URL: away } })
+    expect(live.code).toBe(1)
+    expect(live.err).toContain('start it, or name it in REDIS_URL')
+  })
+})
+
+describe('highwater live', () => {
+  test('follows the own bars of its book where no feed is named', async () => {
+    const { folder } = await aBook()
+    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
+    const { code, out } = await runLive(folder, ['--live-dir', 'live'])
+    expect(code).toBe(0)
+    expect(out).toContain(`oak follow ${join(folder, 'book', BARS)}`)
+    expect(await logged(redis)).toEqual([])
+  })
+
+  test('takes a bar of the book for none until it has closed', async () => {
+    const { folder } = await aBook()
+    const forming = '2099-01-01T00:00:00Z,1,1,1,1,1\n'
+    await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.slice(0, 10)) + forming)
+    expect(await runLive(folder)).toMatchObject({ code: 0, err: '' })
+    expect(await logged(redis)).not.toEqual([])
+  })
+
+  test.each([
+    [['--strategy', 'elm'], 2, "--strategy: expected a module of the book (oak), got 'elm'"],
+    [['--feed', 'ftp://x'], 2, "--feed: expected file:PATH, - or an http(s) address, got 'ftp://x'"],
+    [['--feed', '-', '--feed', '-'], 2, 'expected one feed of BTCUSDT-PERP/1d'],
+    [['--feed', 'file:nowhere.csv'], 1, 'nowhere.csv: it cannot be read (ENOENT'],
+  ])('refuses %j', async (args, code, sentence) => {
+    const { folder } = await aBook()
+    const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
+    const untilStopped = () => new Promise<void>(() => {})
+    const refused = await run(['live', '--book', 'book', '--live-dir', 'live', ...args], {
+      ...world,
+      untilStopped,
+    })
+    expect(refused).toMatchObject({ code, err: expect.stringContaining(sentence) })
+  })
+
+  test('refuses a module that is not what its catalogue says', async () => {
+    const { folder } = await aBook()
+    await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
+    const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
+    const refused = await run(['live', '--book', 'book', '--live-dir', 'live'], world)
+    expect(refused.err).toContain('strategies/oak.ts: oak: id: the catalogue says oak, the module says ash')
+  })
+})

@@ -1,0 +1,146 @@
+// Live against replay: silent where they agree, and a sentence for everything that does not.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import type { SignalContent } from '#core/contract/signal.ts'
+import { type Bars, barAt, endOfBars } from '#core/replay/bars.ts'
+import { decisionHash } from '#core/replay/held.ts'
+import { startReplay } from '#core/replay/replay.ts'
+import { step } from '#core/replay/step.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+import { begin } from '#signals/live/begin.ts'
+import { compareLive, readFired, readLivePast } from '#signals/live/compare.ts'
+import { halt, orderMode, resume } from '#signals/live/control.ts'
+import { createKnownBars } from '#signals/live/known-bars.ts'
+import { closeOf } from '#signals/live/live-strategy.ts'
+import { runBar } from '#signals/live/run-bar.ts'
+import { signalId } from '#signals/live/signals-of.ts'
+import { commit } from '#signals/log/commit.ts'
+import { liveKey } from '#signals/redis/keys.ts'
+import { FREE } from '../../core/replay/hand.ts'
+import { REFERENCE } from '../../core/replay/strategies.ts'
+import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { signalContent } from '../../support/signals/signals.ts'
+import { barsFrom, firstBars, liveStrategy, logged, reportsOf, testWorld } from './live-kit.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+const BARS = syntheticBars(900)
+const FIRST = 600
+const [, STRATEGY] = REFERENCE.find(([name]) => name === 'rsi-reversion')!
+const ALIAS = STRATEGY.id
+
+/** The states at the ends of the days of a replay. */
+function daysOf(strategy: Strategy<unknown>, bars: Bars) {
+  const { engine, state } = startReplay({ strategy, bars, funding: null, costs: FREE })
+  const days = new Map<number, { openMs: number; hash: string }>()
+  for (let i = 0; i < bars.t.length; i++) {
+    step(engine, state, barAt(bars, i))
+    days.set(Math.floor(bars.t[i]! / DAY_MS), { openMs: bars.t[i]!, hash: decisionHash(state) })
+  }
+  return [...days.values()]
+}
+
+async function compare(bars: Bars = BARS, strategy = STRATEGY): Promise<readonly string[]> {
+  const past = await readLivePast(redis, ALIAS, strategy.version)
+  if (past === null) return ['never ran']
+  const fired = await readFired(redis, new Map([[ALIAS, past]]))
+  return compareLive(past, fired.get(ALIAS)!, {
+    alias: ALIAS,
+    timeframeMs: bars.timeframeMs,
+    baseRisk: strategy.baseRisk,
+    reports: reportsOf({ strategy, bars }),
+    days: daysOf(strategy, bars),
+    endMs: endOfBars(bars),
+  })
+}
+
+/** Runs live over the bars after the first, halted and late now and then. */
+async function live({ delays = false } = {}): Promise<void> {
+  const strategy = liveStrategy({ strategy: STRATEGY, bars: BARS })
+  const world = testWorld(redis)
+  let standing = await begin(world, strategy, createKnownBars(firstBars(BARS, FIRST), []))
+  await orderMode(redis, ALIAS, 'LIVE')
+  for (const [i, bar] of barsFrom(BARS, FIRST).entries()) {
+    if (delays && i % 50 === 0) await halt(redis, ALIAS)
+    if (delays && i % 50 === 20) await resume(redis, ALIAS)
+    world.nowMs = closeOf(bar, strategy) + (delays && i % 40 > 25 ? 400_000 : 1_000)
+    standing = await runBar(world, strategy, standing, bar)
+  }
+}
+
+describe('live and replay', () => {
+  test('agree after any halt and any delay, whichever of them has more bars', async () => {
+    await live({ delays: true })
+    const modes = (await logged(redis)).map(({ mode }) => mode)
+    expect(new Set(modes).size).toBe(2)
+    expect(await compare()).toEqual([])
+    expect(await compare(firstBars(BARS, 800))).toEqual([])
+  })
+
+  test('agree whatever an operator fired by hand, and whatever was fired as a test', async () => {
+    await live()
+    const [one] = await logged(redis)
+    const { seq, schema_version, ...content } = one!
+    const byHand: SignalContent = { ...content, signal_id: 'by-hand' }
+    await commit(redis, [{ content: byHand, onlyFor: null }], 1)
+    await commit(redis, [{ content: { ...byHand, signal_id: 't', is_test: true }, onlyFor: 'acme' }], 1)
+    expect(await compare()).toEqual([])
+  })
+
+  test('differ where a bar was revised after it was traded on, and the sentence names it', async () => {
+    await live()
+    const first = (await logged(redis)).find(({ action }) => action !== 'flat')!
+    const i = BARS.t.indexOf(Date.parse(first.timestamp) - BARS.timeframeMs)
+    const c = BARS.c.slice()
+    c[i] = (c[i]! + BARS.l[i]!) / 2
+    const faults = await compare({ ...BARS, c })
+    expect(faults[0]).toContain(
+      `${ALIAS}, bar that closed at ${first.timestamp}: stored is ${first.action} at`,
+    )
+    expect(faults.at(-1)).toContain('stored is the state')
+  })
+
+  test('differ where a signal is stored that no replay gives, and where one is not', async () => {
+    await live()
+    const other = { ...STRATEGY, onBar: () => null }
+    const stored = (await logged(redis)).length
+    const faults = await compare(BARS, other)
+    expect(faults.filter(fault => fault.endsWith('the replay has nothing'))).toHaveLength(stored)
+    const eager = { ...STRATEGY, onBar: STRATEGY.onBar }
+    await redis.hset(liveKey(ALIAS), 'live_from', String(BARS.t[FIRST - 200]!))
+    expect((await compare(BARS, eager)).some(fault => fault.includes('stored is nothing'))).toBe(true)
+  })
+
+  test('are compared for many strategies by one reading of the log, to each its own signals of its own time', async () => {
+    const closeMs = Date.parse('2026-11-21T00:00:00Z')
+    const past = { version: '1', fromMs: closeMs - 1, cursorMs: closeMs, record: {} }
+    const idOf = (alias: string) => signalId(alias, closeMs, 'long')
+    for (const alias of ['oak', 'elm', 'ash'])
+      await commit(redis, [{ content: signalContent(idOf(alias), { alias }), onlyFor: null }], 1)
+    const readSince = async (elmFromMs: number) => {
+      const pasts = { oak: past, elm: { ...past, fromMs: elmFromMs }, fir: past }
+      const fired = await readFired(redis, new Map(Object.entries(pasts)))
+      return Object.fromEntries([...fired].map(([alias, found]) => [alias, [...found.keys()]]))
+    }
+    await redis.config('RESETSTAT')
+    expect(await readSince(closeMs - 1)).toEqual({ oak: [idOf('oak')], elm: [idOf('elm')], fir: [] })
+    expect(await redis.info('commandstats')).toMatch(/^cmdstat_xrange:calls=1,/m)
+    expect(await readSince(closeMs)).toEqual({ oak: [idOf('oak')], elm: [], fir: [] })
+  })
+
+  test('are not compared for a strategy that never ran, or not in this version', async () => {
+    expect(await compare()).toEqual(['never ran'])
+    await live()
+    expect(await readLivePast(redis, ALIAS, '2')).toBeNull()
+  })
+})

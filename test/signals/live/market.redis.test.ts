@@ -1,0 +1,274 @@
+// A market from its feed to the log: which bars of a feed count, what is stored before anything is fired, and how a
+// runner goes on after it stopped anywhere.
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { toIsoInstant } from '#core/calendar.ts'
+import type { Bar } from '#core/replay/strategy.ts'
+import { createBarReader } from '#pipeline/book/bar-lines.ts'
+import { openBarStore } from '#signals/live/bar-store.ts'
+import { orderMode } from '#signals/live/control.ts'
+import type { Feed } from '#signals/live/feeds/feed.ts'
+import { createKnownBars, revisedBars } from '#signals/live/known-bars.ts'
+import { readStanding } from '#signals/live/live-record.ts'
+import type { LiveStrategy } from '#signals/live/live-strategy.ts'
+import { type Market, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
+import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { barsFrom, firstBars, gist, liveStrategy, logged, testWorld } from './live-kit.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+})
+beforeEach(() => redis.flushall())
+afterAll(() => server.stop())
+
+const newReader = () => createBarReader('4h')
+
+const ROWS: Ohlc[] = Array(30).fill(still(100))
+const BARS = handBars(ROWS)
+const RULES = {
+  strategy: scripted({ 10: { act: 'long', stop: 96 }, 12: { act: 'flat', why: 'signal' } }),
+  bars: BARS,
+}
+const FIRST = 8
+
+/** A feed of these bars; the clock of the world goes with them, so that each comes a second after its close. */
+const feedOf = (world: { nowMs: number }, bars: readonly Bar[], repeats = false): Feed => ({
+  name: 'hand',
+  repeats,
+  async *bars() {
+    for (const bar of bars) {
+      world.nowMs = Math.max(world.nowMs, bar.t + BARS.timeframeMs + 1_000)
+      yield bar
+    }
+  },
+})
+
+type Setting = {
+  readonly folder: string
+  readonly feed: (world: { nowMs: number }) => Feed
+  readonly strategies?: readonly LiveStrategy[]
+  readonly bookBars?: number
+  readonly change?: (world: MarketWorld) => MarketWorld
+}
+
+async function runOn(setting: Setting) {
+  const { folder, feed, strategies = [liveStrategy(RULES)], bookBars = FIRST, change = w => w } = setting
+  const base = testWorld(redis, slot(bookBars))
+  const world: MarketWorld & typeof base = Object.assign(base, {
+    pause: () => Promise.resolve(),
+    stop: new AbortController().signal,
+  })
+  const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
+  const known = createKnownBars(firstBars(BARS, bookBars), store.bars)
+  const market: Market = { name: 'BTC/4h', strategies, known, store, feed: feed(world) }
+  try {
+    await runMarket(change(world), market)
+  } finally {
+    await store.close()
+  }
+  return world
+}
+
+const storedIn = (folder: string) => readFile(join(folder, 'live/4h.csv'), 'utf8')
+
+describe('a market', () => {
+  test('stores every bar of its feed and fires what the strategies decide', async () => {
+    const folder = await temporaryFolder()
+    await runOn({ folder, feed: world => feedOf(world, barsFrom(BARS, FIRST)) })
+    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+    expect((await storedIn(folder)).split('\n').slice(0, 2)).toEqual([
+      't,o,h,l,c,v',
+      `${toIsoInstant(slot(FIRST))},100,100,100,100,`,
+    ])
+  })
+
+  test('fires nothing twice where a feed tells its bars again, equal or revised', async () => {
+    const folder = await temporaryFolder()
+    const bars = barsFrom(BARS, FIRST)
+    const revised = bars.map(bar => ({ ...bar, h: 101, c: 101 }))
+    const world = await runOn({
+      folder,
+      feed: w => feedOf(w, [...bars.slice(0, 6), ...barsFrom(BARS, 0), ...revised, ...revised]),
+    })
+    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+    expect(world.notes.filter(note => note.includes('was revised; the first one stays'))).toHaveLength(22)
+    expect((await storedIn(folder)).split('\n')).toHaveLength(bars.length + 2)
+    expect(await storedIn(folder)).not.toContain('101')
+  })
+
+  test('goes on from what was stored and not committed, and from bars that the book got meanwhile', async () => {
+    const folder = await temporaryFolder()
+    const bars = barsFrom(BARS, FIRST)
+    await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
+    const store = await openBarStore(join(folder, 'live/4h.csv'), newReader)
+    await store.append(bars[2]!) // and killed here
+    await store.close()
+    await runOn({ folder, feed: w => feedOf(w, []), bookBars: 14 })
+    expect((await logged(redis)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+    expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(14)))
+    expect((await storedIn(folder)).split('\n')).toHaveLength(6 + 2)
+  })
+
+  test('has a gap where a bar never came; in a feed that repeats, one that comes after all stays out', async () => {
+    const folder = await temporaryFolder()
+    const bars = barsFrom(BARS, FIRST)
+    const holed = [...bars.slice(0, 1), ...bars.slice(2, 3), ...bars.slice(1, 3)]
+    const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
+    expect(world.notes.at(-1)).toContain('came too late and stays a gap')
+    const other = await temporaryFolder()
+    await redis.flushall()
+    const refused = runOn({ folder: other, feed: w => feedOf(w, holed) })
+    await expect(refused).rejects.toThrow('came after later ones')
+    expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
+  })
+
+  test.each([
+    [{ t: slot(FIRST) + 1 }, 'must open on a multiple of 14400000 ms'],
+    [{ l: 0 }, 'must have 0 < low'],
+    [{ h: 99 }, 'must have 0 < low'],
+    [{ c: Number.NaN }, 'must have 0 < low'],
+    [{ h: Number.POSITIVE_INFINITY }, 'must have 0 < low'],
+  ])('stops at an impossible bar (%j) before anything is stored', async (change, sentence) => {
+    const folder = await temporaryFolder()
+    const bar = { ...barsFrom(BARS, FIRST)[0]!, ...change }
+    await expect(runOn({ folder, feed: w => feedOf(w, [bar]) })).rejects.toThrow(sentence)
+    expect(await storedIn(folder)).toBe('t,o,h,l,c,v\n')
+    expect((await readStanding(redis, 'alder'))?.cursor).toBe(String(slot(FIRST)))
+  })
+
+  test('waits for the close of a bar that comes a little early, and refuses one from the future', async () => {
+    const [bar] = barsFrom(BARS, FIRST)
+    const closeMs = bar!.t + BARS.timeframeMs
+    const early = (aheadMs: number) => (world: { nowMs: number }) => ({
+      ...feedOf(world, []),
+      async *bars() {
+        world.nowMs = closeMs - aheadMs
+        yield bar!
+      },
+    })
+    const folder = await temporaryFolder()
+    const waits: number[] = []
+    const change = (world: MarketWorld): MarketWorld =>
+      Object.assign(world, {
+        pause: async (ms: number) => {
+          waits.push(ms)
+          Object.assign(world, { nowMs: world.now() + ms })
+        },
+      })
+    await runOn({ folder, feed: early(1_500), change })
+    expect(waits).toEqual([1_500])
+    await redis.flushall()
+    await expect(runOn({ folder: await temporaryFolder(), feed: early(2_001) })).rejects.toThrow(
+      'set the clocks',
+    )
+  })
+
+  test('loses no strategy to another one that fails, and tells of it at the end', async () => {
+    const folder = await temporaryFolder()
+    const broken = liveStrategy({
+      ...RULES,
+      strategy: scripted({ 9: { act: 'sideways' } }, { id: 'birch' }),
+    })
+    const strategies = [broken, liveStrategy(RULES)]
+    const refused = runOn({ folder, strategies, feed: w => feedOf(w, barsFrom(BARS, FIRST)) })
+    await expect(refused).rejects.toThrow('strategy birch: at the bar of 2020-01-02T12:00:00Z')
+    expect((await logged(redis)).map(({ alias }) => alias)).toEqual(['alder', 'alder'])
+  })
+
+  test('waits for a Redis that is away; what grew old meanwhile is late', async () => {
+    const own = await startTestRedis()
+    const there = await own.connect()
+    const folder = await temporaryFolder()
+    let isDead = false
+    const change = (world: MarketWorld): MarketWorld =>
+      Object.assign(world, {
+        redis: there,
+        pause: async () => {
+          Object.assign(world, { nowMs: world.now() + 300_000 })
+          if (!isDead) return
+          isDead = false
+          const isBack = new Promise(resolve => there.once('ready', resolve))
+          await own.restart()
+          await isBack
+        },
+      })
+    const bars = barsFrom(BARS, FIRST)
+    try {
+      await runOn({ folder, feed: w => feedOf(w, []), change })
+      await orderMode(there, 'alder', 'LIVE')
+      const feed = (w: { nowMs: number }): Feed => ({
+        ...feedOf(w, []),
+        async *bars(stop) {
+          yield* feedOf(w, bars.slice(0, 2)).bars(stop)
+          await own.kill()
+          isDead = true
+          yield* feedOf(w, bars.slice(2)).bars(stop)
+        },
+      })
+      const world = await runOn({ folder, feed, change })
+      expect(world.notes[0]).toMatch(/^Redis cannot be asked: .*; waiting for it$/)
+      expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
+    } finally {
+      await own.stop()
+    }
+  })
+})
+
+describe('the bar store', () => {
+  const [one, two] = barsFrom(BARS, FIRST)
+
+  test('cuts off the half line that a crash left, and keeps the rest', async () => {
+    const path = join(await temporaryFolder(), 'a/b.csv')
+    const store = await openBarStore(path, newReader)
+    await store.append(one!)
+    await store.close()
+    await appendFile(path, '2020-01-02T12:00')
+    const again = await openBarStore(path, newReader)
+    expect(again.bars).toEqual([one])
+    await again.append(two!)
+    await again.append(two!)
+    await again.close()
+    const last = await openBarStore(path, newReader)
+    expect(last.bars).toEqual([one, two])
+    await last.close()
+  })
+
+  test('passes over a bar that a runner wrote again which had stood still while another went on', async () => {
+    const path = join(await temporaryFolder(), 'twice.csv')
+    const late = await openBarStore(path, newReader)
+    await late.append(one!)
+    const other = await openBarStore(path, newReader)
+    await other.append(two!)
+    await late.append({ ...two!, c: two!.o })
+    await late.close()
+    await other.close()
+    const last = await openBarStore(path, newReader)
+    expect(last.bars).toEqual([one, two])
+    await last.close()
+  })
+
+  test('refuses a file that holds anything else, naming the line', async () => {
+    const path = join(await temporaryFolder(), 'b.csv')
+    await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
+    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:3: expected a bar later than')
+    await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,2,1,\n')
+    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:2: l: expected a low')
+  })
+
+  test('wins over the book where they differ, and the difference is known', () => {
+    const stored = { ...one!, c: 100.5, h: 101 }
+    const known = createKnownBars(BARS, [stored])
+    expect(known.at(one!.t)).toEqual(stored)
+    expect(Array.from(known.columns().t)).toEqual(Array.from(BARS.t))
+    expect(known.columns().c[FIRST]).toBe(100.5)
+    expect(revisedBars(BARS, [stored, two!])).toEqual([stored])
+  })
+})

@@ -1,0 +1,51 @@
+// The reply to a fire is lost on a real connection, after Redis has done it.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Committed, commit } from '#signals/log/commit.ts'
+import { readAfter } from '#signals/log/read-log.ts'
+import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
+import { type CuttingProxy, startCuttingProxy } from '../../support/servers/cutting-proxy.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let proxy: CuttingProxy
+let direct: Redis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  direct = await server.connect()
+  proxy = await startCuttingProxy(server.url)
+  redis = connectRedis(proxy.url, () => {})
+  await redis.connect()
+})
+beforeEach(() => direct.flushall())
+afterAll(async () => {
+  redis.disconnect()
+  await proxy.close()
+  await server.stop()
+})
+
+/** Fires again as long as the outcome is unknown, as whoever fires is asked to. */
+async function fireUntilKnown(id: string): Promise<Committed | undefined> {
+  for (;;) {
+    try {
+      const outcome = await commit(redis, [{ content: signalContent(id), onlyFor: null }], NOW_MS)
+      return outcome.kind === 'committed' ? outcome.signals[0] : undefined
+    } catch (error) {
+      if (!(error instanceof RedisDownError)) throw error
+    }
+  }
+}
+
+describe('a fire whose reply is lost', () => {
+  test.each([1, 2, 5])('%i times keeps its number, and is in the log once', async losses => {
+    await fire(direct, 'before', 'alder')
+    proxy.lose('lost', losses)
+    expect(await fireUntilKnown('lost')).toEqual({ seq: 2, isRepeat: true })
+    expect(proxy.left()).toBe(0)
+    expect(await fire(direct, 'after', 'alder')).toBe(3)
+    expect((await readAfter(direct, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3])
+  })
+})

@@ -1,0 +1,97 @@
+// A real full disk under Redis: nothing that was acknowledged is lost, whoever fires is told what to mend, and when there
+// is room again everything goes on.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAlerts, type SentAlert } from '#signals/alerts.ts'
+import { guardLog } from '#signals/log/guard.ts'
+import { readAfter } from '#signals/log/read-log.ts'
+import { assertDisk, usedOfDisk } from '#signals/redis/disk.ts'
+import { readOverview } from '#signals/views/overview.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { canMount, mountSmallDisk, type SmallDisk } from '../../support/servers/small-disk.ts'
+import { until } from '../../support/signals/delivery.ts'
+import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
+import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
+
+const isAllowed = canMount()
+if (!isAllowed) console.warn('no full disk under Redis: this machine lets nobody mount one')
+
+let disk: SmallDisk
+let server: TestRedis
+let redis: Redis
+
+describe.runIf(isAllowed)('a disk that is full under Redis', () => {
+  beforeAll(async () => {
+    disk = await mountSmallDisk()
+    server = await startTestRedis(disk.folder, disk.within)
+    redis = await server.connect()
+    await guardLog(redis, 0, () => 'epoch-1')
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await disk?.stop()
+  })
+
+  const diskUsed = () => usedOfDisk(disk.outside)
+  const parts = () =>
+    operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, diskUsed, onError: () => {} })
+
+  async function fire(id: string) {
+    const { mode: _mode, is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id)
+    return operatorClient(parts())('POST', '/ops/signals', body)
+  }
+
+  async function alertsOf(): Promise<readonly string[]> {
+    const sent: SentAlert[] = []
+    const alerts = createAlerts(
+      alert => sent.push(alert),
+      () => NOW_MS,
+    )
+    const used = await diskUsed()
+    const failed = (error: unknown) => alerts.onLookFailed(error, used)
+    await readOverview(parts()).then(overview => alerts.look(overview, used), failed)
+    return sent.map(({ kind, subject }) => `${kind} ${subject}`).filter(text => text !== 'relay_stuck relay')
+  }
+
+  test('answers 503 with what to mend, loses nothing acknowledged, and goes on when there is room', async () => {
+    expect((await fire('first')).status).toBe(201)
+    expect(await alertsOf()).toEqual([])
+    await disk.fill(5 * 4_096)
+    expect(await alertsOf()).toEqual(['redis_full disk at 85 %'])
+
+    let acknowledged = 1
+    let answer = await fire(`s${acknowledged}`)
+    for (; answer.status === 201; answer = await fire(`s${acknowledged}`)) acknowledged++
+    const last = `s${acknowledged}`
+    await server.ended()
+    await until(() => redis.status !== 'ready')
+    expect(acknowledged).toBeGreaterThan(2)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(answer.json).toEqual({
+      error: {
+        code: 'unavailable',
+        message:
+          'Redis is away, and its disk is full: make room, and start it again where it does not come back; ' +
+          'outcome unknown: send the same signal_id again',
+        details: null,
+      },
+      meta: expect.anything(),
+    })
+    expect(await alertsOf()).toEqual(['redis_down redis', 'redis_full disk at 85 %'])
+
+    await disk.clear()
+    await server.restart()
+    await until(() => redis.status === 'ready')
+    expect((await fire(last)).json).toMatchObject({ data: { seq: acknowledged + 1 } })
+    expect((await fire('after')).status).toBe(201)
+    const seqs = (await readAfter(redis, 0, 1_000)).map(({ seq }) => seq)
+    expect(seqs).toEqual(Array.from({ length: acknowledged + 2 }, (_, i) => i + 1))
+    expect(await alertsOf()).toEqual([])
+  })
+
+  test('is told by the folder that an operator names, which must be there', async () => {
+    await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
+    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: there is no folder')
+    expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
+  })
+})

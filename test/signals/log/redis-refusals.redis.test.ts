@@ -1,0 +1,164 @@
+// A Redis that answers and refuses every write, because it is full or a replica: nothing is fired, and whoever looks is
+// told what is wrong with it and not that the program is.
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createAlerts, type SentAlert } from '#signals/alerts.ts'
+import { drainClient } from '#signals/delivery/drain.ts'
+import { guardLog } from '#signals/log/guard.ts'
+import { readAfter, readHead } from '#signals/log/read-log.ts'
+import { createBatchedScript, runBatched } from '#signals/redis/batched-script.ts'
+import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { problemsOfFailure } from '#signals/service-problems.ts'
+import { readOverview } from '#signals/views/overview.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { addSubscriber, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
+import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
+import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+})
+beforeEach(async () => {
+  redis = await server.connect() // the guard is that of a connection
+  await redis.flushall()
+  await guardLog(redis, 0, newEpoch)
+})
+afterAll(() => server.stop())
+
+const newEpoch = () => 'epoch-1'
+
+const { mode: _mode, is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent('asked')
+
+const ask = () =>
+  operatorClient(
+    operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, onError: () => {} }),
+  )
+
+async function alertsOf(): Promise<readonly SentAlert[]> {
+  const sent: SentAlert[] = []
+  const alerts = createAlerts(
+    alert => sent.push(alert),
+    () => NOW_MS,
+  )
+  await readOverview(operatorParts(redis)).then(alerts.look, alerts.onLookFailed)
+  return sent.filter(({ kind }) => kind !== 'relay_stuck')
+}
+
+const refused = (refusal: string) => expect.objectContaining({ name: 'WritesRefusedError', refusal })
+
+describe('a Redis without memory', () => {
+  const withoutMemory = async (happens: () => Promise<void>): Promise<void> => {
+    await redis.config('SET', 'maxmemory', '1')
+    try {
+      await happens()
+    } finally {
+      await redis.config('SET', 'maxmemory', '0')
+    }
+  }
+
+  test('is read, fires nothing and says so', async () => {
+    await fire(redis, 'a', 'alder')
+    await withoutMemory(async () => {
+      expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+      const { status, headers, json } = await ask()('POST', '/ops/signals', body)
+      expect([status, headers.get('retry-after')]).toEqual([503, '5'])
+      expect(json).toMatchObject({
+        error: {
+          code: 'unavailable',
+          message: 'Redis takes no writes, its memory is full: give it more; nothing was fired',
+        },
+      })
+      expect(await alertsOf()).toMatchObject([{ kind: 'redis_full' }])
+    })
+    expect(await readAfter(redis, 0, 10)).toHaveLength(1)
+  })
+
+  test('refuses each call of a batch that writes by that name, and answers those that only read', async () => {
+    const script = createBatchedScript(
+      `local function one(text) if text ~= '' then redis.call('SET', KEYS[1], text) end return {'well'} end`,
+      ['{hw}:one'],
+      1,
+    )
+    await withoutMemory(async () => {
+      const calls = await Promise.allSettled(['a', '', 'b'].map(text => runBatched(redis, script, text)))
+      expect(calls).toMatchObject([
+        { status: 'rejected', reason: refused('OOM') },
+        { status: 'fulfilled' },
+        { status: 'rejected', reason: refused('OOM') },
+      ])
+    })
+    expect(await runBatched(redis, script, 'a')).toEqual(['well'])
+  })
+
+  test('stops deliveries, which is no fault of the program; what is owed is delivered afterwards', async () => {
+    await addSubscriber(redis, 'acme', 'https://hooks.example.org/acme')
+    const { parts, events, seqs } = madeWorld(redis, () => delivered())
+    await fire(redis, 'a', 'alder')
+    await relayAll(redis, parts.now)
+    await withoutMemory(async () => {
+      for (let i = 0; i < 3; i++)
+        await expect(drainClient(parts, 'acme', 'fast')).rejects.toEqual(refused('OOM'))
+    })
+    expect(events).toEqual([])
+    expect(await drainClient(parts, 'acme', 'fast')).toEqual({ kind: 'done' })
+    expect(seqs()).toEqual([1])
+  })
+})
+
+test('a replica is read, fires nothing, and is told by an alert that names the remedy', async () => {
+  const primary = await startTestRedis()
+  try {
+    const first = await primary.connect()
+    await first.config('SET', 'repl-diskless-sync-delay', '0')
+    await guardLog(first, 0, newEpoch)
+    await fire(first, 'a', 'alder')
+    expect(await alertsOf()).toEqual([])
+    await redis.replicaof('127.0.0.1', Number(new URL(primary.url).port))
+    await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+    expect(await readHead(redis, newEpoch)).toMatchObject({ seq: 1 })
+    await expect(fire(redis, 'b', 'alder')).rejects.toEqual(refused('READONLY'))
+    const { status, json } = await ask()('POST', '/ops/signals', body)
+    const message = expect.stringMatching(
+      /^Redis takes no writes, it is a replica: .* REDIS_URL.*nothing was fired/,
+    )
+    expect([status, json]).toMatchObject([503, { error: { message } }])
+    expect(await alertsOf()).toMatchObject([
+      { kind: 'redis_read_only', message: expect.stringContaining('REDIS_URL') },
+    ])
+  } finally {
+    await redis.replicaof('NO', 'ONE')
+    await primary.stop()
+  }
+})
+
+describe('what Redis says', () => {
+  test.each([
+    ["OOM command not allowed when used memory > 'maxmemory'.", 'redis_full'],
+    ['MISCONF Errors writing to the AOF file: No space left on device', 'redis_full'],
+    ["READONLY You can't write against a read only replica.", 'redis_read_only'],
+    ['NOREPLICAS Not enough good replicas to write.', 'redis_read_only'],
+    [
+      'ERR Error running script (call to f_ab): @user_script:5: @user_script: 5: -OOM command not ...',
+      'redis_full',
+    ],
+    ['LOADING Redis is loading the dataset in memory', 'redis_down'],
+    ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 'redis_down'],
+  ])('of itself is told as such: %s', (text, kind) => {
+    const error = classifyRefusal(new Error(text))
+    expect(error).toBeInstanceOf(RedisDownError)
+    expect(error instanceof WritesRefusedError).toBe(kind !== 'redis_down')
+    expect(problemsOfFailure(error)).toMatchObject([{ kind }])
+  })
+
+  test.each([
+    ['WRONGTYPE Operation against a key holding the wrong kind of value'],
+    ['ERR unknown command OOM'],
+    ['ERR user_script:1: a signal of READONLY mode script: 0a1b, on @user_script:1.'],
+  ])('of a command stays the error that it is: %s', text => {
+    const error = new Error(text)
+    expect(classifyRefusal(error)).toBe(error)
+  })
+})

@@ -1,0 +1,113 @@
+// An append-only file that lost its end, as a disk leaves it that acknowledged more than it kept: what was written before
+// is there, what is missing is noticed by the service that saw it, and no number is given a second time.
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beginAnew } from '#signals/log/begin-anew.ts'
+import { guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { readAfter, readHead } from '#signals/log/read-log.ts'
+import { HEAD } from '#signals/redis/keys.ts'
+import { problemsOfFailure } from '#signals/service-problems.ts'
+import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { until } from '../../support/signals/delivery.ts'
+import { fire } from '../../support/signals/signals.ts'
+
+const COUNT = 12
+
+let server: TestRedis
+/** The connection of a service that outlives every one of these crashes. */
+let redis: Redis
+let file: string
+let whole: Buffer
+/** How long the file was when each signal was acknowledged; first, before all of them. */
+const ends: number[] = []
+
+const newEpoch = () => 'epoch-1'
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await server.connect()
+  await guardLog(redis, 0, newEpoch)
+  const folder = join(server.folder, 'appendonlydir')
+  const name = (await readdir(folder)).find(one => one.endsWith('.incr.aof'))
+  file = join(folder, name!) // this Redis is durable as the product demands: it has one
+  ends.push((await stat(file)).size)
+  for (let seq = 1; seq <= COUNT; seq++) {
+    await fire(redis, `s${seq}`, 'alder')
+    ends.push((await stat(file)).size)
+  }
+  whole = await readFile(file)
+})
+afterAll(() => server.stop())
+
+/** Ends Redis as a crash does, and starts it again on a file of these bytes. */
+async function crashTo(bytes: Uint8Array): Promise<void> {
+  await server.kill()
+  await until(() => redis.status !== 'ready')
+  await writeFile(file, bytes)
+  await server.restart()
+  await until(() => redis.status === 'ready')
+}
+
+const tear = (length: number): Promise<void> => crashTo(whole.subarray(0, length))
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 100)).map(({ seq }) => seq)
+
+test('an acknowledgement finds the signal in the file: it has grown with each', () => {
+  expect(new Set(ends).size).toBe(COUNT + 1)
+  expect(ends.at(-1)).toBe(whole.length)
+})
+
+describe('a file that lost its end', () => {
+  /** Where it is cut, and how many signals are whole before that. */
+  const CUTS = [
+    ['at its last byte', () => ends[COUNT]! - 1, COUNT - 1],
+    ['between two signals', () => ends[7]!, 7],
+    ['in the middle of a signal', () => Math.floor((ends[4]! + ends[5]!) / 2), 4],
+    ['after the first byte of a signal', () => ends[3]! + 1, 3],
+    ['in the first signal', () => ends[1]! - 1, 0],
+  ] as const
+
+  test.each(CUTS)(
+    '%s holds every signal before, whole and without a hole, and its end is missed',
+    async (_, at, kept) => {
+      await tear(at())
+      expect(await seqsOf()).toEqual(numbers(kept))
+      expect(Number((await redis.hget(HEAD, 'seq')) ?? 0)).toBe(kept)
+      await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError)
+      await expect(fire(redis, `s${COUNT}`, 'alder')).rejects.toThrow(LogGoneError) // it was fired, and is not fired again
+      const told = await readHead(redis, newEpoch).catch((error: unknown) => error)
+      expect(problemsOfFailure(told)).toEqual([
+        {
+          kind: 'redis_wiped',
+          subject: 'log',
+          message: expect.stringContaining(`signals up to ${kept}, and numbers up to ${COUNT} may be given`),
+        },
+      ])
+      expect(await seqsOf()).toEqual(numbers(kept))
+    },
+  )
+
+  test('is gone on with above every number that was given, under another epoch', async () => {
+    await tear(ends[4]!)
+    await beginAnew(redis, COUNT, () => 'epoch-2')
+    await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError) // the service that ran must be started again
+    const next = await server.connect()
+    await guardLog(next, COUNT, newEpoch)
+    expect(await fire(next, 'next', 'alder')).toBe(COUNT + 1)
+    expect(await readHead(next, newEpoch)).toEqual({ seq: COUNT + 1, epoch: 'epoch-2' })
+    expect(await seqsOf()).toEqual([...numbers(4), COUNT + 1])
+  })
+
+  test('of nothing that was acknowledged is gone on with at once', async () => {
+    await tear(whole.length)
+    expect(await seqsOf()).toEqual(numbers(COUNT))
+    const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that nobody was told of
+    await crashTo(Buffer.concat([whole, begun]))
+    expect(await fire(redis, 'after', 'alder')).toBe(COUNT + 1)
+    expect(await seqsOf()).toEqual(numbers(COUNT + 1))
+  })
+})

@@ -1,0 +1,149 @@
+// Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
+// the functions that a night uses.
+import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import type {
+  DatasetRecord,
+  Snapshot,
+  StrategyData,
+  StrategyRecord,
+  TradeColumns,
+} from '#core/dataset/snapshot.ts'
+import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
+import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
+import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { diversificationFigures } from '#core/figures/diversification-figures.ts'
+import { equalWeightBook } from '#core/figures/equal-weight-book.ts'
+import { performanceFigures } from '#core/figures/performance.ts'
+import { lastDay, type Series } from '#core/figures/series.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
+import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import type { Side } from '#core/replay/strategy.ts'
+import type { ExitReason } from '#core/replay/trade.ts'
+
+export type HandTrade = {
+  readonly side?: Side
+  readonly entry_time: number
+  readonly entry_price?: number
+  readonly exit_time: number
+  readonly exit_price?: number
+  readonly exit_reason?: ExitReason
+  readonly account_return: number
+  readonly notional_return?: number
+  readonly leverage?: number
+  readonly stop?: number
+}
+
+export type HandStrategy = Partial<Omit<StrategyRecord, 'id' | 'figures' | 'window' | 'inception'>> & {
+  readonly id: string
+  /** The day of the first return. */
+  readonly first?: string
+  readonly returns: Iterable<number>
+  readonly trades?: readonly HandTrade[]
+}
+
+export const HAND_VERSION = '2024-06-01T00:15:00Z'
+
+/** The dataset of these strategies. Base risk is 0.02 and the cap of `risk_pct` is 0.1 where nothing else is said. */
+export function handSnapshot(
+  strategies: readonly HandStrategy[],
+  dataset: Partial<DatasetRecord> = {},
+): Snapshot {
+  const all = strategies.map(toStrategyData)
+  const daily = correlationMatrix(all.map(strategy => strategy.daily))
+  const book = equalWeightBook(all.map(strategy => strategy.daily))
+  return {
+    dataset: { ...DATASET, window: coverage(all), ...dataset },
+    strategies: all,
+    correlation: { daily, weekly: correlationMatrix(all.map(strategy => strategy.weekly)) },
+    book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
+    diversification: splitFigures(
+      diversificationFigures(
+        daily,
+        all.map(({ id }) => id),
+      ),
+    ),
+  }
+}
+
+const DATASET: Omit<DatasetRecord, 'window'> = {
+  version: HAND_VERSION,
+  name: 'Hand',
+  disclaimer: 'Made by hand.',
+  methodology_url: 'https://example.org/method',
+  engine: 'highwater',
+  data_source: 'made by hand',
+  max_modelled_risk_pct: 0.1,
+  embargo_days: 0,
+  history_restated: false,
+}
+
+const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({
+  from: toIsoDate(Math.min(...strategies.map(({ daily }) => daily.first))),
+  to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
+})
+
+function toStrategyData({
+  first = '2024-01-01',
+  returns,
+  trades = [],
+  ...given
+}: HandStrategy): StrategyData {
+  const daily: Series = {
+    period: 'daily',
+    first: parseIsoDate(first)!,
+    values: Float64Array.from(returns),
+  }
+  const weekly = completeWeeks(daily)
+  const { base_risk_pct } = { ...RECORD, ...given }
+  const outcomes = trades.map(({ side = 'long', ...trade }) => ({ side, ...trade }))
+  return {
+    ...RECORD,
+    name: given.id,
+    ...given,
+    inception: first,
+    window: { from: first, to: toIsoDate(lastDay(daily)) },
+    figures: splitFigures(strategyFigures({ daily, weekly, trades: outcomes, base_risk_pct })),
+    daily,
+    weekly,
+    trades: toColumns(outcomes),
+  }
+}
+
+const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'inception'> = {
+  blurb: null,
+  tv_status: 'provisional',
+  verification_state: 'unverified',
+  instrument: 'BTCUSDT-PERP',
+  ccy: 'USDT',
+  denomination: 'USDT',
+  engine: 'highwater',
+  data_source: 'made by hand',
+  methodology_url: 'https://example.org/method',
+  base_risk_pct: 0.02,
+  commission_bps_per_side: 5,
+  slippage_ticks: 1,
+  tick_size: 0.1,
+  leverage_typical: null,
+  leverage_max: null,
+  marking: 'reported',
+  days_without_bars: 0,
+}
+
+function toColumns(trades: readonly HandTrade[]): TradeColumns {
+  const floats = (at: (trade: HandTrade) => number): Float64Array => Float64Array.from(trades, at)
+  return {
+    side: { codes: Uint8Array.from(trades, ({ side = 'long' }) => SIDES.indexOf(side)), words: SIDES },
+    entry_time: floats(trade => trade.entry_time),
+    entry_price: floats(trade => trade.entry_price ?? 100),
+    exit_time: floats(trade => trade.exit_time),
+    exit_price: floats(trade => trade.exit_price ?? 100),
+    exit_reason: {
+      codes: Uint8Array.from(trades, ({ exit_reason = 'signal' }) => EXIT_WORDS.indexOf(exit_reason)),
+      words: EXIT_WORDS,
+    },
+    notional_return: floats(trade => trade.notional_return ?? trade.account_return),
+    account_return: floats(trade => trade.account_return),
+    leverage: floats(trade => trade.leverage ?? Number.NaN),
+    stop: floats(trade => trade.stop ?? Number.NaN),
+  }
+}

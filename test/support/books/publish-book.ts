@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { parseIsoDate } from '#core/calendar.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
+import { type Published, publishVersion } from '#static-build/publish-version.ts'
+import { openStore } from '#storage/open-store.ts'
+import type { S3Access } from '#storage/s3-access.ts'
+
+/** Four strategies over 420 days, one of each kind of source and a flat one; committed, because it is small. */
+export const TINY_BOOK = join(import.meta.dirname, '../../fixtures/tiny-book')
+
+export const TINY_VERSION = '2025-02-24T00:15:00Z'
+export const TINY_LAST_DAY = '2025-02-22'
+
+export type Stores = {
+  readonly url: string
+  readonly privateUrl: string
+  /** How they are reached where they are buckets. */
+  readonly s3?: S3Access
+}
+
+export type PublishOptions = {
+  readonly version?: string
+  /** The last day of the window. */
+  readonly asOf?: string
+  readonly threads?: number
+  readonly allowRestatement?: boolean
+}
+
+/** Computes the dataset of a book, as a night does, without publishing it. */
+export async function computeBook(book: string, options: PublishOptions = {}): Promise<Night> {
+  const version = options.version ?? TINY_VERSION
+  return computeSnapshot(await readBook(book), {
+    version,
+    nowMs: Date.parse(version),
+    asOf: parseIsoDate(options.asOf ?? TINY_LAST_DAY),
+    allowStale: false,
+    threads: options.threads ?? 2,
+    progress: () => {},
+    elapsedMs: () => performance.now(),
+  })
+}
+
+/** Builds and publishes a version of a book. */
+export async function publishBook(
+  book: string,
+  { url, privateUrl, s3 }: Stores,
+  options: PublishOptions = {},
+): Promise<Night & Published> {
+  const night = await computeBook(book, options)
+  const published = await publishVersion({
+    snapshot: night.snapshot,
+    program: night.program,
+    store: await openStore(url, s3),
+    privateStore: await openStore(privateUrl, s3),
+    builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    inputs: {},
+    effort: null,
+    threads: options.threads ?? 2,
+    progress: () => {},
+    now: () => Date.parse(options.version ?? TINY_VERSION),
+    signer: null,
+    allowRestatement: options.allowRestatement ?? false,
+  })
+  return { ...night, ...published }
+}

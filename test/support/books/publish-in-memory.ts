@@ -1,0 +1,81 @@
+// Publishing without threads and without a disk, for tests that need many versions, or broken ones.
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
+import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
+import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
+import { isResource } from '#core/dataset/resources/resources.ts'
+import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { renderPoint } from '#static-build/render-point.ts'
+import { saveSnapshot } from '#static-build/save-snapshot.ts'
+import { writePoint } from '#static-build/write-point.ts'
+import { sha256 } from '#storage/digest.ts'
+import { createMemoryStore } from '#storage/memory-store.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+
+export type MemoryStores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
+
+export const createMemoryStores = (): MemoryStores => ({
+  store: createMemoryStore('public'),
+  privateStore: createMemoryStore('private'),
+})
+
+const HEADERS = { content_type: 'application/json' }
+
+import { pointAt } from '../history/point-to.ts'
+
+/** Publishes a snapshot as a version; `change` may falsify its manifest on the way. */
+export async function publishInMemory(
+  { store, privateStore }: MemoryStores,
+  snapshot: Snapshot,
+  change: (manifest: Manifest) => unknown = manifest => manifest,
+): Promise<void> {
+  const { version, window } = snapshot.dataset
+  const strategies = snapshot.strategies.map(({ id }) => id)
+  const digests = await saveSnapshot(privateStore, version, encodeSnapshot(snapshot))
+  const manifest: Manifest = {
+    manifest_version: MANIFEST_VERSION,
+    version,
+    render_revision: RENDER_REVISION,
+    snapshot_format: SNAPSHOT_FORMAT,
+    strategies,
+    window,
+    previous: null,
+    history_restated: false,
+    documents: {},
+    built_with: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
+    inputs_sha256: null,
+    program_sha256: null,
+    snapshot: digests,
+    artifacts: await renderAll(store, snapshot, strategies),
+  }
+  await replaceManifest(store, version, change(manifest))
+}
+
+/** Writes any manifest of a version, and points to it. */
+export async function replaceManifest(store: ObjectStore, version: string, manifest: unknown): Promise<void> {
+  const bytes = toBytes(manifest)
+  await store.replace(manifestKey(version), bytes, HEADERS)
+  await pointAt(store, version, sha256(bytes))
+}
+
+/** Renders every artifact of a snapshot in this process, one after the other. */
+export async function renderAll(
+  store: ObjectStore,
+  snapshot: Snapshot,
+  ids: readonly string[],
+): Promise<Artifact[]> {
+  const artifacts: Artifact[] = []
+  for (const route of ROUTES) {
+    const { id } = route
+    if (!isResource(id)) continue
+    for (const params of canonicalPoints(route, ids)) {
+      const rendered = renderPoint(snapshot, { id, params }, 'best')
+      await writePoint(store, rendered)
+      artifacts.push(rendered.artifact)
+    }
+  }
+  return artifacts
+}
+
+export const toBytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))

@@ -1,0 +1,70 @@
+// Chromium for the tests that look at pages: the one of this machine, or Debian's, unpacked into the project.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { machine } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const SCRIPT = join(ROOT, 'deploy/servers/unpack-packages.sh')
+const PACKAGES = join(ROOT, '.servers/chromium')
+
+const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
+  existsSync(path),
+)
+
+/** It reaches nothing but the page, and runs as root too. */
+const ARGUMENTS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+]
+
+/**
+ * Starts a browser without a window. Rejects where this machine has none and Debian cannot bring one, and where it draws
+ * no letters: a page that nobody looked at would pass for one that is right.
+ */
+export async function launchChromium(): Promise<Browser> {
+  await bringChromium()
+  const browser = await chromium.launch({
+    ...(INSTALLED === undefined ? unpacked() : { executablePath: INSTALLED }),
+    args: ARGUMENTS,
+  })
+  if (await drawsLetters(browser)) return browser
+  await browser.close()
+  throw new Error('Chromium finds no font and draws no letters; install the package fonts-dejavu-core')
+}
+
+/** Unpacks Chromium where this machine has none: once, and for all who ask meanwhile. */
+export async function bringChromium(): Promise<void> {
+  if (INSTALLED !== undefined) return
+  try {
+    await promisify(execFile)(SCRIPT, [PACKAGES, 'chromium', 'fonts-dejavu-core'])
+  } catch (error) {
+    const mend = 'install one, as /usr/bin/chromium or /usr/bin/google-chrome, and run the tests again'
+    throw new Error(`this machine has no Chromium, and Debian brought none; ${mend}`, { cause: error })
+  }
+}
+
+/** Without a font every text is 0 pixels wide, and no page is ever too wide. */
+async function drawsLetters(browser: Browser): Promise<boolean> {
+  const page = await browser.newPage()
+  await page.setContent('<span>letters</span>')
+  const box = await page.locator('span').boundingBox()
+  await page.close()
+  return box !== null && box.width > 0
+}
+
+/** How the unpacked one finds its libraries, and fonts that are the same on every machine. */
+function unpacked(): LaunchOptions {
+  const folders = ['usr/lib', 'lib'].map(folder => join(PACKAGES, folder, `${machine()}-linux-gnu`))
+  return {
+    executablePath: join(PACKAGES, 'usr/lib/chromium/chromium'),
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: folders.flatMap(folder => [folder, join(folder, 'pulseaudio')]).join(':'),
+      FONTCONFIG_FILE: join(import.meta.dirname, 'chromium-fonts.conf'),
+      XDG_CACHE_HOME: join(PACKAGES, 'var/cache'),
+    },
+  }
+}

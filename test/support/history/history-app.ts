@@ -1,0 +1,78 @@
+import type { Answered } from '#api/history/answered.ts'
+import { createHistoryApp } from '#api/history/app.ts'
+import { createComputedAnswers } from '#api/history/computed-answers.ts'
+import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
+import type { HistoryParts } from '#api/history/exchange.ts'
+import { createPinnedVersions } from '#api/history/pinned-versions.ts'
+import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import type { HistorySettings } from '#api/history/settings.ts'
+import { createStoredFiles } from '#api/history/stored-files.ts'
+import { createVersionSource } from '#api/history/version-source.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import type { Stores } from '../books/publish-book.ts'
+
+export const ALLOWED_ORIGIN = 'https://www.example.org'
+
+/** The instant that the app of a test believes to be now. */
+export const NOW_MS = Date.parse('2025-02-25T00:00:00Z')
+
+export const SETTINGS: HistorySettings = {
+  allowedOrigins: new Set([ALLOWED_ORIGIN]),
+  publicBaseUrl: 'https://data.example.org',
+  purgesByTag: false,
+  deprecatedAtMs: null,
+  sunsetAtMs: null,
+}
+
+/**
+ * The history app on two stores, with a clock that stands still; `damages`, `faults` and `errors` collect what it complains
+ * of, `answers` what it tells of each answer.
+ */
+export async function createTestApp(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  changes: Partial<HistoryParts> = {},
+) {
+  const { parts, ...told } = await createTestParts(store, privateStore, changes)
+  return { app: createHistoryApp(parts), parts, ...told }
+}
+
+/** What such an app is made of. */
+async function createTestParts(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  changes: Partial<HistoryParts>,
+) {
+  const damages: string[] = []
+  const errors: unknown[] = []
+  const faults: unknown[] = []
+  const answers: Answered[] = []
+  const source = createVersionSource(store, privateStore)
+  await source.refresh()
+  const tellDamage = (message: string): number => damages.push(message)
+  const published = createPublishedAnswers(store, tellDamage)
+  const parts: HistoryParts = {
+    source,
+    published,
+    deltas: createDictionaryDeltas(store, published, source.history, tellDamage),
+    computed: createComputedAnswers(),
+    pinned: createPinnedVersions(source, store, privateStore, error => faults.push(error)),
+    files: createStoredFiles(store, source.history),
+    settings: SETTINGS,
+    clock: { now: () => NOW_MS, elapsed: () => 0 },
+    isDraining: () => false,
+    newRequestId: () => 'a-request',
+    onAnswered: answered => answers.push(answered),
+    onError: error => errors.push(error),
+    ...changes,
+  }
+  return { parts, source, damages, errors, faults, answers }
+}
+
+/** The same on the stores that two URLs name. */
+export const openHistoryApp = async ({ url, privateUrl }: Stores, changes: Partial<HistoryParts> = {}) =>
+  createTestApp(await openStore(url), await openStore(privateUrl), changes)
+
+export const openHistoryParts = async ({ url, privateUrl }: Stores) =>
+  createTestParts(await openStore(url), await openStore(privateUrl), {})

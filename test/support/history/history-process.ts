@@ -1,0 +1,35 @@
+// The history service as a process, asked over HTTP.
+import { z } from 'zod'
+import type { Stores } from '../books/publish-book.ts'
+import { s3Env } from '../stores/s3-stores.ts'
+import { type Running, startHighwater } from './highwater-process.ts'
+
+export type ServingProcess = Running & { readonly url: string }
+
+const ADDRESS = /^history service on (http:\/\/\S+)$/m
+
+/** Starts `serve history`, or another command that serves, on a free port, and waits until it listens. */
+export async function startServing(
+  { url, privateUrl, s3 }: Stores,
+  args: readonly string[] = ['serve', 'history'],
+): Promise<ServingProcess> {
+  const process = startHighwater(args, {
+    env: {
+      STORE_URL: url,
+      PRIVATE_STORE_URL: privateUrl,
+      HISTORY_PORT: '0',
+      ...(s3 === undefined ? {} : s3Env(s3)),
+    },
+  })
+  return { ...process, url: addressIn(await process.prints(ADDRESS)) }
+}
+
+export const addressIn = ([, url]: RegExpExecArray): string => z.url().parse(url)
+
+const versionAnswer = z.object({ data: z.object({ dataset_version: z.string().nullable() }) })
+
+/** The version that the service answers from now. */
+export async function servedVersion({ url }: { readonly url: string }): Promise<string | null> {
+  const response = await fetch(`${url}/version`)
+  return versionAnswer.parse(await response.json()).data.dataset_version
+}

@@ -1,0 +1,66 @@
+// A tier that is asked without a pause while something happens to its stores: whatever it answers is a published file.
+import { setTimeout as after } from 'node:timers/promises'
+import { toCompactInstant } from '#core/calendar.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
+import type { Content } from '../kills/kill-rounds.ts'
+import { pointerOf, versionContentOf } from '../stores/stores.ts'
+import { servedVersion, startServing } from './history-process.ts'
+
+/** A small answer, a large one, and one that is pinned. */
+const PATHS = ['/v1/summary', '/v1/export', `/v1/snapshots/${toCompactInstant(TINY_VERSION)}/strategies`]
+
+/** Between two rounds of questions, so that the builds have the machine as well. */
+const PAUSE_MS = 50
+
+/**
+ * Runs something beside a tier that is asked all the while, and holds every answer to the file of the version that it
+ * names. In the end the tier serves the newest version. Returns how many answers there were; throws the first torn one.
+ */
+export async function whileReading(
+  stores: Stores,
+  content: Content,
+  run: () => Promise<unknown>,
+): Promise<number> {
+  const tier = await startServing(stores)
+  const published = { ...(await versionContentOf(stores)), ...content }
+  let [isOver, answers] = [false, 0]
+  const reading = (async () => {
+    while (!isOver) {
+      for (const path of PATHS) await assertPublished(`${tier.url}${path}`, published)
+      answers += PATHS.length
+      await after(PAUSE_MS)
+    }
+  })()
+  try {
+    await Promise.race([run(), reading])
+    await untilServed(tier, stores)
+  } finally {
+    isOver = true
+    await reading.finally(() => tier.kill('SIGKILL'))
+  }
+  return answers
+}
+
+/** A tier that does not follow in so many looks never will: a minute, and it looks every five seconds. */
+const MOST_LOOKS = 1_200
+
+async function untilServed(tier: { readonly url: string }, stores: Stores): Promise<void> {
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    if ((await servedVersion(tier)) === (await pointerOf(stores))) return
+    await after(PAUSE_MS)
+  }
+  throw new Error(`the tier does not come to serve ${await pointerOf(stores)}`)
+}
+
+/** An answer is, byte for byte, the file of the one version that it says it is of. */
+async function assertPublished(url: string, published: Content): Promise<void> {
+  const answer = await fetch(url, { headers: { 'accept-encoding': 'identity' } })
+  const bytes = new Uint8Array(await answer.arrayBuffer())
+  const twin = answer.headers.get('content-location') ?? new URL(url).pathname
+  const digest = sha256(bytes)
+  const file = Object.keys(published).find(key => published[key] === digest)
+  const folder = twin.split('/').slice(0, 4).join('/').slice(1)
+  if (answer.status === 200 && file?.startsWith(`${folder}/`)) return
+  throw new Error(`${url} was answered ${answer.status} with ${digest}, which is not the file of ${twin}`)
+}

@@ -1,0 +1,106 @@
+// What the tests of the examples share: how an answer is recorded, and what a document must do with its examples.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
+import type { RecordedAnswer, RecordedRefusal } from '#core/contract/recorded-examples.ts'
+
+/** What a test was answered, in the form in which it is recorded. */
+export type Answers = {
+  readonly answers: Readonly<Record<string, RecordedAnswer>>
+  readonly refusals: Readonly<Record<string, RecordedRefusal>>
+}
+
+const example = z.strictObject({ summary: z.string(), value: z.unknown() })
+const examples = z.record(z.string(), z.looseObject({}))
+const content = z.record(z.string(), z.looseObject({ examples: examples.optional() }))
+const operation = z.looseObject({
+  requestBody: z.looseObject({ content }).optional(),
+  responses: z.record(z.string(), z.looseObject({ description: z.string(), content: content.optional() })),
+})
+
+export const exampledDocument = z.looseObject({
+  components: z.looseObject({ examples: z.record(z.string(), example) }),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+})
+export type ExampledDocument = z.infer<typeof exampledDocument>
+
+/** Writes a recording where that is asked for; the running modules keep what they have loaded, so the next run compares. */
+export function recordIfAsked(file: string, answers: Answers): void {
+  if (process.env.UPDATE_GOLDEN !== '1') return
+  writeFileSync(
+    join(import.meta.dirname, '../../../core/contract', file),
+    `${JSON.stringify({ answers: answers.answers, refusals: answers.refusals })}\n`,
+  )
+}
+
+/** The components that a recording makes of the answers to `requests`, a text such as `GET /healthz` by their names. */
+export function componentsOf(
+  { answers, refusals }: Answers,
+  requestOf: (name: string, isCsv: boolean) => string,
+): Record<string, { summary: string; value: unknown }> {
+  const answered = Object.entries(answers).flatMap(([name, { json, csv }]) => [
+    [name, { summary: requestOf(name, false), value: json }] as const,
+    ...(csv === undefined ? [] : [[`${name}_csv`, { summary: requestOf(name, true), value: csv }] as const]),
+  ])
+  const refused = Object.entries(refusals).map(
+    ([code, { request, json }]) => [`refused_${code}`, { summary: request, value: json }] as const,
+  )
+  return Object.fromEntries([...answered, ...refused])
+}
+
+/** A media type of a response, and the examples of it. */
+type Shown = {
+  readonly path: string
+  readonly status: number
+  readonly description: string
+  readonly type: string
+  readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+const shownIn = ({ paths }: ExampledDocument): Shown[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods)
+      .flatMap(({ responses }) => Object.entries(responses))
+      .flatMap(([status, { description, content = {} }]) =>
+        Object.entries(content).map(([type, { examples = {} }]) => ({
+          ...{ path, description, type, examples },
+          status: Number(status),
+        })),
+      ),
+  )
+
+/** Every refusal that a document describes has one example for each of its codes, in which that code stands. */
+export function assertRefusalsShown(document: ExampledDocument): void {
+  for (const { status, description, examples } of shownIn(document)) {
+    if (status < 400) continue
+    const codes = description.replaceAll(/^Refused: |\.$/g, '').split(', ')
+    expect(Object.keys(examples)).toEqual(codes)
+    for (const code of codes) {
+      expect(examples[code]).toEqual({ $ref: `#/components/examples/refused_${code}` })
+      expect(document.components.examples[`refused_${code}`]?.value).toMatchObject({ error: { code } })
+      expect(STATUS_OF[code as ErrorCode]).toBe(status) // the codes of the closed table
+    }
+  }
+}
+
+/**
+ * Every answer as JSON or CSV has its example, but for those of the paths left out, and for objects of the store, which
+ * have no schema; and no example is there that nobody shows.
+ */
+export function assertAnswersShown(document: ExampledDocument, leftOut: readonly string[] = []): void {
+  const all = shownIn(document)
+  for (const { path, status, type, examples } of all) {
+    if (status >= 400) continue
+    const names = /json|csv/.test(type) && !leftOut.includes(path) ? ['answer'] : []
+    expect([path, type, Object.keys(examples)]).toEqual([path, type, names])
+  }
+  const shown = all.flatMap(({ examples }) => Object.values(examples).map(({ $ref }) => $ref))
+  const known = Object.keys(document.components.examples).map(name => `#/components/examples/${name}`)
+  expect([...new Set(shown)].toSorted()).toEqual(known.toSorted())
+}
+
+/** The examples of what is sent. */
+export const sentExamples = ({ requestBody }: ExampledDocument['paths'][string][string]): unknown[] =>
+  Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value)

@@ -1,0 +1,84 @@
+// A server of a test, and connections to it on which anything may be written.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { errorAnswer } from '#api/http/error-answer.ts'
+import { HTTP_LIMITS, type HttpLimits } from '#api/http/http-limits.ts'
+import { type HttpApp, type RunningServer, startServer } from '#api/http/http-server.ts'
+import type { AtOnce, AtOnceAnswer } from '#api/wire/at-once.ts'
+import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { ERROR_ENVELOPE } from '../../api/history/specification.ts'
+
+const META = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
+
+/** The address that is answered at once, and how. */
+export const QUICK_PATH = '/quick'
+export const QUICK_BODY = 'at once'
+const QUICK: AtOnceAnswer = {
+  status: 200,
+  fields: ['content-type', 'text/plain', 'content-length', String(QUICK_BODY.length)],
+  body: Uint8Array.from(Buffer.from(QUICK_BODY)),
+  ms: 0.01,
+}
+
+/** Answers nothing but one address at once, so that connections begin on the quick way. */
+const answerQuick: AtOnce['answer'] = ({ path }) => (path === QUICK_PATH ? QUICK : null)
+
+/** A server for these answers, closed when the test ends. */
+export async function start(
+  fetch: HttpApp['fetch'],
+  changes: Partial<HttpLimits> = {},
+  answer: AtOnce['answer'] = answerQuick,
+): Promise<RunningServer> {
+  const limits = { ...HTTP_LIMITS, ...changes }
+  const atOnce = { answer, now: Date.now }
+  const app: HttpApp = { fetch, atOnce, answerError: error => errorAnswer(error, META) }
+  const server = await startServer(() => app, '127.0.0.1', 0, limits)
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** A connection to it, on which these bytes are sent. */
+export function open({ url }: RunningServer, bytes = ''): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => {
+    socket.destroy()
+  })
+  socket.write(bytes)
+  return socket
+}
+
+export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n'
+export const REQUEST = `${GET}\r\n`
+export const CLOSING = `${GET}Connection: close\r\n\r\n`
+
+/**
+ * What a server says to these pieces, each sent when the one before had its time to arrive, until it closes. Null where it
+ * closed while something was still coming: the system may then have thrown away what it had said.
+ */
+export async function say(server: RunningServer, ...pieces: readonly string[]): Promise<string | null> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.setNoDelay(true)
+  const told = text(socket).catch(() => null)
+  for (const piece of pieces) {
+    if (socket.writable) socket.write(piece, 'latin1')
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  return told
+}
+
+/** Answers its path, after a turn of the event loop or two. */
+export const tellPath: HttpApp['fetch'] = async ({ url }) => {
+  await new Promise(resolve => setTimeout(resolve, 5))
+  return new Response(new URL(url).pathname.padEnd(40_000))
+}
+
+/** The statuses of a row of answers. */
+export const statusesIn = (answers: string): string[] =>
+  answers.match(/HTTP\/1\.1 \d+/g)?.map(line => line.slice(9)) ?? []
+
+/** The error in the last of a row of answers. */
+export const errorIn = (answers: string) =>
+  ERROR_ENVELOPE.parse(JSON.parse(answers.slice(answers.lastIndexOf('\r\n\r\n') + 4))).error

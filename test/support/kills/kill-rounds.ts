@@ -1,0 +1,123 @@
+// The middle of every test that kills publishing builds: which kills, and what must hold after each.
+import { join } from 'node:path'
+import { describeCode } from '#cli/code-identity.ts'
+import { toCompactInstant } from '#core/calendar.ts'
+import { createRandom } from '#pipeline/sample/random.ts'
+import { type Stores, TINY_VERSION } from '../books/publish-book.ts'
+import { buildArgs, contentOf, NEXT_VERSION, pointerOf, versionContentOf } from '../stores/stores.ts'
+import type { Ground } from './grounds.ts'
+import type { Kill } from './kill-at.ts'
+import { violationsIn } from './soundness.ts'
+
+/** A pair of stores, builds that are killed there one after the other, and the one that finishes. */
+export type Round = readonly Kill[]
+
+export type Content = Readonly<Record<string, string>>
+
+/** A build that nothing happened to: what every other one must come to. */
+export type Model = {
+  readonly stores: Stores
+  readonly operations: number
+  readonly content: Content
+  /** The code that built it: a commit or an installation meanwhile is another one, with other bytes. */
+  readonly code: string
+}
+
+/** What a round came to: builds that were really killed, and the objects that those before the pointer left behind. */
+export type Outcome = { readonly killed: number; readonly left: readonly number[] }
+
+const NEXT_FOLDER = toCompactInstant(NEXT_VERSION)
+
+/** What is written last: around these the version becomes the served one. */
+const LAST_PATHS = [
+  ...['changes', 'datapackage', 'manifest'].map(name => `/${NEXT_FOLDER}/${name}[.]json$`),
+  ...[`/${NEXT_FOLDER}/SHA256SUMS$`, `/${NEXT_FOLDER}/manifest[.]json[.]sig$`],
+  ...['/v1/pointer/signatures/', '/v1/pointer/0000000002[.]json$', '/v1/current[.]json$', '/build[.]json$'],
+]
+
+/** Kills of a round: two on the way and one around the pointer. */
+const KILLS_IN_ROUND = 3
+
+const threads = { threads: 2 }
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+const codeNow = async (): Promise<string> => JSON.stringify(await describeCode(ROOT))
+
+export async function modelOf(ground: Ground): Promise<Model> {
+  const stores = await ground.open()
+  const { exit, operations } = await ground.count(buildArgs(stores, threads))
+  if (exit.code !== 0) throw new Error(`a build that nothing happened to failed: ${exit.stderr}`)
+  return { stores, operations, content: await versionContentOf(stores), code: await codeNow() }
+}
+
+/** Rounds with so many kills at least, drawn from a seed and spread evenly over all operations and all that is written last. */
+export function toRounds(kills: number, seed: number, { operations }: Pick<Model, 'operations'>): Round[] {
+  const { uniform } = createRandom(seed)
+  const count = Math.ceil(kills / KILLS_IN_ROUND)
+  const isDone = () => uniform() < 0.5
+  return Array.from({ length: count }, (_, i) => {
+    const first = (i + uniform()) / count
+    const second = (1 - first) * uniform() // of what the first left to do
+    const path = LAST_PATHS[i % LAST_PATHS.length]!
+    return [
+      { at: { nth: Math.floor(first * operations) }, isDone: isDone() },
+      { at: { nth: Math.floor(second * operations) }, isDone: isDone() },
+      { at: { path }, isDone: isDone() },
+    ]
+  })
+}
+
+/** Kills builds, holds the stores to the rules after each, and lets the same command finish. Throws what is violated. */
+export const playRound = (ground: Ground, stores: Stores, round: Round, model: Model): Promise<Outcome> =>
+  play(ground, stores, round, model).catch(async (cause: Error) => {
+    if ((await codeNow()) === model.code) throw cause
+    throw new Error(`the code was changed while it built, which proves nothing: ${cause.message}`, { cause })
+  })
+
+async function play(ground: Ground, stores: Stores, round: Round, model: Model): Promise<Outcome> {
+  const before = Object.keys(await contentOf(stores)).length
+  const args = buildArgs(stores, threads)
+  const left: number[] = []
+  let killed = 0
+  for (const [i, kill] of round.entries()) {
+    const when = round
+      .slice(0, i + 1)
+      .map(describeKill)
+      .join(', then ')
+    const exit = await ground.runUntil(args, kill)
+    if (exit.signal === 'SIGKILL') killed++
+    else if (exit.code !== 0) throw new Error(`${when}: the build ended by itself: ${exit.stderr}`)
+    await assertSound(stores, when)
+    if ((await pointerOf(stores)) === TINY_VERSION) {
+      left.push(Object.keys(await contentOf(stores)).length - before)
+    }
+  }
+  await finish(ground, stores, model, round.map(describeKill).join(', then '))
+  return { killed, left }
+}
+
+async function finish(ground: Ground, stores: Stores, { content }: Model, when: string): Promise<void> {
+  const exit = await ground.start(buildArgs(stores, threads)).ended
+  if (exit.code !== 0) throw new Error(`${when}: the same command did not finish: ${exit.stderr}`)
+  await assertSound(stores, `${when}, then finished`)
+  if ((await pointerOf(stores)) !== NEXT_VERSION) throw new Error(`${when}: finished, and not served`)
+  assertSame(await versionContentOf(stores), content, when)
+}
+
+/** Either version is served, whole, and the log says so. */
+export async function assertSound(stores: Stores, when: string, mayBeGone = false): Promise<void> {
+  const served = await pointerOf(stores)
+  const violations = await violationsIn(stores, mayBeGone)
+  if (served !== TINY_VERSION && served !== NEXT_VERSION) violations.push(`${served} is served`)
+  if (violations.length > 0) throw new Error(`${when}: ${violations.join('; ')}`)
+}
+
+function assertSame(found: Content, expected: Content, when: string): void {
+  const keys = new Set([...Object.keys(found), ...Object.keys(expected)])
+  const other = [...keys].filter(key => found[key] !== expected[key])
+  if (other.length > 0) throw new Error(`${when}: finished with other bytes: ${other.join(', ')}`)
+}
+
+export const describeKill = ({ at, isDone }: Kill): string =>
+  `killed ${isDone ? 'after' : 'before'} ${'nth' in at ? `operation ${at.nth}` : at.path}`

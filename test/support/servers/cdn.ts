@@ -1,0 +1,136 @@
+// nginx and Varnish for a test, in front of a tier or of a stand-in for it; and requests whose headers are one's own.
+
+import { mkdir } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders, type RequestListener, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
+import { commonDisclaimer } from '../../../deploy/disclaimer.ts'
+import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
+import { type Address, EXAMPLE_SITE, type Site } from '../../../deploy/site.ts'
+import { lastingFolder } from '../stores/stores.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+export const ALLOWED_ORIGIN = 'https://www.example.org'
+
+const stops: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const stop of stops.toReversed()) await stop()
+})
+
+/** Runs at the end of the test file, after what was begun later. */
+export const stopAtEnd = (stop: () => Promise<void>): void => {
+  stops.push(stop)
+}
+
+/** The address in `http://127.0.0.1:8080`. */
+export const addressOf = (url: string): Address => ({ host: LOOPBACK, port: Number(new URL(url).port) })
+
+const listen = (server: ReturnType<typeof createServer>, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, LOOPBACK, () => resolve((server.address() as AddressInfo).port)) // a string only for pipes
+  })
+
+/** An HTTP server of the test's own that stands in for the tier; it can go away, and come back at the same address. */
+export type Origin = Address & { readonly leave: () => Promise<void>; readonly comeBack: () => Promise<void> }
+
+/** Starts a stand-in for the tier. */
+export async function startOrigin(answer: RequestListener): Promise<Origin> {
+  let server = createServer(answer)
+  const port = await listen(server, await freePort()) // one that is still free when it comes back
+  const leave = async (): Promise<void> => {
+    if (!server.listening) return
+    const closed = new Promise(resolve => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+  const comeBack = async (): Promise<void> => {
+    server = createServer(answer)
+    await listen(server, port)
+  }
+  stopAtEnd(leave)
+  return { host: LOOPBACK, port, leave, comeBack }
+}
+
+/** A site for a test: a tier, a store, and a free port for nginx. */
+export const siteOf = async (tier: Address, changes: Partial<Site> = {}): Promise<Site> => ({
+  ...EXAMPLE_SITE,
+  allowedOrigins: [ALLOWED_ORIGIN, ...EXAMPLE_SITE.allowedOrigins], // one of them twice: that must not matter
+  tier,
+  nginx: { host: LOOPBACK, port: await freePort() },
+  ...changes,
+})
+
+/** nginx for a site; ends with the test file. */
+export async function startFiles(site: Site): Promise<Layer> {
+  const layer = await startNginx(await folderFor('nginx'), site)
+  stopAtEnd(layer.stop)
+  return layer
+}
+
+/** Varnish for a site; ends with the test file. */
+export async function startEdge(site: Site): Promise<Layer> {
+  const layer = await startVarnish(await folderFor('varnish'), site, await freePort())
+  stopAtEnd(layer.stop)
+  return layer
+}
+
+/** Both layers in front of a tier that serves a store. */
+export async function startCdn(tier: Address, storeUrl: string): Promise<{ files: Layer; edge: Layer }> {
+  const store = fileURLToPath(storeUrl)
+  const site = await siteOf(tier, { store, disclaimer: await commonDisclaimer(store) })
+  return { files: await startFiles(site), edge: await startEdge(site) }
+}
+
+async function folderFor(name: string): Promise<string> {
+  const folder = join(await lastingFolder(), name)
+  await mkdir(folder)
+  return folder
+}
+
+/** An answer as it came: nothing decoded. */
+export type Got = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+}
+
+/** Asks with exactly these headers beside `Host`. */
+export function ask(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  method: string = 'GET',
+): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const path = url.slice(url.indexOf('/', 'http://'.length)) // as it is spelled
+    const sent = request({ hostname, port, path, method, headers }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          bytes: Buffer.concat(chunks),
+        }),
+      )
+    })
+    sent.once('error', reject)
+    sent.end()
+  })
+}
+
+/** Which object of Varnish's cache an answer came out of: the number of the request that brought it in. */
+export function objectOf({ headers }: Got): number {
+  const [own, object] = String(headers['x-varnish']).split(' ')
+  return object === undefined ? Number(own) + 1 : Number(object)
+}
+
+/** Takes everything with a tag out of Varnish's cache, or with `soft` makes it stale. */
+export const purge = (edge: Layer, tag: string, soft = false): Promise<Got> =>
+  ask(`${edge.url}/`, { xkey: tag, ...(soft ? { soft: '1' } : {}) }, 'PURGE')

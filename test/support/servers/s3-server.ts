@@ -1,0 +1,50 @@
+// A real S3 server, on a port of its own, that ends with who started it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '#cli/free-port.ts'
+import { startLocalServer } from '#cli/local-server.ts'
+import type { S3Access } from '#storage/s3-access.ts'
+
+/** How a server of ours is reached; its address and its keys are both there. */
+export type ServerAccess = S3Access & {
+  readonly endpoint: string
+  readonly credentials: NonNullable<S3Access['credentials']>
+}
+
+export type S3Server = { readonly access: ServerAccess; readonly stop: () => Promise<void> }
+
+const ROOT = join(import.meta.dirname, '../../..')
+const SCRIPT = join(ROOT, 'deploy/servers/s3-server.sh')
+const PACKAGES = join(ROOT, '.servers/ceph')
+
+const KEYS = { accessKeyId: 'test', secretAccessKey: 'testing' }
+
+/** The server takes its port and the two after it. */
+const PORTS = 3
+
+/** Starts a server, and unpacks its packages where they are not yet. Its objects are gone when it stops. */
+export async function startS3Server(): Promise<S3Server> {
+  const folder = mkdtempSync('/tmp/s3-') // short: Unix sockets lie in it
+  const port = await freePorts()
+  const { accessKeyId, secretAccessKey } = KEYS
+  const args = [PACKAGES, folder, String(port), accessKeyId, secretAccessKey]
+  const { url: endpoint, stop } = await startLocalServer(SCRIPT, args)
+  return {
+    access: { endpoint, region: 'us-east-1', credentials: KEYS },
+    stop: async () => {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The first of some neighbouring ports that nobody listens on. */
+async function freePorts(): Promise<number> {
+  for (;;) {
+    const first = await freePort()
+    const rest = Array.from({ length: PORTS - 1 }, (_, i) => first + 1 + i)
+    if ((await Promise.allSettled(rest.map(freePort))).every(({ status }) => status === 'fulfilled')) {
+      return first
+    }
+  }
+}

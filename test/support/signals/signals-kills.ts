@@ -1,0 +1,184 @@
+// A signals service of real processes whose parts are killed at instants that a seed decides, round after round of one
+// history: two that take fires, two that deliver, and the Redis of all. Leases and flights run out by themselves.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { readLedger } from '#signals/delivery/ledger.ts'
+import { type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import type { ProcessOrder } from '../history/process-order.ts'
+import { type Blow, ENTITLED, planOf, VICTIMS, type Victim } from '../kills/kill-plan.ts'
+import { type Killable, type KillableProcess, killableRedis, startKillable } from '../kills/killable.ts'
+import { startTestRedis } from '../servers/redis.ts'
+import { createTally, type Tally } from '../tally.ts'
+import { addSubscriber, startReceiver, until } from './delivery.ts'
+import { createFirer } from './fire-surely.ts'
+import { violationsIn } from './signals-soundness.ts'
+
+/** As in production, and shorter by so much that a round need not wait for long until others take over. */
+export const PACE: ProcessOrder['pace'] = { flightMs: 400, overdueAfterMs: 100, leaseMs: 300 }
+
+const programOf = (victim: Victim): string =>
+  join(import.meta.dirname, `${victim.split(' ')[0]}-process.worker.ts`)
+
+export type Round = {
+  /** How many kills there were; pauses are none. */
+  readonly killed: number
+  /** What does not hold of the whole history by now. */
+  readonly violations: readonly string[]
+}
+
+export type KillGround = {
+  /** Plays the round of a seed: when it ends, all that was owed has been delivered. */
+  playRound(seed: number): Promise<Round>
+  close(): Promise<void>
+}
+
+type Tallies = { readonly fires: Tally; readonly deliveries: Tally }
+
+/** Starts everything, with subscribers that may have different strategies. */
+export async function openKillGround(): Promise<KillGround> {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-kills-'))
+  const server = await startTestRedis()
+  const redis = await server.connect()
+  const tallies: Tallies = { fires: createTally(), deliveries: createTally() }
+  const { receiver, answerAfter } = await startSlowReceiver(tallies.deliveries)
+  for (const [client, aliases] of Object.entries(ENTITLED)) {
+    await addSubscriber(redis, client, receiver.urlOf(client), aliases)
+  }
+  const processes = await startProcesses(server.url, folder)
+  const all = [...processes.values()]
+  const operators = VICTIMS.flatMap(name => (name.startsWith('operator') ? [processes.get(name)!] : []))
+  const firer = createFirer(operators, tallies.fires)
+  const strikes = createStrikes(new Map([...processes, ['redis', killableRedis(server)]]), tallies)
+  const settled = createSettled(redis)
+
+  async function playRound(seed: number): Promise<Round> {
+    const { fires, blows, answersMs } = planOf(seed, `s${seed}`)
+    await strikes.areBack(blows)
+    answerAfter(answersMs)
+    for (const tally of Object.values(tallies)) tally.restart()
+    const firing = firer.fireAll(fires).finally(() => {
+      for (const tally of Object.values(tallies)) tally.release() // none is struck later than that
+    })
+    await Promise.all([firing, ...blows.map(strikes.strike)])
+    await strikes.areBack(blows.filter(({ victim }) => victim === 'redis'))
+    const { seq: settledSeq, open } = await settled()
+    const arrived = [...receiver.received] // before the log: a fire that nobody waits for may still be written
+    const log = await readAfter(redis, 0, MOST_SIGNALS)
+    const history = { fired: firer.fired, log, settledSeq, received: arrived, entitled: ENTITLED }
+    return {
+      killed: blows.filter(({ isPause }) => !isPause).length,
+      violations: [...open, ...violationsIn(history), ...all.flatMap(({ crashes }) => crashes)],
+    }
+  }
+
+  async function close(): Promise<void> {
+    await strikes.areBack(VICTIMS.map(victim => ({ victim })))
+    await Promise.all(all.map(each => each.kill()))
+    await receiver.close()
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { playRound, close }
+}
+
+/** A receiver that takes so long for one request after another, again from the first. */
+async function startSlowReceiver(tally: Tally) {
+  let answersMs: readonly number[] = [0]
+  const receiver = await startReceiver((_, response) => {
+    const count = tally.add()
+    setTimeout(() => response.end(), answersMs[count % answersMs.length])
+  })
+  const answerAfter = (ms: readonly number[]): void => {
+    answersMs = ms
+  }
+  return { receiver, answerAfter }
+}
+
+async function startProcesses(
+  redisUrl: string,
+  folder: string,
+): Promise<ReadonlyMap<Victim, KillableProcess>> {
+  const order = { redisUrl, privateFolder: join(folder, 'private'), pace: PACE }
+  const started = new Map<Victim, KillableProcess>()
+  const [first, ...others] = VICTIMS.filter(victim => victim !== 'redis')
+  const start = async (victim: Victim): Promise<void> =>
+    void started.set(victim, await startKillable(programOf(victim), order, join(folder, 'compiled')))
+  await start(first!) // names the epoch of the log
+  await Promise.all(others.map(start))
+  return started
+}
+
+/** Strikes victims, one blow after another each; whoever was killed comes back by itself. */
+function createStrikes(victims: ReadonlyMap<Victim, Killable>, tallies: Tallies) {
+  const back = new Map<Victim, Promise<void>>()
+  const areBack = async (blows: readonly Pick<Blow, 'victim'>[]): Promise<void> =>
+    void (await Promise.all(blows.map(({ victim }) => back.get(victim))))
+
+  /** Resolves when it is done, and before the victim is back. */
+  async function strike({ victim, at, downMs, isPause }: Blow): Promise<void> {
+    await tallies[at.of].reached(at.count)
+    await delay(at.delayMs)
+    const before = back.get(victim)
+    const target = victims.get(victim)! // all are there
+    const struck = Promise.resolve(before).then(() => (isPause ? target.pause(true) : target.kill()))
+    const again = struck
+      .then(() => sleep(downMs))
+      .then(() => (isPause ? target.pause(false) : target.start()))
+    back.set(victim, again)
+    again.catch(() => {}) // whoever waits for it is told
+    await struck
+  }
+  return { strike, areBack }
+}
+
+/** Timers know milliseconds, and a request of a process is over in some: below two, turns of the event loop. */
+async function delay(ms: number): Promise<void> {
+  if (ms >= 2) return sleep(ms)
+  for (let turns = Math.round(ms * 10); turns > 0; turns--) await new Promise(setImmediate)
+}
+
+/** A round that has not settled by then never will: what is missing is told. */
+const WEDGED_MS = 180_000
+
+/** How far all of the log is delivered, and what in the ledger says otherwise. */
+type Settled = { readonly seq: number; readonly open: readonly string[] }
+
+/** Waits until all that is in the log has been delivered. */
+function createSettled(redis: Redis): () => Promise<Settled> {
+  let before = 0
+  return async () => {
+    const givesUp = AbortSignal.timeout(WEDGED_MS)
+    let settled: Settled = { seq: before, open: [] }
+    await until(async () => {
+      try {
+        const log = await readAfter(redis, before, MOST_SIGNALS)
+        settled = { seq: log.at(-1)?.seq ?? before, open: await openIn(redis, log) }
+        return settled.open.length === 0 || givesUp.aborted
+      } catch (error) {
+        if (error instanceof RedisDownError && !givesUp.aborted) return false // our own connection is not up again
+        throw error
+      }
+    })
+    before = settled.seq
+    return settled
+  }
+}
+
+/** More than a history has. */
+const MOST_SIGNALS = 1_000_000
+
+/** Deliveries of these signals that are not done, until the first signal that has some. */
+async function openIn(redis: Redis, log: readonly LoggedSignal[]): Promise<readonly string[]> {
+  for (const { seq, alias } of log) {
+    const ledger = await readLedger(redis, seq)
+    const owed = Object.keys(ENTITLED).filter(client => ENTITLED[client]!.includes(alias))
+    const open = owed.filter(client => ledger.get(client)?.status !== 'delivered')
+    if (open.length > 0)
+      return open.map(client => `${seq} to ${client}: ${JSON.stringify(ledger.get(client))}`)
+  }
+  return []
+}

@@ -1,0 +1,72 @@
+// Stores of a test in a bucket of the S3 server that a run starts, and the environment in which a process finds them.
+import { randomUUID } from 'node:crypto'
+import { CreateBucketCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
+import { inject } from 'vitest'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore } from '#storage/open-store.ts'
+import { createS3Client, type S3Access } from '#storage/s3-access.ts'
+import type { Stores } from '../books/publish-book.ts'
+import type { ServerAccess } from '../servers/s3-server.ts'
+import { bytesOf } from './stored-bytes.ts'
+
+/** The server of this run. */
+export const s3Server = (): ServerAccess => inject('s3')
+
+let client: S3Client | null = null
+
+/** A client of the tests' own, past the store. */
+export function s3Client(): S3Client {
+  client ??= createS3Client(s3Server())
+  return client
+}
+
+/** A new bucket, empty; it goes with the server. */
+export async function newBucket(): Promise<string> {
+  const Bucket = `test-${randomUUID()}`
+  await s3Client().send(new CreateBucketCommand({ Bucket }))
+  return Bucket
+}
+
+/** Two stores in a bucket of their own that nothing was published in. */
+export async function newS3Stores(): Promise<Required<Stores>> {
+  const bucket = await newBucket()
+  return { url: `s3://${bucket}/store`, privateUrl: `s3://${bucket}/store.private`, s3: s3Server() }
+}
+
+/** Two stores in a bucket with the version that every test run publishes. */
+export async function tinyS3Stores(): Promise<Required<Stores>> {
+  const tiny = inject('tinyStore')
+  const stores = await newS3Stores()
+  await copyAll(await openStore(tiny.url), await openStore(stores.url, stores.s3))
+  await copyAll(await openStore(tiny.privateUrl), await openStore(stores.privateUrl, stores.s3))
+  return stores
+}
+
+const COPIES_AT_ONCE = 16
+
+async function copyAll(from: ObjectStore, to: ObjectStore): Promise<void> {
+  const copy = async (key: string) => to.create(key, await bytesOf(from, key), { content_type: 'text/plain' })
+  await pMap(await from.list(''), copy, { concurrency: COPIES_AT_ONCE })
+}
+
+/** From now on the bucket can only be read. */
+export async function forbidWriting(bucket: string): Promise<void> {
+  const statement = {
+    Effect: 'Deny',
+    Principal: '*',
+    Action: ['s3:PutObject', 's3:DeleteObject'],
+    Resource: `arn:aws:s3:::${bucket}/*`,
+  }
+  const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
+  await s3Client().send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
+}
+
+/** The environment of a process that reaches a server. */
+export const s3Env = ({ endpoint, region, credentials }: S3Access): Record<string, string> => ({
+  AWS_REGION: region,
+  ...(endpoint === null ? {} : { AWS_ENDPOINT_URL_S3: endpoint }),
+  ...(credentials === null
+    ? {}
+    : { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }),
+})

@@ -1,0 +1,22 @@
+import { privateKey } from '#core/contract/artifacts.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+
+/** The bytes of an object that must be there. */
+export async function bytesOf(store: ObjectStore, key: string): Promise<Uint8Array> {
+  const bytes = await store.read(key)
+  if (bytes === null) throw new Error(`${store.url}/${key} is missing`)
+  return bytes
+}
+
+/** The five files of the snapshot of a published version. */
+export async function snapshotBytesOf(privateStore: ObjectStore, version: string): Promise<SnapshotBytes> {
+  const read = (file: SnapshotFile) => bytesOf(privateStore, privateKey(version, SNAPSHOT_FILES[file]))
+  return {
+    document: await read('document'),
+    daily: await read('daily'),
+    weekly: await read('weekly'),
+    trades: await read('trades'),
+    correlation: await read('correlation'),
+  }
+}

@@ -1,0 +1,136 @@
+// Stores of a test: made in a temporary folder, filled by the command, and looked at file by file.
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { afterAll } from 'vitest'
+import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { manifest } from '#core/contract/manifest.ts'
+import { currentVersionOf } from '#static-build/publish-version.ts'
+import { sha256 } from '#storage/digest.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
+import { type Stores, TINY_BOOK, TINY_LAST_DAY } from '../books/publish-book.ts'
+
+const made: string[] = []
+afterAll(async () => {
+  for (const folder of made) await rm(folder, { recursive: true, force: true })
+})
+
+/** A new folder for all tests of a file, and gone after them. */
+export async function lastingFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'highwater-system-'))
+  made.push(folder)
+  return folder
+}
+
+/** Two stores that nothing was published in. */
+export async function newStores(): Promise<Stores> {
+  const url = pathToFileURL(join(await lastingFolder(), 'store')).href
+  return { url, privateUrl: privateTwin(url) }
+}
+
+/** Two stores with what others have published in them. */
+export async function copyStores(from: Stores): Promise<Stores> {
+  const to = await newStores()
+  const whole = { recursive: true, preserveTimestamps: true } // the time of a file is that of its version
+  await cp(fileURLToPath(from.url), fileURLToPath(to.url), whole)
+  await cp(fileURLToPath(from.privateUrl), fileURLToPath(to.privateUrl), whole)
+  return to
+}
+
+/** A version of the tiny book after the one that every test run publishes. */
+export const NEXT_VERSION = '2025-02-25T00:15:00Z'
+
+export type BuildArgs = {
+  readonly book?: string
+  readonly version?: string
+  /** The last day of the window; null for a build of now. */
+  readonly asOf?: string | null
+  /** One by default: for a book this small a second thread costs more than it saves. */
+  readonly threads?: number
+}
+
+/** The arguments that build the tiny book, or another, into the stores. */
+export function buildArgs({ url, privateUrl }: Stores, order: BuildArgs = {}): string[] {
+  const { book = TINY_BOOK, version = NEXT_VERSION, asOf = TINY_LAST_DAY, threads = 1 } = order
+  return [
+    ...['build', '--book', book, '--store', url, '--private-store', privateUrl, '--version', version],
+    ...['--threads', String(threads), '--effort', 'quick'], // what is small is not what these builds show
+    ...(asOf === null ? [] : ['--as-of', asOf]),
+  ]
+}
+
+/** The version that the pointer names, or null. */
+export const pointerOf = async ({ url, s3 }: Stores): Promise<string | null> =>
+  (await currentVersionOf(await openStore(url, s3)))?.version ?? null
+
+/** The digest of every object by key, locks aside: equal before and after where nothing was published. */
+export async function contentOf({ url, privateUrl, s3 }: Stores): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {}
+  for (const store of [await openStore(url, s3), await openStore(privateUrl, s3)]) {
+    const keys = (await store.list('')).filter(key => !key.startsWith('lock/'))
+    for (const key of keys) digests[`${store.url}/${key}`] = sha256(await bytesOf(store, key))
+  }
+  return digests
+}
+
+/**
+ * The digest of every object of the versions in the public store, by key inside it: the same for the same book, version
+ * and code, wherever and whenever it was built.
+ */
+export async function versionContentOf({ url, s3 }: Stores): Promise<Record<string, string>> {
+  const store = await openStore(url, s3)
+  const digests: Record<string, string> = {}
+  for (const key of await store.list('v1/snapshots/')) digests[key] = sha256(await bytesOf(store, key))
+  return digests
+}
+
+/**
+ * Everything that is wrong with a pair of stores: a manifest that names an object which is missing or other bytes
+ * than it says, or a pointer to a manifest that is not there. Empty where every version that has a manifest is whole.
+ */
+export async function faultsOf({ url, privateUrl, s3 }: Stores): Promise<string[]> {
+  const [store, privateStore] = [await openStore(url, s3), await openStore(privateUrl, s3)]
+  const keys = (await store.list('v1/')).filter(key => key.endsWith('/manifest.json'))
+  const manifests = await Promise.all(keys.map(key => bytesOf(store, key)))
+  const faults = await Promise.all(manifests.map(bytes => faultsOfVersion(store, privateStore, bytes)))
+  const current = await currentVersionOf(store)
+  const isDangling = current !== null && !manifests.some(bytes => sha256(bytes) === current.manifest_sha256)
+  return [
+    ...faults.flat(),
+    ...(isDangling ? [`the pointer names ${current.version}, which is not there`] : []),
+  ]
+}
+
+async function faultsOfVersion(store: ObjectStore, privateStore: ObjectStore, bytes: Uint8Array) {
+  const { version, artifacts, snapshot } = manifest.parse(JSON.parse(new TextDecoder().decode(bytes)))
+  const expected: [ObjectStore, string, string][] = [
+    ...artifacts.flatMap(({ key, sha256: plain, encodings }): [ObjectStore, string, string][] => [
+      [store, key, plain],
+      ...TWIN_CODINGS.flatMap((coding): [ObjectStore, string, string][] => {
+        const twin = encodings[coding]
+        return twin === undefined ? [] : [[store, key + TWIN_ENDINGS[coding], twin.sha256]]
+      }),
+    ]),
+    ...Object.entries(snapshot).map(([name, digest]): [ObjectStore, string, string] => [
+      privateStore,
+      privateKey(version, name),
+      digest,
+    ]),
+  ]
+  const faults = await Promise.all(
+    expected.map(async ([where, key, digest]) => {
+      const there = await where.read(key)
+      if (there === null) return `${version}: ${key} is missing`
+      return sha256(there) === digest ? null : `${version}: ${key} has other bytes`
+    }),
+  )
+  return faults.filter(fault => fault !== null)
+}
+
+async function bytesOf(store: ObjectStore, key: string): Promise<Uint8Array> {
+  const bytes = await store.read(key)
+  if (bytes === null) throw new Error(`${store.url}/${key} was listed and is not there`)
+  return bytes
+}
