@@ -21,7 +21,19 @@ mkdir -p "$folder"
   < /dev/null > /dev/null 2>&1 &
 server=$!
 input=
-stop() { trap - EXIT; kill "$server" $input 2> /dev/null || true; wait "$server" || true; exit 0; }
+# Redis refuses to end while it writes a first append-only file, and does not try again by itself. What it acknowledged is
+# on the disk, so ending it by force after half a minute loses nothing.
+stop() {
+  trap - EXIT
+  [ -z "$input" ] || kill "$input" 2> /dev/null || true
+  for ((tries = 0; tries < 600; tries++)); do
+    kill "$server" 2> /dev/null || exit 0
+    sleep 0.05
+  done
+  kill -9 "$server" 2> /dev/null || true
+  wait "$server" || true
+  exit 0
+}
 trap stop EXIT INT TERM
 answers() (
   exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]

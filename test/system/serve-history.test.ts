@@ -1,12 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { openStore } from '#storage/open-store.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { highwater } from '../support/history/highwater-process.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
 import { pointAt } from '../support/history/point-to.ts'
 import { openExchange } from '../support/http/raw-exchange.ts'
-import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+import { buildArgs, copyStores, lastingFolder, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+
+/** Preloaded into a process: at its end, writes the addresses of all modules that it loaded to the file MODULES names. */
+const RECORD_MODULES = `
+  import { writeFileSync } from 'node:fs'
+  import { registerHooks } from 'node:module'
+  const urls = []
+  registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+  process.on('exit', () => writeFileSync(process.env.MODULES, urls.join('\\n')))`
+
+test('a service on files does not load what only builds, signals and S3 need', async () => {
+  const { url, privateUrl } = inject('tinyStore')
+  const MODULES = join(await lastingFolder(), 'modules')
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORD_MODULES)}`
+  const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0', MODULES, NODE_OPTIONS }
+  const service = startHighwater(['serve', 'history'], { env })
+  const [, address] = await service.prints(/^history service on (\S+)$/m)
+  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+  service.kill('SIGTERM')
+  expect(await service.ended).toMatchObject({ code: 0 })
+  const loaded = await readFile(MODULES, 'utf8')
+  expect(loaded).toContain('/api/history/')
+  const unneeded =
+    /\/(?:node_modules\/(?:@aws-sdk|bullmq|ioredis|csv-parse|arquero|tinypool)|pipeline\/night)\//
+  expect(loaded.split('\n').filter(module => unneeded.test(module))).toEqual([])
+})
 
 test('a version that is published while the service runs is served without a restart', async () => {
   const stores = await copyStores(inject('tinyStore'))
