@@ -18,12 +18,10 @@ export type StepperOptions = {
   readonly elapsedMs: () => number
   /** A line for the operator. */
   readonly note: (line: string) => void
-  /** How long a module may stand still. */
-  readonly stallMs?: number
 }
 
 /** Starts the threads. What a task of them throws names its module. */
-export function createStepper({ threads, elapsedMs, note, stallMs = STALL_MS }: StepperOptions): Stepper {
+export function createStepper({ threads, elapsedMs, note }: StepperOptions): Stepper {
   const pool = new Tinypool({
     filename: new URL('./worker.ts', import.meta.url).href,
     minThreads: 1,
@@ -36,7 +34,7 @@ export function createStepper({ threads, elapsedMs, note, stallMs = STALL_MS }: 
   )
   const pulses = new Map<string, Int32Array>()
   const stalls = new Map<string, AbortController>()
-  const endWatch = watchPulses(pulses, stallMs, elapsedMs, task => stalls.get(task)?.abort())
+  const endWatch = watchPulses(pulses, STALL_MS, elapsedMs, task => stalls.get(task)?.abort())
   let tasks = 0
 
   const run = async (name: string, input: LiveEntry): Promise<unknown> => {
@@ -49,7 +47,7 @@ export function createStepper({ threads, elapsedMs, note, stallMs = STALL_MS }: 
     } catch (error) {
       const isStalled = stall.signal.aborted
       const why = isStalled
-        ? `it made no progress for ${stallMs / 1_000} s and was ended: look for a loop without end`
+        ? `it made no progress for ${STALL_MS / 1_000} s and was ended: look for a loop without end`
         : describeThrown(error)
       throw new Error(`strategies/${input.entry.id}.ts: ${why}`, { cause: error })
     } finally {

@@ -13,8 +13,6 @@ export type StrategyOptions = {
   readonly progress: Progress
   /** A clock for measuring, milliseconds. */
   readonly elapsedMs: () => number
-  /** How long a strategy may stand still. */
-  readonly stallMs?: number
 }
 
 export type ComputedStrategies = { readonly strategies: StrategyData[]; readonly notices: string[] }
@@ -27,18 +25,18 @@ export async function computeStrategies(
   pool: Tinypool,
   book: Book,
   lastDay: EpochDay,
-  { progress, elapsedMs, stallMs = STALL_MS }: StrategyOptions,
+  { progress, elapsedMs }: StrategyOptions,
 ): Promise<ComputedStrategies> {
   const runs = new Map(book.strategies.map(entry => [entry.id, newRun()]))
   const pulses = new Map([...runs].map(([id, { pulse }]) => [id, pulse]))
-  const endWatch = watchPulses(pulses, stallMs, elapsedMs, id => runs.get(id)!.stall.abort())
+  const endWatch = watchPulses(pulses, STALL_MS, elapsedMs, id => runs.get(id)!.stall.abort())
   let done = 0
   const tell = () => progress({ step: 'compute', done, total: book.strategies.length, unit: 'strategies' })
   tell()
   const run = async (entry: StrategyEntry): Promise<StrategyOutcome> => {
     const { pulse, stall } = runs.get(entry.id)!
     const task = toTask(book, entry, lastDay, pulse)
-    const outcome = await runTask(pool, task, { signal: stall.signal, stallMs, entries: book.strategies })
+    const outcome = await runTask(pool, task, { signal: stall.signal, entries: book.strategies })
     pulses.delete(entry.id)
     done++
     tell()
@@ -70,7 +68,6 @@ function toTask(book: Book, entry: StrategyEntry, lastDay: EpochDay, pulse: Int3
 type TaskWatch = {
   /** Aborted when the task stands still. */
   readonly signal: AbortSignal
-  readonly stallMs: number
   /** The whole book: whose modules may have left something running on the thread. */
   readonly entries: readonly StrategyEntry[]
 }
@@ -82,19 +79,19 @@ type TaskWatch = {
 async function runTask(
   pool: Tinypool,
   task: StrategyTask,
-  { signal, stallMs, entries }: TaskWatch,
+  { signal, entries }: TaskWatch,
 ): Promise<StrategyOutcome> {
   try {
     return await pool.run(task, { name: 'strategy', signal })
   } catch (error) {
     const strays = signal.aborted ? [] : problemsOfStray(entries, error)
-    const thrown = signal.aborted ? new Error(describeStall(stallMs)) : error
+    const thrown = signal.aborted ? new Error(STALLED) : error
     return { kind: 'refused', problems: strays.length > 0 ? strays : [problemOfThrown(task.entry, thrown)] }
   }
 }
 
-const describeStall = (stallMs: number): string =>
-  `it made no progress for ${stallMs / 1000} s and was ended: look for a loop without end, or for a wait for what ` +
+const STALLED =
+  `it made no progress for ${STALL_MS / 1000} s and was ended: look for a loop without end, or for a wait for what ` +
   'never comes'
 
 function collect(book: Book, outcomes: readonly StrategyOutcome[]): ComputedStrategies {
