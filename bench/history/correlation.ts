@@ -1,6 +1,6 @@
 // The correlation matrix of a thousand strategies beside numpy's, each on one thread.
 import { join } from 'node:path'
-import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
+import { correlationMatrix } from '#core/figures/correlation.ts'
 import { dot } from '#core/figures/dot.ts'
 import type { Series } from '#core/figures/series.ts'
 import { createRandom } from '#pipeline/sample/random.ts'

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseIsoDate } from '#core/calendar.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { type Figure, isUndefined } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'

@@ -1,8 +1,7 @@
 import { drawdowns } from './drawdown.ts'
 import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
-import { assertFinite } from './finite-series.ts'
-import { assertPositive } from './positive.ts'
-import type { Series } from './series.ts'
+import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
+import { assertFinite, type Series } from './series.ts'
 
 /** An account that followed a series at `k` times its base risk: what every statistic of the series starts from. */
 export type AccountPath = {
@@ -41,4 +40,26 @@ function assertPeriod({ period }: Series, expected: Series['period']): void {
         'in this order',
     )
   }
+}
+
+/** Throws unless `value` is a positive finite number. `what` says what it is and how it comes about. */
+export function assertPositive(value: number, what: string): void {
+  if (value > 0 && value < Infinity) return
+  throw new RangeError(`${what} must be a positive finite number, got ${value}; mend it where it is computed`)
+}
+
+/** The block itself, or, where the account is ruined, the same fields undefined: a ratio of nothing says nothing. */
+export const unlessRuined = <Field extends string>(
+  { ruinDay }: AccountPath,
+  block: Record<Field, Figure>,
+): Record<Field, Figure> => (ruinDay === null ? block : ruinedFigures(block))
+
+/** On fewer than two days, whatever else is missing, the reason is that there are too few. */
+export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
+  isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure
+
+function ruinedFigures<Field extends string>(block: Record<Field, Figure>): Record<Field, Figure> {
+  const ruined = { ...block }
+  for (const field in ruined) ruined[field] = undefinedBecause('ruin')
+  return ruined
 }

@@ -1,18 +1,21 @@
 import { toEpochDay } from '#core/calendar.ts'
-import type { AccountPath } from './account-path.ts'
-import { type CalendarPeriod, periodReturns } from './calendar-periods.ts'
+import { type AccountPath, unlessRuined } from './account-path.ts'
+import {
+  type CalendarPeriod,
+  completeOf,
+  livingMonths,
+  livingYears,
+  periodReturns,
+  periodStatistics,
+} from './calendar-periods.ts'
 import { drawdowns, maxDrawdown } from './drawdown.ts'
-import { type Figure, isUndefined, mapFigure, undefinedBecause } from './figure.ts'
-import { completeOf, livingMonths, livingYears } from './living-periods.ts'
+import { trailingReturn } from './equity-curve.ts'
+import { type Figure, isUndefined, mapFigure, percent, percentFigure, undefinedBecause } from './figure.ts'
 import { longestRun } from './longest-run.ts'
-import { percent, percentFigure } from './percent.ts'
-import { periodStatistics } from './period-statistics.ts'
-import { DAYS_PER_YEAR } from './periods-per-year.ts'
-import { unlessRuined } from './ruin.ts'
+import { sampleDeviation } from './moments.ts'
+import { DAYS_PER_YEAR } from './series.ts'
 import { sharpe } from './sharpe.ts'
-import type { TradeOutcome } from './trade-outcome.ts'
-import { sampleDeviation } from './variance.ts'
-import { trailingReturn } from './windows.ts'
+import type { TradeOutcome } from './trade-statistics.ts'
 
 /** A year of the table. Its cells are bare nulls where they do not exist: a table has no reasons. */
 export type YearRow = {

@@ -1,4 +1,7 @@
+import { max, mean, median, min, sampleStandardDeviation } from 'simple-statistics'
 import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import type { AccountPath } from './account-path.ts'
+import { type Figure, percent, share, type UndefinedReason, undefinedBecause } from './figure.ts'
 
 /** A calendar month or year as far as a series covers it. */
 export type CalendarPeriod = {
@@ -42,4 +45,70 @@ function calendarPeriods(first: EpochDay, length: number, monthsEach: 1 | 12): C
     from += days
   }
   return periods
+}
+
+/** The months of a path, up to the one of its ruin: after it there is nothing that could earn a return. */
+export const livingMonths = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
+  until(ruinDay, calendarMonths(daily.first, daily.values.length))
+
+/** The years of a path, on the same terms. */
+export const livingYears = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
+  until(ruinDay, calendarYears(daily.first, daily.values.length))
+
+/** The periods that the series covers wholly; they follow each other without a gap. */
+export const completeOf = (periods: readonly CalendarPeriod[]): CalendarPeriod[] =>
+  periods.filter(({ partial }) => !partial)
+
+/** Returns of the complete months, fractions. */
+export const completeMonthReturns = (path: AccountPath): number[] =>
+  periodReturns(path.curve, completeOf(livingMonths(path)))
+
+const until = (ruinDay: number | null, periods: CalendarPeriod[]): CalendarPeriod[] =>
+  ruinDay === null ? periods : periods.filter(({ from }) => from <= ruinDay)
+
+/** The distribution of the returns of complete months, or years. All in percent. */
+export type PeriodStatistics = {
+  readonly best: Figure
+  readonly worst: Figure
+  readonly average: Figure
+  readonly median: Figure
+  /** Sample standard deviation. */
+  readonly std: Figure
+  /** Share of the periods above 0. */
+  readonly positive: Figure
+  /** Averages of those above and below 0. */
+  readonly averageUp: Figure
+  readonly averageDown: Figure
+}
+
+/**
+ * Statistics of the returns of complete periods, fractions. Without a period all are undefined, with one the deviation
+ * (`too_few_points`); the averages need a gain (`no_wins`) or a loss (`no_losses`).
+ */
+export function periodStatistics(returns: readonly number[]): PeriodStatistics {
+  return {
+    best: percentOf(returns, max),
+    worst: percentOf(returns, min),
+    average: percentOf(returns, mean),
+    median: percentOf(returns, median),
+    std:
+      returns.length < 2 ? undefinedBecause('too_few_points') : percentOf(returns, sampleStandardDeviation),
+    positive: share(returns.filter(value => value > 0).length, returns.length),
+    averageUp: averageAmong(returns, value => value > 0, 'no_wins'),
+    averageDown: averageAmong(returns, value => value < 0, 'no_losses'),
+  }
+}
+
+const percentOf = (
+  returns: readonly number[],
+  statistic: (values: number[]) => number,
+  ifNone: UndefinedReason = 'too_few_points',
+): Figure => (returns.length === 0 ? undefinedBecause(ifNone) : percent(statistic([...returns])))
+
+function averageAmong(
+  returns: readonly number[],
+  isMember: (value: number) => boolean,
+  ifNone: UndefinedReason,
+): Figure {
+  return percentOf(returns.filter(isMember), mean, returns.length === 0 ? 'too_few_points' : ifNone)
 }

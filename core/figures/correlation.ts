@@ -1,4 +1,7 @@
-import type { Period } from './series.ts'
+import { dotProducts } from '#core/kernels/dot-products.ts'
+import { isFlat, mean, sampleVariance } from './moments.ts'
+import { clampCorrelation, pearson } from './pearson.ts'
+import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
 
 /**
  * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Symmetric to the bit. NaN marks a cell
@@ -17,3 +20,206 @@ export const MIN_OVERLAP: Readonly<Record<Period, number>> = { daily: 30, weekly
 /** Why a cell that has this overlap does not exist: too short, or else one leg was flat over it. */
 export const undefinedCellReason = (overlap: number, period: Period): 'too_few_points' | 'zero_variance' =>
   overlap < MIN_OVERLAP[period] ? 'too_few_points' : 'zero_variance'
+
+/**
+ * Rows `fromRow` to `toRow` (excluded) of the upper triangle of a correlation matrix, packed: row i has the cells
+ * (i, i) to (i, size - 1), and the next row follows. One block is the work of one task.
+ */
+export type CorrelationRows = {
+  readonly size: number
+  readonly fromRow: number
+  readonly toRow: number
+  readonly rho: Float64Array
+  readonly overlap: Int32Array
+}
+
+/**
+ * Pearson correlations of the series of some rows with every series from that row on, over the points that both have:
+ * the series are gapless, so these are an interval. Two passes, clamped to [-1, 1], NaN where fewer than 30 days or 12
+ * weeks are common or a leg is flat over them (`max - min <= 1e-12`).
+ *
+ * A cell depends on its two series and on nothing else: splitting the rows, reordering the series or leaving some out
+ * never changes a bit. Throws where the series differ in period, weeks end on different days, or a return is not
+ * finite.
+ *
+ * Cost: on one core, the products of series over one window take two floating-point operations a cycle
+ * (bench/results.md); pairs with different windows are computed one by one, about 15 us each over 3 650 points.
+ */
+export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
+  assertComparable(series)
+  series.slice(fromRow).forEach(assertFinite)
+  const rows = emptyRows(series.length, fromRow, toRow)
+  correlateSameWindow(series, rows)
+  correlateOthers(series, rows)
+  return rows
+}
+
+/** Where cell (row, column) of the upper triangle stands in packed rows that begin with `fromRow`. */
+export function packedCell(size: number, fromRow: number, row: number, column: number): number {
+  const above = row - fromRow
+  return above * size - (above * (fromRow + row - 1)) / 2 + column - row
+}
+
+function assertComparable(series: readonly Series[]): void {
+  const [head] = series
+  series.forEach((each, i) => {
+    if (each.period !== head!.period || (each.first - head!.first) % STEP_DAYS[each.period] !== 0) {
+      throw new RangeError(
+        `series ${i} must be ${head!.period} and in step with series 0, so that their points fall on the same days; ` +
+          `it is ${each.period} from day ${each.first}, the other from day ${head!.first}: make both the same way`,
+      )
+    }
+  })
+}
+
+function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRows {
+  const cells = packedCell(size, fromRow, toRow, toRow)
+  return {
+    size,
+    fromRow,
+    toRow,
+    rho: new Float64Array(cells).fill(Number.NaN),
+    overlap: new Int32Array(cells),
+  }
+}
+
+/** Series over one and the same window are standardised once, and their correlations are dot products. */
+function correlateSameWindow(
+  series: readonly Series[],
+  { size, fromRow, toRow, rho }: CorrelationRows,
+): void {
+  for (const members of sameWindows(series, fromRow)) {
+    const rows = members.filter(i => i < toRow)
+    if (rows.length === 0) continue
+    const { length } = series[members[0]!]!.values
+    const standard = new Float64Array(length)
+    const column = (i: number) => standardize(series[members[i]!]!.values, standard)
+    for (const i of rows) rho[packedCell(size, fromRow, i, i)] = 1
+    dotProducts({ count: members.length, length, column }, rows.length, (a, b, dot) => {
+      rho[packedCell(size, fromRow, members[a]!, members[b]!)] = clampCorrelation(dot)
+    })
+  }
+}
+
+/** The series from `fromRow` on that are long enough and not flat, in order, grouped by window. */
+function sameWindows(series: readonly Series[], fromRow: number): Iterable<number[]> {
+  const groups = new Map<string, number[]>()
+  for (let i = fromRow; i < series.length; i++) {
+    const { period, first, values } = series[i]!
+    if (values.length < MIN_OVERLAP[period] || isFlat(values)) continue
+    const window = `${first}:${values.length}`
+    const group = groups.get(window)
+    if (group === undefined) groups.set(window, [i])
+    else group.push(i)
+  }
+  return groups.values()
+}
+
+/** The overlaps of all pairs, and the correlations of those with different windows. */
+function correlateOthers(
+  series: readonly Series[],
+  { size, fromRow, toRow, rho, overlap }: CorrelationRows,
+): void {
+  for (let i = fromRow, cell = 0; i < toRow; i++) {
+    const x = series[i]!
+    for (let j = i; j < size; j++, cell++) {
+      const y = series[j]!
+      if (isSameWindow(x, y)) {
+        overlap[cell] = x.values.length
+        continue
+      }
+      const common = commonPoints(x, y)
+      overlap[cell] = common.count
+      if (common.count < MIN_OVERLAP[x.period]) continue
+      rho[cell] = pearson(x.values, common.xFrom, y.values, common.yFrom, common.count)
+    }
+  }
+}
+
+const isSameWindow = (x: Series, y: Series): boolean =>
+  x.first === y.first && x.values.length === y.values.length
+
+/** Where the common points of two series begin in each, and how many there are. */
+function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; count: number } {
+  const shift = (y.first - x.first) / STEP_DAYS[x.period]
+  const xFrom = Math.max(shift, 0)
+  const yFrom = Math.max(-shift, 0)
+  return { xFrom, yFrom, count: Math.max(Math.min(x.values.length - xFrom, y.values.length - yFrom), 0) }
+}
+
+/**
+ * The values less their mean, divided by the norm of what is left: the dot product of two such columns is their Pearson
+ * correlation. The values must not be flat. `standard` takes the result, so that a thousand columns need one array.
+ */
+export function standardize(values: Float64Array, standard = new Float64Array(values.length)): Float64Array {
+  const center = mean(values)
+  const norm = Math.sqrt(sampleVariance(values, center) * (values.length - 1))
+  for (let i = 0; i < values.length; i++) standard[i] = (values[i]! - center) / norm
+  return standard
+}
+
+/** Columns whose lines of both matrices stay in the nearest cache of a core. */
+const NEAR_COLUMNS = 64
+
+/** The whole matrix in one go, on this thread. */
+export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix =>
+  assembleCorrelation(series.length, [correlateRows(series, 0, series.length)])
+
+/**
+ * The matrix of `size` series from the blocks of its rows, in any order. Throws where they are not exactly the rows of
+ * such a matrix.
+ */
+export function assembleCorrelation(size: number, blocks: readonly CorrelationRows[]): CorrelationMatrix {
+  assertWhole(size, blocks)
+  const matrix = { size, rho: new Float64Array(size * size), overlap: new Int32Array(size * size) }
+  for (const block of blocks) mirror(block, matrix)
+  return matrix
+}
+
+/**
+ * Splits the rows of a matrix into at most `count` blocks `[from, to)` of about equally many cells: the first rows of
+ * the triangle are the long ones.
+ */
+export function rowBlocks(size: number, count: number): [from: number, to: number][] {
+  const blocks: [number, number][] = []
+  const cells = packedCell(size, 0, size, size)
+  for (let from = 0; from < size; ) {
+    const target = (cells * (blocks.length + 1)) / count
+    let to = from + 1
+    while (to < size && packedCell(size, 0, to, to) < target) to++
+    blocks.push([from, to])
+    from = to
+  }
+  return blocks
+}
+
+function assertWhole(size: number, blocks: readonly CorrelationRows[]): void {
+  let next = 0
+  for (const { size: theirs, fromRow, toRow } of blocks.toSorted((a, b) => a.fromRow - b.fromRow)) {
+    if (theirs !== size || fromRow !== next)
+      throw notWhole(size, `rows ${fromRow} to ${toRow} of ${theirs}`, next)
+    next = toRow
+  }
+  if (next !== size) throw notWhole(size, 'no more', next)
+}
+
+const notWhole = (size: number, got: string, next: number): RangeError =>
+  new RangeError(
+    `the blocks of a correlation matrix must be all rows of ${size}, each once, got ${got} where row ${next} is ` +
+      'next; assemble the blocks of one list of series',
+  )
+
+/** Near columns at a time, or the lines of the lower triangle would leave the cache before they are full. */
+function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix: CorrelationMatrix): void {
+  for (let near = fromRow; near < size; near += NEAR_COLUMNS) {
+    const end = Math.min(near + NEAR_COLUMNS, size)
+    for (let i = fromRow; i < Math.min(toRow, end); i++) {
+      const first = Math.max(i, near)
+      let cell = packedCell(size, fromRow, i, first)
+      for (let j = first; j < end; j++, cell++) {
+        matrix.rho[i * size + j] = matrix.rho[j * size + i] = rho[cell]!
+        matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
+      }
+    }
+  }
+}

@@ -1,13 +1,10 @@
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
-import type { AccountPath } from './account-path.ts'
-import { daysUnderwater } from './drawdown.ts'
-import { type DrawdownEpisode, deepestEpisodes, drawdownEpisodes } from './drawdown-episodes.ts'
-import { type Figure, undefinedBecause } from './figure.ts'
+import { type AccountPath, orTooFew, unlessRuined } from './account-path.ts'
+import { type DrawdownEpisode, daysUnderwater, deepestEpisodes, drawdownEpisodes } from './drawdown.ts'
+import { worstReturn } from './equity-curve.ts'
+import { type Figure, percent, percentFigure, share, undefinedBecause } from './figure.ts'
 import { longestRun } from './longest-run.ts'
-import { percent, percentFigure, share } from './percent.ts'
-import { orTooFew, unlessRuined } from './ruin.ts'
-import { tailMean } from './tail.ts'
-import { worstReturn } from './windows.ts'
+import { tailMean } from './quantile.ts'
 
 /** A drawdown by its days, ISO dates; the peak may be the day before the first. Nulls while it is open. */
 export type WorstDrawdown = {

@@ -1,3 +1,6 @@
+import { type Figure, undefinedBecause } from './figure.ts'
+import { DAYS_PER_YEAR } from './series.ts'
+
 /**
  * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the first
  * return: point `i` of the answer is the equity at the end of the day of return `i`.
@@ -56,3 +59,34 @@ const notCompoundable = (value: number, i: number, k: number): RangeError =>
     `return ${i} of the series times ${k} must be finite and leave the equity finite, got ${value}; ` +
       'mend the source of the series, a return is never filled in or skipped',
   )
+
+/**
+ * Compound annual growth rate, `E_n^(365 / n) - 1`, a fraction; -1 for an account without equity. Undefined on fewer
+ * than 365 days (`less_than_one_year`): a month extrapolated to a year says nothing about a year.
+ *
+ * @param curve equity with its baseline: `n + 1` points
+ */
+export function cagr(curve: Float64Array): Figure {
+  const n = curve.length - 1
+  if (n < DAYS_PER_YEAR) return undefinedBecause('less_than_one_year')
+  return curve[n]! ** (DAYS_PER_YEAR / n) - 1
+}
+
+/**
+ * Return over the last `days` calendar days, `E_n / E_{n-days} - 1`, a fraction; the window may begin at the baseline.
+ * Undefined where the series is shorter (`too_few_points`).
+ *
+ * @param curve equity with its baseline, without ruin
+ */
+export function trailingReturn(curve: Float64Array, days: number): Figure {
+  const last = curve.length - 1
+  return last < days ? undefinedBecause('too_few_points') : curve[last]! / curve[last - days]! - 1
+}
+
+/** The worst return over any `days` consecutive calendar days, a fraction; on the same terms. */
+export function worstReturn(curve: Float64Array, days: number): Figure {
+  if (curve.length <= days) return undefinedBecause('too_few_points')
+  let worst = Infinity
+  for (let i = days; i < curve.length; i++) worst = Math.min(worst, curve[i]! / curve[i - days]!)
+  return worst - 1
+}

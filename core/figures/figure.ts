@@ -30,3 +30,19 @@ export const isUndefined = (value: unknown): value is Undefined =>
 /** `f(figure)` where the figure exists; otherwise the same reason, handed on. */
 export const mapFigure = (figure: Figure, f: (value: number) => Figure): Figure =>
   isUndefined(figure) ? figure : f(figure)
+
+/**
+ * Amounts up to this are rounding, not losses, gains or denominators: a hundred-billionth of a percent of the account.
+ * A ratio to less would be noise, or not finite.
+ */
+export const NEGLIGIBLE = 1e-12
+
+/** A fraction as percent: 0.123 is 12.3 %. */
+export const percent = (fraction: number): number => 100 * fraction
+
+/** The same for a figure. */
+export const percentFigure = (fraction: Figure): Figure => mapFigure(fraction, percent)
+
+/** `count` of `total` as percent; undefined of nothing (`too_few_points`). */
+export const share = (count: number, total: number): Figure =>
+  total > 0 ? percent(count / total) : undefinedBecause('too_few_points')

@@ -1,11 +1,13 @@
-import type { AccountPath } from './account-path.ts'
-import { type CalendarPeriod, periodReturns } from './calendar-periods.ts'
-import type { Figure } from './figure.ts'
-import { completeOf, livingMonths } from './living-periods.ts'
+import { type AccountPath, unlessRuined } from './account-path.ts'
+import {
+  type CalendarPeriod,
+  completeOf,
+  livingMonths,
+  periodReturns,
+  periodStatistics,
+} from './calendar-periods.ts'
+import { type Figure, percent } from './figure.ts'
 import { longestRun } from './longest-run.ts'
-import { percent } from './percent.ts'
-import { periodStatistics } from './period-statistics.ts'
-import { unlessRuined } from './ruin.ts'
 
 export type MonthRow = {
   readonly year: number

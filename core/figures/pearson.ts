@@ -1,4 +1,5 @@
-import { isFlat } from './variance.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
+import { isFlat } from './moments.ts'
 
 /**
  * Pearson correlation of `count` values of `x` from `xFrom` on with as many of `y` from `yFrom` on; NaN where either
@@ -36,3 +37,13 @@ export function pearson(
 
 /** Rounding may carry a perfect correlation a few units past 1. */
 export const clampCorrelation = (rho: number): number => Math.min(Math.max(rho, -1), 1)
+
+/**
+ * Autocorrelation at lag 1: the Pearson correlation of `r_1..r_{n-1}` with `r_2..r_n`, each with its own mean. Undefined
+ * with fewer than 3 points (`too_few_points`) and where either part is flat (`zero_variance`).
+ */
+export function autocorrelationLag1(returns: Float64Array): Figure {
+  if (returns.length < 3) return undefinedBecause('too_few_points')
+  const rho = pearson(returns, 0, returns, 1, returns.length - 1)
+  return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho
+}

@@ -1,3 +1,5 @@
+import { type Figure, NEGLIGIBLE, undefinedBecause } from './figure.ts'
+
 /**
  * Quantile of type 7, linear between order statistics: with `h = (n - 1) * p`, the value at `h` in the sorted list. It
  * is the default of R, numpy and Excel. Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996.
@@ -11,4 +13,39 @@ export function quantile(sorted: Float64Array, p: number): number {
   const low = sorted[below]!
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!
   return low + (h - below) * (high - low)
+}
+
+/** Fewer values than this have no 5 % tail. */
+const FEWEST_FOR_TAIL_RATIO = 20
+
+/**
+ * The quantile that one in `oneIn` values is below: 20 for the 5 % quantile, 100 for the 1 % one. Negative where it is
+ * a loss. Undefined with fewer than `oneIn` values (`too_few_points`).
+ *
+ * @param sorted ascending
+ */
+export const tailQuantile = (sorted: Float64Array, oneIn: number): Figure =>
+  sorted.length < oneIn ? undefinedBecause('too_few_points') : quantile(sorted, 1 / oneIn)
+
+/**
+ * The mean of the tail below it (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest values, so that the
+ * tail is never empty and is made of the same observations as the quantile; both are empirical, no distribution is
+ * assumed. On the same terms. `oneIn` is a whole number, so that the count is exact.
+ */
+export function tailMean(sorted: Float64Array, oneIn: number): Figure {
+  if (sorted.length < oneIn) return undefinedBecause('too_few_points')
+  const count = Math.floor((sorted.length - 1) / oneIn) + 1
+  let sum = 0
+  for (let i = 0; i < count; i++) sum += sorted[i]!
+  return sum / count
+}
+
+/**
+ * Tail ratio, `|P95| / |P5|`: how far the good days reach against the bad ones. It ignores a positive factor on the
+ * values. Undefined with fewer than 20 (`too_few_points`) and where the 5 % quantile is 0 (`zero_denominator`).
+ */
+export function tailRatio(sorted: Float64Array): Figure {
+  if (sorted.length < FEWEST_FOR_TAIL_RATIO) return undefinedBecause('too_few_points')
+  const low = Math.abs(quantile(sorted, 0.05))
+  return low > NEGLIGIBLE ? Math.abs(quantile(sorted, 0.95)) / low : undefinedBecause('zero_denominator')
 }

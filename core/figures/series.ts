@@ -1,4 +1,4 @@
-import type { EpochDay } from '#core/calendar.ts'
+import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 
 export type Period = 'daily' | 'weekly'
 
@@ -21,3 +21,22 @@ export const dayOf = (series: Pick<Series, 'period' | 'first'>, i: number): Epoc
 
 /** The day of the last point; for an empty series, the one before the first. */
 export const lastDay = (series: Series): EpochDay => dayOf(series, series.values.length - 1)
+
+/** Throws, naming the first such day, where a return is not a finite number: it is never filled in or skipped. */
+export function assertFinite(series: Series): void {
+  const { values } = series
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) throw notFinite(series, i)
+}
+
+const notFinite = (series: Series, i: number): RangeError =>
+  new RangeError(
+    `the ${series.period} return of ${toIsoDate(dayOf(series, i))} must be a finite number, got ` +
+      `${series.values[i]}; mend the source of the series, a return is never filled in or skipped`,
+  )
+
+// One year is 365 days, whatever the calendar says, because the assets trade every day: the same length for CAGR,
+// for the annualisation of daily ratios and for trades per year.
+
+export const DAYS_PER_YEAR = 365
+export const WEEKS_PER_YEAR = 52
+export const MONTHS_PER_YEAR = 12

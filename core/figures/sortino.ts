@@ -1,6 +1,5 @@
-import { type Figure, undefinedBecause } from './figure.ts'
-import { mean } from './mean.ts'
-import { NEGLIGIBLE } from './negligible.ts'
+import { type Figure, NEGLIGIBLE, undefinedBecause } from './figure.ts'
+import { mean } from './moments.ts'
 
 /**
  * Annualised Sortino ratio, `mean / downside * sqrt(periodsPerYear)`, target return 0. Like the Sharpe ratio it ignores

@@ -1,11 +1,38 @@
-import { max, mean, median } from 'simple-statistics'
-import { type Figure, undefinedBecause } from './figure.ts'
+import { max, mean, median, min, sampleStandardDeviation, sum } from 'simple-statistics'
+import {
+  type Figure,
+  mapFigure,
+  NEGLIGIBLE,
+  percent,
+  type UndefinedReason,
+  undefinedBecause,
+} from './figure.ts'
 import { longestRun } from './longest-run.ts'
-import { type OutcomeFigures, outcomeFigures } from './outcome-figures.ts'
-import { DAYS_PER_YEAR } from './periods-per-year.ts'
-import { tradeFigures } from './trade-figures.ts'
-import { accountReturns, type TradeOutcome } from './trade-outcome.ts'
-import { type WinLossFigures, winLossFigures } from './win-loss-figures.ts'
+import { isFlat } from './moments.ts'
+import { DAYS_PER_YEAR } from './series.ts'
+
+/** What the statistics need of a closed trade. Times in epoch milliseconds. */
+export type TradeOutcome = {
+  readonly side: 'long' | 'short'
+  readonly entry_time: number
+  readonly exit_time: number
+  /** Net return as a fraction of account equity at entry, at base risk. */
+  readonly account_return: number
+}
+
+/**
+ * The account returns of trades in the order given. Throws, naming the first such trade, where one is not a finite
+ * number: an unknown outcome is neither a win nor a loss, so a ledger that has one has no trade statistics.
+ */
+export function accountReturns(trades: readonly TradeOutcome[]): number[] {
+  return trades.map(({ account_return, entry_time }, i) => {
+    if (Number.isFinite(account_return)) return account_return
+    throw new RangeError(
+      `the account_return of trade ${i}, entered at ${new Date(entry_time).toISOString()}, must be a finite number, ` +
+        `got ${account_return}; give the ledger account returns, or the leverage to make them from`,
+    )
+  })
+}
 
 /** The trades of one side. */
 export type SideFigures = {
@@ -87,4 +114,155 @@ function holdingHours(trades: readonly TradeOutcome[]) {
 function tradesPerYear(count: number, nDays: number): Figure {
   if (count === 0) return undefinedBecause('no_trades')
   return nDays === 0 ? undefinedBecause('too_few_points') : (count / nDays) * DAYS_PER_YEAR
+}
+
+/** The trade figures of the stats block. They ignore the risk level: it multiplies wins and losses alike. */
+export type TradeFigures = {
+  /** Closed trades. */
+  readonly trade_count: number
+  readonly win_rate_pct: Figure
+  readonly profit_factor: Figure
+}
+
+/**
+ * Count, win rate and profit factor of closed trades, each weighed by its net return on account equity. A trade of
+ * exactly 0 counts, and is no win. Undefined without trades (`no_trades`); see `profitFactor`.
+ */
+export function tradeFigures(trades: readonly TradeOutcome[]): TradeFigures {
+  const outcomes = accountReturns(trades)
+  return {
+    trade_count: outcomes.length,
+    win_rate_pct: winRatePct(outcomes),
+    profit_factor: profitFactor(outcomes),
+  }
+}
+
+/** `100 * wins / trades`. */
+export const winRatePct = (outcomes: readonly number[]): Figure =>
+  outcomes.length === 0
+    ? undefinedBecause('no_trades')
+    : percent(outcomes.filter(outcome => outcome > 0).length / outcomes.length)
+
+/** Sum of the wins / sum of the losses: 0 without a win, undefined without losses, `<= 1e-12` (`no_losses`). */
+export function profitFactor(outcomes: readonly number[]): Figure {
+  if (outcomes.length === 0) return undefinedBecause('no_trades')
+  let wins = 0
+  let losses = 0
+  for (const outcome of outcomes) {
+    if (outcome > 0) wins += outcome
+    else losses -= outcome
+  }
+  return losses > NEGLIGIBLE ? wins / losses : undefinedBecause('no_losses')
+}
+
+/** How the outcomes of trades are distributed. R is the equity at risk in one trade. */
+export type OutcomeFigures = {
+  /** Mean outcome. */
+  readonly expectancy_pct: Figure
+  /** The same in R, which ignores the risk level. */
+  readonly expectancy_r: Figure
+  readonly median_trade_pct: Figure
+  /** Sample standard deviation. */
+  readonly std_trade_pct: Figure
+  readonly best_trade_pct: Figure
+  readonly worst_trade_pct: Figure
+  /** The worst losing trade in R, negative. */
+  readonly largest_loss_r: Figure
+  /** System quality number, `sqrt(N) * mean / std`. Source: Van K. Tharp, Trade Your Way to Financial Freedom. */
+  readonly sqn: Figure
+}
+
+/**
+ * Figures of the outcomes of trades, fractions of account equity at base risk.
+ *
+ * @param k factor on every outcome
+ * @param baseRisk `base_risk_pct`, a fraction: one R at `k` = 1
+ */
+export function outcomeFigures(outcomes: readonly number[], k: number, baseRisk: number): OutcomeFigures {
+  const values = [...outcomes]
+  const statistic = (of: (values: number[]) => number): Figure =>
+    values.length === 0 ? undefinedBecause('no_trades') : of(values)
+  const statisticPct = (of: (values: number[]) => number): Figure => statistic(() => percent(k * of(values)))
+  return {
+    expectancy_pct: statisticPct(mean),
+    expectancy_r: statistic(() => mean(values) / baseRisk),
+    median_trade_pct: statisticPct(median),
+    std_trade_pct:
+      values.length === 1 ? undefinedBecause('too_few_points') : statisticPct(sampleStandardDeviation),
+    best_trade_pct: statisticPct(max),
+    worst_trade_pct: statisticPct(min),
+    largest_loss_r: largestLoss(values, baseRisk),
+    sqn: systemQuality(values),
+  }
+}
+
+function largestLoss(values: number[], baseRisk: number): Figure {
+  if (values.length === 0) return undefinedBecause('no_trades')
+  const worst = min(values)
+  return worst < 0 ? worst / baseRisk : undefinedBecause('no_losses')
+}
+
+function systemQuality(values: number[]): Figure {
+  if (values.length === 0) return undefinedBecause('no_trades')
+  if (values.length === 1) return undefinedBecause('too_few_points')
+  if (isFlat(Float64Array.from(values))) return undefinedBecause('zero_variance')
+  return (Math.sqrt(values.length) * mean(values)) / sampleStandardDeviation(values)
+}
+
+/** Winning trades against losing ones. */
+export type WinLossFigures = {
+  readonly wins: number
+  readonly losses: number
+  /** Outcomes of exactly 0. */
+  readonly breakeven: number
+  readonly average_win_pct: Figure
+  readonly average_loss_pct: Figure
+  /** Average win / average loss. */
+  readonly payoff_ratio: Figure
+  /** `p - (1 - p) / payoff` with the win rate p: the fraction of equity to risk per trade, if one loss is 1 R. */
+  readonly kelly_fraction: Figure
+  /** What the five best trades are of all that was won. */
+  readonly top5_wins_share_of_gross_profit_pct: Figure
+}
+
+const TOP_WINS = 5
+
+/**
+ * Figures of the wins and the losses among the outcomes of trades, fractions of account equity at base risk.
+ *
+ * @param k factor on every outcome; the ratios ignore it
+ */
+export function winLossFigures(outcomes: readonly number[], k: number): WinLossFigures {
+  const wins = outcomes.filter(outcome => outcome > 0)
+  const losses = outcomes.filter(outcome => outcome < 0)
+  const none = (reason: UndefinedReason) => (outcomes.length === 0 ? 'no_trades' : reason)
+  const averageWin = average(wins, none('no_wins'))
+  const averageLoss = average(losses, none('no_losses'))
+  const payoff = payoffRatio(averageWin, averageLoss)
+  const winRate = wins.length / outcomes.length
+  return {
+    wins: wins.length,
+    losses: losses.length,
+    breakeven: outcomes.length - wins.length - losses.length,
+    average_win_pct: mapFigure(averageWin, win => percent(k * win)),
+    average_loss_pct: mapFigure(averageLoss, loss => percent(k * loss)),
+    payoff_ratio: payoff,
+    kelly_fraction: mapFigure(payoff, ratio => winRate - (1 - winRate) / ratio),
+    top5_wins_share_of_gross_profit_pct: mapFigure(averageWin, () => percent(topShare(wins))),
+  }
+}
+
+const average = (outcomes: number[], ifNone: UndefinedReason): Figure =>
+  outcomes.length === 0 ? undefinedBecause(ifNone) : mean(outcomes)
+
+/** Wins and losses that are negligible are none, so that the ratio and its inverse are finite. */
+const payoffRatio = (averageWin: Figure, averageLoss: Figure): Figure =>
+  mapFigure(averageWin, win => {
+    if (win <= NEGLIGIBLE) return undefinedBecause('no_wins')
+    return mapFigure(averageLoss, loss => (-loss > NEGLIGIBLE ? win / -loss : undefinedBecause('no_losses')))
+  })
+
+const topShare = (wins: readonly number[]): number => {
+  const best = wins.toSorted((a, b) => b - a).slice(0, TOP_WINS)
+  return sum(best) / sum([...wins])
 }

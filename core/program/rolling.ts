@@ -1,4 +1,4 @@
-import { NEGLIGIBLE } from '#core/figures/negligible.ts'
+import { NEGLIGIBLE } from '#core/figures/figure.ts'
 import { quantile } from '#core/figures/quantile.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'

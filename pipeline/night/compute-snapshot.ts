@@ -1,7 +1,6 @@
 import { Tinypool } from 'tinypool'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { assembleCorrelation, rowBlocks } from '#core/figures/assemble-correlation.ts'
-import type { CorrelationMatrix } from '#core/figures/correlation.ts'
+import { assembleCorrelation, type CorrelationMatrix, rowBlocks } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Book } from '../book/book.ts'

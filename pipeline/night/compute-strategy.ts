@@ -1,7 +1,7 @@
 import { median } from 'simple-statistics'
 import { toIsoDate } from '#core/calendar.ts'
 import type { StrategyData, StrategyRecord } from '#core/dataset/snapshot.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'

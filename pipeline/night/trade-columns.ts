@@ -1,6 +1,6 @@
 import type { TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
-import type { TradeOutcome } from '#core/figures/trade-outcome.ts'
+import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
 
 /** A trade that is over: its exit and its results are known. */

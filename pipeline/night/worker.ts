@@ -1,6 +1,6 @@
 // A thread of the night. It gets nothing of our environment, and strategy modules run in it behind a fence.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type CorrelationRows, correlateRows } from '#core/figures/correlation-rows.ts'
+import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
 import { computeStrategy } from './compute-strategy.ts'
 import { problemOfThrown } from './describe-thrown.ts'

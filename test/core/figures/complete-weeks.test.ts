@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseIsoDate, toIsoDate, toWeek } from '#core/calendar.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { dayOf, lastDay, type Series } from '#core/figures/series.ts'
 import { dailySeries } from './arbitraries.ts'
 

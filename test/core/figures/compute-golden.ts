@@ -1,18 +1,15 @@
 // What the golden statistics hold, computed by the code under test and laid out like the golden files.
 
-import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
-import { type CorrelationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
+import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
+import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
 import {
   type CorrelatedPair,
   type Diversification,
   diversification,
   effectiveBetsAlternatives,
 } from '#core/figures/diversification.ts'
-import { equalWeightBook } from '#core/figures/equal-weight-book.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
-import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from '#core/figures/periods-per-year.ts'
-import type { Series } from '#core/figures/series.ts'
+import { DAYS_PER_YEAR, MONTHS_PER_YEAR, type Series, WEEKS_PER_YEAR } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { Fixture } from './golden-statistics.ts'

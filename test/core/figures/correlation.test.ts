@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { sampleCorrelation } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
-import { assembleCorrelation, correlationMatrix, rowBlocks } from '#core/figures/assemble-correlation.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
-import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
-import { correlateRows } from '#core/figures/correlation-rows.ts'
+import {
+  assembleCorrelation,
+  type CorrelationMatrix,
+  correlateRows,
+  correlationMatrix,
+  rowBlocks,
+  undefinedCellReason,
+} from '#core/figures/correlation.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { pearson } from '#core/figures/pearson.ts'
 import type { Series } from '#core/figures/series.ts'
 import { bookOf } from './arbitraries.ts'

@@ -6,14 +6,10 @@ import {
   sampleStandardDeviation,
 } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
-import { autocorrelationLag1 } from '#core/figures/autocorrelation.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
-import { mean } from '#core/figures/mean.ts'
-import { standardizedMoments } from '#core/figures/moments.ts'
-import { pearson } from '#core/figures/pearson.ts'
-import { quantile } from '#core/figures/quantile.ts'
-import { tailMean, tailQuantile, tailRatio } from '#core/figures/tail.ts'
-import { isFlat, sampleDeviation, sampleVariance } from '#core/figures/variance.ts'
+import { isFlat, mean, sampleDeviation, sampleVariance, standardizedMoments } from '#core/figures/moments.ts'
+import { autocorrelationLag1, pearson } from '#core/figures/pearson.ts'
+import { quantile, tailMean, tailQuantile, tailRatio } from '#core/figures/quantile.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')

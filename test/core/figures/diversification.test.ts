@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
-import type { CorrelationMatrix } from '#core/figures/correlation.ts'
+import { type CorrelationMatrix, correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification, effectiveBetsAlternatives, usedSeries } from '#core/figures/diversification.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
 import { bookOf } from './arbitraries.ts'

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { daysUnderwater, drawdowns, maxDrawdown, painIndex, ulcerIndex } from '#core/figures/drawdown.ts'
-import { deepestEpisodes, drawdownEpisodes } from '#core/figures/drawdown-episodes.ts'
+import {
+  daysUnderwater,
+  deepestEpisodes,
+  drawdownEpisodes,
+  drawdowns,
+  maxDrawdown,
+  painIndex,
+  ulcerIndex,
+} from '#core/figures/drawdown.ts'
 import { equityFromBaseline } from '#core/figures/equity-curve.ts'
 import { longestRun } from '#core/figures/longest-run.ts'
 import { returnsOf } from './arbitraries.ts'

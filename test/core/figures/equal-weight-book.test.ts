@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { equalWeightBook } from '#core/figures/equal-weight-book.ts'
+import { equalWeightBook } from '#core/figures/derived-series.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { dailySeries } from './arbitraries.ts'
 

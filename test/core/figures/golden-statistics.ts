@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
-import type { TradeOutcome } from '#core/figures/trade-outcome.ts'
+import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/golden-statistics')
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { normalCdf } from '#core/figures/normal-cdf.ts'
+import { normalCdf } from '#core/figures/sharpe.ts'
 
 describe('normal distribution function', () => {
   // erfc(-x / sqrt(2)) / 2 by the C library's erfc, which is good to the last digit.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { positionTime } from '#core/figures/position-time.ts'
+import { positionTime } from '#core/figures/exposure.ts'
 
 const positions = (...pairs: [entry: number, exit: number][]) =>
   pairs.map(([entry_time, exit_time]) => ({ entry_time, exit_time }))

@@ -1,14 +1,11 @@
 import fc from 'fast-check'
 import { mean as peerMean, sampleStandardDeviation } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
-import { equityFromBaseline } from '#core/figures/equity-curve.ts'
+import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
-import { omega } from '#core/figures/omega.ts'
-import { sharpe } from '#core/figures/sharpe.ts'
-import { sharpeInference } from '#core/figures/sharpe-inference.ts'
+import { omega, stability } from '#core/figures/risk-adjusted.ts'
+import { sharpe, sharpeInference } from '#core/figures/sharpe.ts'
 import { sortino } from '#core/figures/sortino.ts'
-import { stability } from '#core/figures/stability.ts'
-import { trailingReturn, worstReturn } from '#core/figures/windows.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')

@@ -1,7 +1,7 @@
 // What a change of the risk level does to the figures, and what it leaves alone.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { isUndefined } from '#core/figures/figure.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'

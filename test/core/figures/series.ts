@@ -1,10 +1,10 @@
 // Small series and ledgers for the tests of the figures.
 import fc from 'fast-check'
 import { parseIsoDate } from '#core/calendar.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import type { Series } from '#core/figures/series.ts'
 import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'
-import type { TradeOutcome } from '#core/figures/trade-outcome.ts'
+import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 
 export const BASE_RISK = 0.02
 

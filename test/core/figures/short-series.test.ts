@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import type { Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'

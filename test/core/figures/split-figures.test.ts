@@ -1,11 +1,11 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { fundDueDiligence } from '#core/contract/payloads/fund-dd.ts'
-import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
-import { diversificationFigures } from '#core/figures/diversification-figures.ts'
+import { correlationMatrix } from '#core/figures/correlation.ts'
+import { diversificationFigures } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
-import type { FundDueDiligence } from '#core/figures/fund-dd.ts'
 import { type Split, splitFigures } from '#core/figures/split-figures.ts'
+import type { FundDueDiligence } from '#core/figures/strategy-figures.ts'
 import { constant, dailyFrom, figuresFrom, figuresOf, trade } from './series.ts'
 
 const GROUPS = ['trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'] as const

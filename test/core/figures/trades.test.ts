@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { exposureFigures } from '#core/figures/exposure.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
-import { profitFactor, tradeFigures, winRatePct } from '#core/figures/trade-figures.ts'
-import { tradeStatistics } from '#core/figures/trade-statistics.ts'
+import { profitFactor, tradeFigures, tradeStatistics, winRatePct } from '#core/figures/trade-statistics.ts'
 import { BASE_RISK, constant, dailyFrom, ledgers, trade } from './series.ts'
 
 const NO_TRADES = undefinedBecause('no_trades')

@@ -1,18 +1,11 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
 import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import type {
-  DatasetRecord,
-  Snapshot,
-  StrategyData,
-  StrategyRecord,
-  TradeColumns,
-} from '#core/dataset/snapshot.ts'
+import type { DatasetRecord, Snapshot, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
-import { correlationMatrix } from '#core/figures/assemble-correlation.ts'
-import { completeWeeks } from '#core/figures/complete-weeks.ts'
-import { diversificationFigures } from '#core/figures/diversification-figures.ts'
-import { equalWeightBook } from '#core/figures/equal-weight-book.ts'
+import { correlationMatrix } from '#core/figures/correlation.ts'
+import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
+import { diversificationFigures } from '#core/figures/diversification.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
