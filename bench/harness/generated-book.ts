@@ -3,9 +3,8 @@
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { createMarket } from '#pipeline/sample/market.ts'
 import { marketFiles } from '#pipeline/sample/market-files.ts'
-import { sampleModules } from '#pipeline/sample/sample-modules.ts'
-import { moduleKit } from '#pipeline/starter/module-kit.ts'
-import { writeNewFolder } from '#pipeline/starter/new-folder.ts'
+import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
+import { moduleKit, writeNewFolder } from '#pipeline/starter/new-book.ts'
 
 const FIRST_DAY = parseIsoDate('2016-07-01') ?? 0
 const AFTER_LAST_DAY = parseIsoDate('2026-07-01') ?? 0
@@ -18,18 +17,26 @@ const RANGES = 61 // no divisor of it is one of the starts below: a rule that co
 /** Every strategy begins a day after the one before, as far as that leaves most of the ten years. */
 const DISTINCT_STARTS = 10
 
+/** `export const strategy = timeSeriesMomentum('maple', { lookbackBars: 540 })`: the factory, and the figures it is given. */
+const OWN_RULE = /^(export const strategy = \w+)\('\w+'(?:, (.*))?\)$/m
+
 export const GENERATED_AS_OF = '2026-06-30'
 
 /** Writes a book of so many modules. */
 export async function writeGeneratedBook(dir: string, strategies: number): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, AFTER_LAST_DAY * DAY_MS)
-  const modules = Object.entries(sampleModules())
+  const modules = Object.entries(await sampleModules())
   const ids = Array.from({ length: strategies }, (_, i) => `s${String(i).padStart(4, '0')}`)
   const files = ids.map((id, i) => {
-    const [path = '', text = ''] = modules[i % modules.length] ?? []
-    const name = path.slice('strategies/'.length, -'.ts'.length)
+    const [, text = ''] = modules[i % modules.length] ?? []
     const atrBars = SHORTEST_RANGE + (Math.floor(i / modules.length) % RANGES)
-    return [`strategies/${id}.ts`, text.replace(`'${name}'`, `'${id}', atrBars: ${atrBars}`)]
+    return [
+      `strategies/${id}.ts`,
+      text.replace(
+        OWN_RULE,
+        (_, factory, rule = '{}') => `${factory}('${id}', { ...${rule}, atrBars: ${atrBars} })`,
+      ),
+    ]
   })
   await writeNewFolder(dir, {
     'catalogue.yaml': catalogue(ids),

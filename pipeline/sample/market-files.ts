@@ -1,8 +1,8 @@
+import { DAY_MS, toEpochDay } from '#core/calendar.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { spellMoment } from '../book/moment.ts'
-import type { TextFiles } from '../starter/new-folder.ts'
-import { dailyBars } from './daily-bars.ts'
+import type { TextFiles } from '../starter/new-book.ts'
 import { BAR_MS, type Market } from './market.ts'
 
 /** A CSV text: numbers as the shortest decimal that reads back to them. */
@@ -21,6 +21,22 @@ export const marketFiles = (instrument: string, { bars, funding }: Market): Text
 /** The same prices as a spot market by the day: perpetual and spot are one here, as they nearly are on a good day. */
 export const spotFiles = (instrument: string, { bars }: Market): TextFiles => ({
   [`bars/${instrument}/1d.csv`]: barsText(dailyBars(bars)),
+})
+
+/**
+ * Bars of a day each from shorter ones: the first open, the extremes, the last close, all volume to three decimals. An
+ * outage that is shorter than a day leaves no day out.
+ */
+const dailyBars = (bars: readonly Bar[]): Bar[] =>
+  [...Map.groupBy(bars, ({ t }) => toEpochDay(t))].map(([day, ofDay]) => toDay(day, ofDay))
+
+const toDay = (day: number, bars: readonly Bar[]): Bar => ({
+  t: day * DAY_MS,
+  o: bars[0]!.o,
+  h: Math.max(...bars.map(({ h }) => h)),
+  l: Math.min(...bars.map(({ l }) => l)),
+  c: bars.at(-1)!.c,
+  v: Math.round(bars.reduce((sum, { v }) => sum + v, 0) * 1000) / 1000,
 })
 
 const barsText = (bars: readonly Bar[]): string =>

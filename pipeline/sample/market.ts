@@ -1,5 +1,4 @@
 import type { Bar } from '#core/replay/strategy.ts'
-import { BARS_PER_YEAR, createPriceProcess, type Move } from './price-process.ts'
 import { createRandom, type Random } from './random.ts'
 
 export type FundingEvent = { readonly t: number; readonly rate: number }
@@ -86,4 +85,124 @@ const nextPremium = (premium: number, { direction }: Move, random: Random): numb
 function toRate(premium: number): number {
   const rate = Math.min(Math.max(RESTING_RATE + premium, -MAX_RATE), MAX_RATE)
   return Math.round(rate * 1e8) / 1e8
+}
+
+/** One bar of a price that never rests, in logarithms: before it is rounded to ticks and written down. */
+type Move = {
+  readonly open: number
+  readonly high: number
+  readonly low: number
+  readonly close: number
+  /** Standard deviation of the bar's return. */
+  readonly sigma: number
+  /** +1 while the price tends up, -1 while it tends down, else 0. */
+  readonly direction: 1 | 0 | -1
+}
+
+/** Years of 365 days, in bars of 4 hours. */
+const BARS_PER_YEAR = 2190
+const BARS_PER_DAY = 6
+
+/** All parameters in one place; none is fitted to a market, each is a round number of a plausible size. */
+const P = {
+  start_price: 10_000,
+  /** The level that the price is loosely tied to: it keeps a decade within a factor of some tens. */
+  growth_per_year: 0.25,
+  homing_per_year: 0.5,
+  /** Volatility: a slow and a fast factor, each an Ornstein-Uhlenbeck process in the logarithm. */
+  annual_sigma: 0.22,
+  slow_days: 60,
+  slow_std: 0.5,
+  fast_days: 4,
+  fast_std: 0.32,
+  /** A fall of one standard deviation raises the fast factor by this much. */
+  leverage_effect: 0.04,
+  /** One return in twelve or so comes from a wider distribution: fat tails. */
+  wide_share: 0.08,
+  wide_factor: 2.6,
+  jumps_per_year: 10,
+  jump_mean: -0.01,
+  jump_std: 0.075,
+  /** A jump beyond this is cut: an exchange halts, or the market is gone. */
+  jump_limit: 0.3,
+  /** Regimes last `regime_days` on average; the share of days in each. */
+  regime_days: 30,
+  up_share: 0.38,
+  down_share: 0.32,
+  /** Drift of a trend, in standard deviations of a bar. */
+  trend_drift: 0.085,
+  /** In a range the price is drawn to its own average of `average_days` by this share of the distance a bar. */
+  range_pull: 0.012,
+  average_days: 25,
+} as const
+
+/** Where the process stands: everything that the next bar depends on. */
+type State = {
+  bar: number
+  price: number
+  average: number
+  slow: number
+  fast: number
+  direction: Move['direction']
+  barsLeft: number
+}
+
+/**
+ * A synthetic price with what makes real ones hard: volatility that clusters on two scales and rises when the price
+ * falls, fat tails, jumps, and regimes of trend and reversal. Bars of 4 hours; each call gives the next one.
+ */
+function createPriceProcess(random: Random): () => Move {
+  const start = Math.log(P.start_price)
+  const state: State = { bar: 0, price: start, average: start, slow: 0, fast: 0, direction: 0, barsLeft: 0 }
+
+  return () => {
+    moveRegime(state, random)
+    state.slow = revert(state.slow, P.slow_days, P.slow_std, random)
+    state.fast = revert(state.fast, P.fast_days, P.fast_std, random)
+    const sigma = (P.annual_sigma / Math.sqrt(BARS_PER_YEAR)) * Math.exp(state.slow + state.fast)
+    const shock = sigma * random.normal() * (random.uniform() < P.wide_share ? P.wide_factor : 1)
+    const open = state.price
+    const close = open + driftOf(state, sigma) + shock + jump(random)
+    state.fast += P.leverage_effect * Math.max(0, -shock / sigma)
+    state.price = close
+    state.average += (close - state.average) / (P.average_days * BARS_PER_DAY)
+    state.bar += 1
+    return { open, ...extremes(open, close, sigma, random), close, sigma, direction: state.direction }
+  }
+}
+
+/** Regimes last an exponential time, so that nothing in the past tells when one ends. */
+function moveRegime(state: State, random: Random): void {
+  if (state.barsLeft > 0) {
+    state.barsLeft -= 1
+    return
+  }
+  const draw = random.uniform()
+  state.direction = draw < P.up_share ? 1 : draw < P.up_share + P.down_share ? -1 : 0
+  state.barsLeft = Math.ceil(-Math.log(random.uniform()) * P.regime_days * BARS_PER_DAY)
+}
+
+/** One step of an Ornstein-Uhlenbeck process around 0 with the stationary deviation `std`. */
+function revert(value: number, days: number, std: number, random: Random): number {
+  const rate = 1 / (days * BARS_PER_DAY)
+  return value * (1 - rate) + std * Math.sqrt(2 * rate) * random.normal()
+}
+
+function driftOf({ bar, price, average, direction }: State, sigma: number): number {
+  const home = Math.log(P.start_price) + (P.growth_per_year * bar) / BARS_PER_YEAR
+  const homing = (P.homing_per_year * (home - price)) / BARS_PER_YEAR
+  const regime = direction === 0 ? P.range_pull * (average - price) : direction * P.trend_drift * sigma
+  return homing + regime
+}
+
+function jump(random: Random): number {
+  if (random.uniform() >= P.jumps_per_year / BARS_PER_YEAR) return 0
+  const size = P.jump_mean + P.jump_std * random.normal()
+  return Math.min(Math.max(size, -P.jump_limit), P.jump_limit)
+}
+
+/** The highest and the lowest point of a Brownian bridge between the two ends, each by its exact distribution. */
+function extremes(open: number, close: number, sigma: number, random: Random) {
+  const reach = () => Math.sqrt((close - open) ** 2 - 2 * sigma ** 2 * Math.log(random.uniform()))
+  return { high: (open + close + reach()) / 2, low: (open + close - reach()) / 2 }
 }

@@ -6,12 +6,15 @@ import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 import { spellMoment } from '../book/moment.ts'
-import { moduleKit } from '../starter/module-kit.ts'
-import { writeNewFolder } from '../starter/new-folder.ts'
-import { createMarket, type Market } from './market.ts'
+import { moduleKit, type TextFiles, templateModules, writeNewFolder } from '../starter/new-book.ts'
+import {
+  createWindow,
+  enter,
+  push,
+  type Window,
+} from '../starter/template/strategies/highwater/indicators.ts'
+import { BAR_MS, createMarket, type Market } from './market.ts'
 import { marketColumns, marketFiles, spotFiles, toCsv } from './market-files.ts'
-import { turnOfMonthRule, weeklyRule } from './rules.ts'
-import { sampleModules } from './sample-modules.ts'
 
 /** The last day of the sample book, and the version that is built of it: the same everywhere. */
 export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
@@ -24,7 +27,12 @@ export const SAMPLE_VERSION = '2026-07-01T00:15:00Z'
  */
 const SEED = 4
 
-const textOf = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8')
+const TEMPLATE = join(import.meta.dirname, 'template')
+
+/** The six strategies that are code: textbook rules, each a module with a factory that other rules can be made with. */
+export const sampleModules = (): Promise<TextFiles> => templateModules(TEMPLATE)
+
+const textOf = (name: string): Promise<string> => readFile(join(TEMPLATE, name), 'utf8')
 
 /** The costs of the catalogue, for the histories that are made here. */
 export const SAMPLE_COSTS: Costs = {
@@ -54,7 +62,7 @@ export async function writeSampleBook(dir: string): Promise<void> {
     'program.yaml': await textOf('program.yaml'),
     ...marketFiles('BTCUSDT-PERP', market),
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
-    ...sampleModules(),
+    ...(await sampleModules()),
     ...(await moduleKit()),
     // Neither leverage nor result: the marking has to find both from stop, prices, costs and funding.
     'ledgers/rowan.csv': ledgerText(weekly.trades, ['stop']),
@@ -95,3 +103,63 @@ const returnsText = (daily: Series): string =>
     ['t', 'ret'],
     Array.from(daily.values, (ret, i) => [toIsoDate(dayOf(daily, i)), ret.toFixed(10)]),
   )
+
+// The rules behind the ledger and the reported returns. They run when the book is written; the book has only their results.
+
+const BARS_PER_WEEK = 42
+const WEEK_MS = BARS_PER_WEEK * BAR_MS
+
+/** Monday 00:00 UTC: epoch time began on a Thursday. */
+const MONDAY_MS = 4 * DAY_MS
+
+/** Four days: from Monday to the end of Thursday. */
+const HOLD_BARS = 24
+
+/** A week that moved less says nothing. */
+const LEAST_MOVE = 0.04
+const WEEKLY_STOP = 0.045
+
+/** Goes with the week before if it moved far enough: in on Monday, out after four days. */
+const weeklyRule = (id: string): Strategy<Window> => ({
+  id,
+  version: '1',
+  timeframeMs: BAR_MS,
+  warmupBars: BARS_PER_WEEK,
+  baseRisk: 0.02,
+  init: () => createWindow(BARS_PER_WEEK),
+  onBar(closes, bar, position) {
+    const weekAgo = push(closes, bar.c)
+    const closeMs = bar.t + BAR_MS
+    if (position !== null) {
+      return closeMs - position.entry_time >= HOLD_BARS * BAR_MS ? { act: 'flat', why: 'time' } : null
+    }
+    if (weekAgo === null || (closeMs - MONDAY_MS) % WEEK_MS !== 0) return null
+    const move = bar.c / weekAgo - 1
+    if (Math.abs(move) < LEAST_MOVE) return null
+    return enter(move > 0 ? 'long' : 'short', bar.c, WEEKLY_STOP * bar.c)
+  },
+})
+
+/** The turn of the month: its last day and its first three. */
+const DAYS_BEFORE = 1
+const DAYS_AFTER = 3
+const TURN_STOP = 0.05
+
+/** Is long around the turn of each month, and flat for the rest of it. */
+const turnOfMonthRule = (id: string): Strategy<null> => ({
+  id,
+  version: '1',
+  timeframeMs: BAR_MS,
+  warmupBars: 0,
+  baseRisk: 0.02,
+  init: () => null,
+  onBar(_, bar, position) {
+    const closeMs = bar.t + BAR_MS
+    const isTurn = dayOfMonth(closeMs) <= DAYS_AFTER || dayOfMonth(closeMs + DAYS_BEFORE * DAY_MS) === 1
+    if (position !== null) return isTurn ? null : { act: 'flat', why: 'time' }
+    const isEntry = dayOfMonth(closeMs + DAYS_BEFORE * DAY_MS) === 1 && closeMs % DAY_MS === 0
+    return isEntry ? enter('long', bar.c, TURN_STOP * bar.c) : null
+  },
+})
+
+const dayOfMonth = (ms: number): number => new Date(ms).getUTCDate()

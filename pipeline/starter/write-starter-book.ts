@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { createMarket } from '../sample/market.ts'
 import { marketFiles } from '../sample/market-files.ts'
-import { inBook, moduleKit } from './module-kit.ts'
-import { writeNewFolder } from './new-folder.ts'
+import { moduleKit, templateModules, writeNewFolder } from './new-book.ts'
 
 const TEMPLATE = join(import.meta.dirname, 'template')
 
@@ -28,7 +27,7 @@ export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<
   await writeNewFolder(dir, {
     'README.md': await template('README.md'),
     'catalogue.yaml': (await template('catalogue.yaml')).replace('INCEPTION', inception),
-    'strategies/oak.ts': inBook(await template('strategies/oak.ts')),
+    ...(await templateModules(TEMPLATE)),
     ...(await moduleKit()),
     ...marketFiles('BTCUSDT-PERP', createMarket(SEED, endMs - DAYS * DAY_MS, endMs)),
     'ledgers/README.md': 'Ledgers, one file a strategy: `<id>.csv`. The format is in `../README.md`.\n',

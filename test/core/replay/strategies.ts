@@ -1,19 +1,19 @@
-import { atrTrend } from '#core/replay/reference/atr-trend.ts'
-import { donchianBreakout } from '#core/replay/reference/donchian-breakout.ts'
-import { dualMovingAverage } from '#core/replay/reference/dual-moving-average.ts'
-import { rsiReversion } from '#core/replay/reference/rsi-reversion.ts'
-import { timeSeriesMomentum } from '#core/replay/reference/time-series-momentum.ts'
-import { volatilityBreakout } from '#core/replay/reference/volatility-breakout.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
+import { donchianBreakout } from '#pipeline/sample/template/strategies/alder.ts'
+import { dualMovingAverage } from '#pipeline/sample/template/strategies/birch.ts'
+import { rsiReversion } from '#pipeline/sample/template/strategies/cedar.ts'
+import { volatilityBreakout } from '#pipeline/sample/template/strategies/hazel.ts'
+import { atrTrend } from '#pipeline/sample/template/strategies/larch.ts'
+import { timeSeriesMomentum } from '#pipeline/sample/template/strategies/maple.ts'
 
 /** The six reference strategies by the name of their file. */
 export const REFERENCE: readonly (readonly [name: string, strategy: Strategy<unknown>])[] = [
-  ['donchian-breakout', unknownState(donchianBreakout({ id: 'alder' }))],
-  ['dual-moving-average', unknownState(dualMovingAverage({ id: 'birch' }))],
-  ['rsi-reversion', unknownState(rsiReversion({ id: 'cedar' }))],
-  ['volatility-breakout', unknownState(volatilityBreakout({ id: 'elm' }))],
-  ['atr-trend', unknownState(atrTrend({ id: 'fir' }))],
-  ['time-series-momentum', unknownState(timeSeriesMomentum({ id: 'hazel' }))],
+  ['donchian-breakout', unknownState(donchianBreakout('alder'))],
+  ['dual-moving-average', unknownState(dualMovingAverage('birch'))],
+  ['rsi-reversion', unknownState(rsiReversion('cedar'))],
+  ['volatility-breakout', unknownState(volatilityBreakout('elm'))],
+  ['atr-trend', unknownState(atrTrend('fir'))],
+  ['time-series-momentum', unknownState(timeSeriesMomentum('hazel'))],
 ]
 
 // A list holds strategies with different states; the engine hands each its own.

@@ -1,11 +1,11 @@
 // A book of real bars, made anew in a temporary folder and never kept.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { sampleModules } from '#pipeline/sample/sample-modules.ts'
-import { moduleKit } from '#pipeline/starter/module-kit.ts'
+import { sampleModules } from '#pipeline/sample/write-sample-book.ts'
+import { moduleKit } from '#pipeline/starter/new-book.ts'
 import { readRows } from '../../core/replay/real-bars.ts'
 
-/** The six reference strategies, in the order of the catalogue; they trade the perpetual. */
+/** The six modules of the sample book, in the order of the catalogue; they trade the perpetual. */
 export const REFERENCE_IDS = ['alder', 'birch', 'cedar', 'hazel', 'larch', 'maple'] as const
 
 /**
@@ -24,7 +24,7 @@ export async function writeRealBook(folder: string, sharedData: string): Promise
     'catalogue.yaml': CATALOGUE,
     'bars/BTCUSDT-PERP/4h.csv': bars('binance-perp'),
     'bars/BTCUSDT/4h.csv': bars('binance-spot'),
-    ...sampleModules(),
+    ...(await sampleModules()),
     ...(await moduleKit()),
     ...Object.fromEntries(HOLDERS.map(({ id, ...holder }) => [`ledgers/${id}.csv`, ledgerText(holder)])),
   }

@@ -10,18 +10,19 @@
 //
 // All memory is in `state`, which has to survive JSON: no NaN, no Map, no typed array. There is no history to look
 // up, no clock and no account, so the same code can decide live.
-import { enter } from '#core/replay/reference/enter.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createWindow,
+  enter,
+  FOUR_HOURS_MS,
   mean,
   push,
   settledAfter,
   updateAtr,
   type Window,
-} from '#core/replay/reference/indicators.ts'
-import type { Strategy } from '#core/replay/strategy.ts'
+} from './highwater/indicators.ts'
 
 const TREND_BARS = 120 // 20 days of 4-hour bars
 const ATR_BARS = 20
@@ -33,7 +34,7 @@ type State = { readonly trend: Window; readonly atr: Atr; side: 'above' | 'below
 export const strategy: Strategy<State> = {
   id: 'oak',
   version: '1', // raise it whenever the rules change: a new version is a new history
-  timeframeMs: 4 * 3_600_000, // `timeframe: 4h` in the catalogue
+  timeframeMs: FOUR_HOURS_MS, // `timeframe: 4h` in the catalogue
   baseRisk: 0.02, // `base_risk_pct: 0.02` in the catalogue
   warmupBars: Math.max(TREND_BARS, settledAfter(ATR_BARS)),
 

@@ -1,24 +1,20 @@
-import type { Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createWindow,
+  enter,
+  FOUR_HOURS_MS,
   push,
   settledAfter,
   updateAtr,
   type Window,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type TimeSeriesMomentumParams = CommonParams & {
-  readonly lookbackBars?: number
-  readonly rebalanceBars?: number
-  readonly atrBars?: number
-  readonly stopAtrs?: number
-}
+const RULE = { lookbackBars: 180, rebalanceBars: 42, atrBars: 20, stopAtrs: 4 }
 
-export type TimeSeriesMomentumState = { readonly closes: Window; readonly atr: Atr }
+type State = { readonly closes: Window; readonly atr: Atr }
 
 /**
  * Time-series momentum: once a week, long if the price is above that of a month ago, short if it is below.
@@ -28,20 +24,13 @@ export type TimeSeriesMomentumState = { readonly closes: Window; readonly atr: A
  * Between two rebalances nothing but the stop can end a trade, so it is wide: four average true ranges, a bad
  * week but not an unusual one.
  */
-export function timeSeriesMomentum({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  lookbackBars = 180,
-  rebalanceBars = 42,
-  atrBars = 20,
-  stopAtrs = 4,
-}: TimeSeriesMomentumParams): Strategy<TimeSeriesMomentumState> {
+export function timeSeriesMomentum(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { lookbackBars, rebalanceBars, atrBars, stopAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(lookbackBars, settledAfter(atrBars)),
 
     init: () => ({ closes: createWindow(lookbackBars), atr: createAtr(atrBars) }),
@@ -49,7 +38,7 @@ export function timeSeriesMomentum({
     onBar(state, bar, position) {
       const before = push(state.closes, bar.c)
       const atr = updateAtr(state.atr, bar)
-      const isRebalance = Math.floor(bar.t / timeframeMs) % rebalanceBars === 0
+      const isRebalance = Math.floor(bar.t / FOUR_HOURS_MS) % rebalanceBars === 0
       if (before === null || atr === null || !isRebalance || bar.c === before) return null
 
       const side = bar.c > before ? 'long' : 'short'
@@ -57,3 +46,5 @@ export function timeSeriesMomentum({
     },
   }
 }
+
+export const strategy = timeSeriesMomentum('maple', { lookbackBars: 540 })

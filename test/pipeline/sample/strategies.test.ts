@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { atrTrend } from '#core/replay/reference/atr-trend.ts'
-import { donchianBreakout } from '#core/replay/reference/donchian-breakout.ts'
-import { dualMovingAverage } from '#core/replay/reference/dual-moving-average.ts'
-import { enter } from '#core/replay/reference/enter.ts'
-import { rsiReversion } from '#core/replay/reference/rsi-reversion.ts'
-import { timeSeriesMomentum } from '#core/replay/reference/time-series-momentum.ts'
-import { volatilityBreakout } from '#core/replay/reference/volatility-breakout.ts'
 import type { Decision, Position, Strategy } from '#core/replay/strategy.ts'
-import { type Ohlc, slot } from './hand.ts'
+import { donchianBreakout } from '#pipeline/sample/template/strategies/alder.ts'
+import { dualMovingAverage } from '#pipeline/sample/template/strategies/birch.ts'
+import { rsiReversion } from '#pipeline/sample/template/strategies/cedar.ts'
+import { volatilityBreakout } from '#pipeline/sample/template/strategies/hazel.ts'
+import { atrTrend } from '#pipeline/sample/template/strategies/larch.ts'
+import { timeSeriesMomentum } from '#pipeline/sample/template/strategies/maple.ts'
+import { enter } from '#pipeline/starter/template/strategies/highwater/indicators.ts'
+import { type Ohlc, slot } from '../../core/replay/hand.ts'
 
 /** What the strategy decides on each bar, if it holds this position from the bar at `heldFrom` on. */
 function decisions<State>(
@@ -34,7 +34,7 @@ const around = (...closes: number[]): Ohlc[] => closes.map(c => [c, c + 1, c - 1
 const FLAT = { act: 'flat', why: 'signal' }
 
 describe('the Donchian breakout', () => {
-  const strategy = donchianBreakout({ id: 'alder', entryBars: 3, exitBars: 2, atrBars: 1, stopAtrs: 2 })
+  const strategy = donchianBreakout('alder', { entryBars: 3, exitBars: 2, atrBars: 1, stopAtrs: 2 })
 
   test('enters on a close outside the range of the bars before, with the stop two ranges away', () => {
     // The range of the first three is 99 to 101. 101 is not outside; 105 is: true range 106 - 101 = 5, stop
@@ -55,7 +55,7 @@ describe('the Donchian breakout', () => {
 })
 
 describe('the dual moving average', () => {
-  const strategy = dualMovingAverage({ id: 'birch', fastBars: 1, slowBars: 3, atrBars: 1, stopAtrs: 3 })
+  const strategy = dualMovingAverage('birch', { fastBars: 1, slowBars: 3, atrBars: 1, stopAtrs: 3 })
 
   test('decides on a cross and only there', () => {
     // Means of three: 98, 97, 98.33, 100.33; closes 96 (below), 97 (not above), 102 (above), 102 (still
@@ -73,7 +73,7 @@ describe('the dual moving average', () => {
 })
 
 describe('the RSI reversion', () => {
-  const strategy = rsiReversion({ id: 'cedar', trendBars: 5, exitBars: 2, atrBars: 1, longestBars: 2 })
+  const strategy = rsiReversion('cedar', { trendBars: 5, exitBars: 2, atrBars: 1, longestBars: 2 })
 
   // A gain of 60 halves with each still bar and at the last one weighs 0.47. A loss of 20 weighs 10 there:
   // RSI 4.5; a loss of 1 weighs 0.5: RSI 48. The mean of the last eleven closes is 76.4 after the dip to 80,
@@ -81,7 +81,7 @@ describe('the RSI reversion', () => {
   const before = [40, 40, 40, 40, 100, 100, 100, 100, 100, 100]
   const last = (closes: readonly number[], trendBars = 11) =>
     decisions(
-      rsiReversion({ id: 'cedar', trendBars, exitBars: 2, atrBars: 1, stopAtrs: 3 }),
+      rsiReversion('cedar', { trendBars, exitBars: 2, atrBars: 1, stopAtrs: 3 }),
       around(...closes),
     ).at(-1)
 
@@ -108,7 +108,7 @@ describe('the RSI reversion', () => {
 })
 
 describe('the volatility breakout', () => {
-  const strategy = volatilityBreakout({ id: 'elm', middleBars: 3, atrBars: 1, widthAtrs: 0.4 })
+  const strategy = volatilityBreakout('elm', { middleBars: 3, atrBars: 1, widthAtrs: 0.4 })
 
   test('enters far from the average, with the stop on it', () => {
     // Average 100, then 100 + (110 - 100) / 2 = 105. True range 111 - 100 = 11: 5 away is more than 4.4.
@@ -126,7 +126,7 @@ describe('the volatility breakout', () => {
 })
 
 describe('the ATR trend', () => {
-  const strategy = atrTrend({ id: 'fir', trendBars: 2, atrBars: 1, trailAtrs: 3 })
+  const strategy = atrTrend('fir', { trendBars: 2, atrBars: 1, trailAtrs: 3 })
 
   test('enters where a close crosses the average, with the stop where the trail begins', () => {
     // Averages 99, then 99 + 2/3 * (98 - 99) = 98.33 (below), then 98.33 + 2/3 * (103 - 98.33) = 101.44:
@@ -168,13 +168,7 @@ describe('the ATR trend', () => {
 
 describe('the time-series momentum', () => {
   // Slot 0 is 12 bars into a cycle of 20, and so a multiple of 4 timeframes: it rebalances at slots 0, 4, 8.
-  const strategy = timeSeriesMomentum({
-    id: 'hazel',
-    lookbackBars: 3,
-    rebalanceBars: 4,
-    atrBars: 1,
-    stopAtrs: 4,
-  })
+  const strategy = timeSeriesMomentum('hazel', { lookbackBars: 3, rebalanceBars: 4, atrBars: 1, stopAtrs: 4 })
 
   test('decides on the bars of its calendar alone, by the close of the look-back', () => {
     // At slot 4 the close 105 is held against 101 of slot 1; true range 106 - 104 = 2: stop 105 - 8.

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { record } from '#core/replay/recording.ts'
 import { replay } from '#core/replay/replay.ts'
-import { FREE, handBars, type Ohlc, slot, still, TIMEFRAME_MS } from './hand.ts'
-import { realBars } from './real-bars.ts'
-import { REFERENCE } from './strategies.ts'
-import { syntheticBars } from './synthetic-bars.ts'
+import { FREE, handBars, type Ohlc, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
+import { realBars } from '../../core/replay/real-bars.ts'
+import { REFERENCE } from '../../core/replay/strategies.ts'
+import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
 
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
@@ -35,24 +35,29 @@ describe.each(REFERENCE)('%s', (_, strategy) => {
     expect(trades.length).toBeGreaterThan(50)
   })
 
-  test('is for bars of four hours at a risk of 2 %, unless it is told otherwise', () => {
+  test('is for bars of four hours at a risk of 2 %', () => {
     expect(strategy).toMatchObject({ timeframeMs: TIMEFRAME_MS, baseRisk: 0.02, version: '1' })
   })
 })
 
-describe('the folder of the reference strategies', () => {
-  const folder = resolve(import.meta.dirname, '../../../core/replay/reference')
+const BOOK = '../../../pipeline'
 
-  test.each(readdirSync(folder))(
-    'can be copied away: %s imports its siblings and the types of a strategy alone',
-    file => {
-      const source = readFileSync(join(folder, file), 'utf8')
-      for (const [line, clause, path] of source.matchAll(/^(?:import|export) ([^'"]*)from '([^']+)'/gm)) {
-        const isSibling = /^\.\/[a-z-]+\.ts$/.test(path!)
-        const isTypes = path === '../strategy.ts' && clause!.startsWith('type ')
-        expect(isSibling || isTypes, line).toBe(true)
-      }
-      expect(source).not.toMatch(/import\(|require\(|process\.|Date|Math\.random/)
-    },
-  )
+describe('the modules of the sample and starter books', () => {
+  const sample = join(import.meta.dirname, BOOK, 'sample/template/strategies')
+  const starter = join(import.meta.dirname, BOOK, 'starter/template/strategies')
+  const files = [
+    ...readdirSync(sample).map(name => join(sample, name)),
+    join(starter, 'oak.ts'),
+    join(starter, 'highwater/indicators.ts'),
+  ]
+
+  test.each(files)('can be copied away: %s imports the types of a strategy and indicators alone', file => {
+    const source = readFileSync(file, 'utf8')
+    for (const [line, clause, path] of source.matchAll(/^(?:import|export) ([^'"]*)from '([^']+)'/gm)) {
+      const isIndicators = path!.endsWith('/highwater/indicators.ts')
+      const isTypes = path === '#core/replay/strategy.ts' && clause!.startsWith('type ')
+      expect(isIndicators || isTypes, line).toBe(true)
+    }
+    expect(source).not.toMatch(/import\(|require\(|process\.|Date|Math\.random/)
+  })
 })

@@ -1,24 +1,20 @@
-import type { Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   type Channel,
   createAtr,
   createChannel,
+  enter,
+  FOUR_HOURS_MS,
   settledAfter,
   updateAtr,
   updateChannel,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type DonchianParams = CommonParams & {
-  readonly entryBars?: number
-  readonly exitBars?: number
-  readonly atrBars?: number
-  readonly stopAtrs?: number
-}
+const RULE = { entryBars: 55, exitBars: 20, atrBars: 20, stopAtrs: 2 }
 
-export type DonchianState = { readonly entry: Channel; readonly exit: Channel; readonly atr: Atr }
+type State = { readonly entry: Channel; readonly exit: Channel; readonly atr: Atr }
 
 /**
  * Donchian's channel breakout, as the Turtles traded it: enter when a close leaves the range of the last
@@ -27,20 +23,13 @@ export type DonchianState = { readonly entry: Channel; readonly exit: Channel; r
  * The stop is two average true ranges from the close: the noise of an ordinary bar does not reach it, and a
  * breakout that gives two whole ranges back has failed.
  */
-export function donchianBreakout({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  entryBars = 55,
-  exitBars = 20,
-  atrBars = 20,
-  stopAtrs = 2,
-}: DonchianParams): Strategy<DonchianState> {
+export function donchianBreakout(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { entryBars, exitBars, atrBars, stopAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(entryBars, exitBars, settledAfter(atrBars)),
 
     init: () => ({ entry: createChannel(entryBars), exit: createChannel(exitBars), atr: createAtr(atrBars) }),
@@ -61,3 +50,5 @@ export function donchianBreakout({
     },
   }
 }
+
+export const strategy = donchianBreakout('alder')

@@ -1,25 +1,21 @@
-import type { Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createWindow,
+  enter,
+  FOUR_HOURS_MS,
   mean,
   push,
   settledAfter,
   updateAtr,
   type Window,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type DualMovingAverageParams = CommonParams & {
-  readonly fastBars?: number
-  readonly slowBars?: number
-  readonly atrBars?: number
-  readonly stopAtrs?: number
-}
+const RULE = { fastBars: 50, slowBars: 200, atrBars: 20, stopAtrs: 3 }
 
-export type DualMovingAverageState = {
+type State = {
   readonly fast: Window
   readonly slow: Window
   readonly atr: Atr
@@ -35,20 +31,13 @@ export type DualMovingAverageState = {
  * The rule has an exit of its own, so the stop is only for the case that the cross comes too late. Three
  * average true ranges are what a trend may well take back without turning.
  */
-export function dualMovingAverage({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  fastBars = 50,
-  slowBars = 200,
-  atrBars = 20,
-  stopAtrs = 3,
-}: DualMovingAverageParams): Strategy<DualMovingAverageState> {
+export function dualMovingAverage(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { fastBars, slowBars, atrBars, stopAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(slowBars, settledAfter(atrBars)),
 
     init: () => ({
@@ -73,3 +62,5 @@ export function dualMovingAverage({
     },
   }
 }
+
+export const strategy = dualMovingAverage('birch')

@@ -1,23 +1,20 @@
-import type { Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createEma,
+  enter,
+  FOUR_HOURS_MS,
   type Smoothed,
   settledAfter,
   updateAtr,
   updateAverage,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type VolatilityBreakoutParams = CommonParams & {
-  readonly middleBars?: number
-  readonly atrBars?: number
-  readonly widthAtrs?: number
-}
+const RULE = { middleBars: 20, atrBars: 20, widthAtrs: 2 }
 
-export type VolatilityBreakoutState = { readonly middle: Smoothed; readonly atr: Atr }
+type State = { readonly middle: Smoothed; readonly atr: Atr }
 
 /**
  * A breakout from Keltner's channel: enter when a close is more than `widthAtrs` average true ranges away
@@ -26,19 +23,13 @@ export type VolatilityBreakoutState = { readonly middle: Smoothed; readonly atr:
  * The stop is the average itself, as it stands at the entry: a breakout that falls back to the middle that it
  * broke away from was none.
  */
-export function volatilityBreakout({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  middleBars = 20,
-  atrBars = 20,
-  widthAtrs = 2,
-}: VolatilityBreakoutParams): Strategy<VolatilityBreakoutState> {
+export function volatilityBreakout(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { middleBars, atrBars, widthAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(settledAfter(middleBars), settledAfter(atrBars)),
 
     init: () => ({ middle: createEma(middleBars), atr: createAtr(atrBars) }),
@@ -59,3 +50,5 @@ export function volatilityBreakout({
     },
   }
 }
+
+export const strategy = volatilityBreakout('hazel')

@@ -1,10 +1,12 @@
-import type { Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createRsi,
   createWindow,
+  enter,
+  FOUR_HOURS_MS,
   mean,
   push,
   type Rsi,
@@ -12,21 +14,19 @@ import {
   updateAtr,
   updateRsi,
   type Window,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type RsiReversionParams = CommonParams & {
-  readonly rsiBars?: number
-  readonly trendBars?: number
-  readonly exitBars?: number
-  /** Long below it, short above 100 less it. */
-  readonly oversold?: number
-  readonly longestBars?: number
-  readonly atrBars?: number
-  readonly stopAtrs?: number
+const RULE = {
+  rsiBars: 2,
+  trendBars: 200,
+  exitBars: 5,
+  oversold: 10,
+  longestBars: 30,
+  atrBars: 20,
+  stopAtrs: 3,
 }
 
-export type RsiReversionState = {
+type State = {
   readonly rsi: Rsi
   readonly trend: Window
   readonly exit: Window
@@ -41,23 +41,13 @@ export type RsiReversionState = {
  * The original has no stop, and a dip is meant to go on for a while. Three average true ranges leave it the
  * room, and still give each trade a size.
  */
-export function rsiReversion({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  rsiBars = 2,
-  trendBars = 200,
-  exitBars = 5,
-  oversold = 10,
-  longestBars = 30,
-  atrBars = 20,
-  stopAtrs = 3,
-}: RsiReversionParams): Strategy<RsiReversionState> {
+export function rsiReversion(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { rsiBars, trendBars, exitBars, oversold, longestBars, atrBars, stopAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(trendBars, exitBars, settledAfter(rsiBars), settledAfter(atrBars)),
 
     init: () => ({
@@ -83,8 +73,10 @@ export function rsiReversion({
       }
       const isBack = position.side === 'long' ? bar.c > exit : bar.c < exit
       if (isBack) return { act: 'flat', why: 'signal' }
-      const isOld = bar.t - position.entry_time >= longestBars * timeframeMs
+      const isOld = bar.t - position.entry_time >= longestBars * FOUR_HOURS_MS
       return isOld ? { act: 'flat', why: 'time' } : null
     },
   }
 }
+
+export const strategy = rsiReversion('cedar')

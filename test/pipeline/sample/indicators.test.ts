@@ -14,7 +14,7 @@ import {
   updateAverage,
   updateChannel,
   updateRsi,
-} from '#core/replay/reference/indicators.ts'
+} from '#pipeline/starter/template/strategies/highwater/indicators.ts'
 
 const bar = (h: number, l: number, c: number) => ({ t: 0, o: c, h, l, c, v: 0 })
 

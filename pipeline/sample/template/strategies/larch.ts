@@ -1,23 +1,20 @@
-import type { Bar, Position, Strategy } from '../strategy.ts'
-import { enter } from './enter.ts'
+// Synthetic sample: a textbook rule, untuned, on a market that never was.
+import type { Bar, Position, Strategy } from '#core/replay/strategy.ts'
 import {
   type Atr,
   createAtr,
   createEma,
+  enter,
+  FOUR_HOURS_MS,
   type Smoothed,
   settledAfter,
   updateAtr,
   updateAverage,
-} from './indicators.ts'
-import { type CommonParams, FOUR_HOURS_MS } from './params.ts'
+} from '../../../starter/template/strategies/highwater/indicators.ts'
 
-export type AtrTrendParams = CommonParams & {
-  readonly trendBars?: number
-  readonly atrBars?: number
-  readonly trailAtrs?: number
-}
+const RULE = { trendBars: 100, atrBars: 22, trailAtrs: 3 }
 
-export type AtrTrendState = {
+type State = {
   readonly trend: Smoothed
   readonly atr: Atr
   /** Whether the last close was above the average; null before there was one. */
@@ -37,19 +34,13 @@ export type AtrTrendState = {
  * the trail begins, `trailAtrs` from the close; it stays there and ends the trade inside a bar only when the
  * trail is too late.
  */
-export function atrTrend({
-  id,
-  timeframeMs = FOUR_HOURS_MS,
-  baseRisk = 0.02,
-  trendBars = 100,
-  atrBars = 22,
-  trailAtrs = 3,
-}: AtrTrendParams): Strategy<AtrTrendState> {
+export function atrTrend(id: string, rule: Partial<typeof RULE> = {}): Strategy<State> {
+  const { trendBars, atrBars, trailAtrs } = { ...RULE, ...rule }
   return {
     id,
     version: '1',
-    timeframeMs,
-    baseRisk,
+    timeframeMs: FOUR_HOURS_MS,
+    baseRisk: 0.02,
     warmupBars: Math.max(settledAfter(trendBars), settledAfter(atrBars)),
 
     init: () => ({ trend: createEma(trendBars), atr: createAtr(atrBars), above: null, best: null }),
@@ -76,3 +67,5 @@ function bestSinceEntry(best: number | null, bar: Bar, { side, entry_time }: Pos
   if (best === null || entry_time === bar.t) return reached
   return side === 'long' ? Math.max(best, reached) : Math.min(best, reached)
 }
+
+export const strategy = atrTrend('larch')

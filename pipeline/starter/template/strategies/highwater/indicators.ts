@@ -1,7 +1,17 @@
-// The indicators that the strategies of this folder share. Each is a small plain object, so that a strategy's
-// state survives JSON, and a function that takes the next value in. They are null until they have seen enough
-// bars.
-import type { Bar } from '../strategy.ts'
+// Indicators for strategy modules, and the distance of a stop. Each indicator is a small plain object, so that the state
+// of a strategy survives JSON, and a function that takes the next value; it returns null until it has seen enough bars.
+import type { Bar, Decision, Side } from '#core/replay/strategy.ts'
+
+export const FOUR_HOURS_MS = 4 * 3_600_000
+
+/**
+ * Enters with the stop `distance` from the close, on the losing side. Returns null if that is no stop: in a market that
+ * does not move (the distance is 0, or too small to change the price), and if the stop of a long would be 0 or less.
+ */
+export function enter(side: Side, close: number, distance: number): Decision {
+  const stop = side === 'long' ? close - distance : close + distance
+  return stop === close || stop <= 0 ? null : { act: side, stop }
+}
 
 /** The last `size` values. The oldest is overwritten in place, so the memory is bounded. */
 export type Window = { readonly size: number; values: number[]; oldest: number }
