@@ -1,7 +1,13 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
 import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
-import type { DatasetRecord, Snapshot, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
+import type {
+  DatasetRecord,
+  Snapshot,
+  StrategyData,
+  StrategyRecord,
+  TradeColumns,
+} from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
