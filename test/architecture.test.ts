@@ -64,7 +64,7 @@ describe('an import is refused', () => {
     ['api/history/x.ts', "import { a } from '#api/a.ts'"],
     ['api/history/x.ts', "import { a } from '../../core/calendar.ts'"],
     ['api/x.ts', "import { a } from '#cli/a.ts'"],
-    ['cli/x.ts', "import { a } from '#test/setup/a.ts'"],
+    ['cli/x.ts', "import { a } from '#test/support/a.ts'"],
   ])('in %s: %s', (path, text) => {
     expect(forbiddenImports({ path, text })).toHaveLength(1)
   })

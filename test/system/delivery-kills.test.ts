@@ -12,7 +12,7 @@ import { type KillGround, openKillGround, PACE } from '../support/signals/signal
 import { type History, violationsIn } from '../support/signals/signals-soundness.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const DELIVERY = join(import.meta.dirname, '../setup/delivery-process.worker.ts')
+const DELIVERY = join(import.meta.dirname, '../support/signals/delivery-process.worker.ts')
 
 const SEEDS = 24
 

@@ -11,7 +11,7 @@ export async function waitingBook(): Promise<{ readonly book: string; readonly l
     join(book, 'strategies/ash.ts'),
     `import { existsSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
-while (!existsSync(new URL('../../go', import.meta.url))) await after(20)
+while (!existsSync(new URL('../go', import.meta.url))) await after(20)
 `,
   )
   return { book, letGo: () => writeFile(join(book, 'go'), '') }
