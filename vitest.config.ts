@@ -12,9 +12,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
 const WEDGED_MS = 300_000
 
-const PUBLISH_TINY = './test/support/books/publish-tiny.ts'
-const START_S3 = './test/support/servers/start-s3.ts'
-const BRING_CHROMIUM = './test/support/browser/bring-chromium.ts'
+const TINY_STORE = './test/support/books/publish-tiny.ts'
+const S3_SERVER = './test/support/servers/s3-server.ts'
+const CHROMIUM = './test/support/browser/chromium.ts'
 
 const project = (
   name: string,
@@ -35,20 +35,20 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: ['test/system/**', 'test/cli/**', 'test/deploy/**', 'test/**/*.redis.test.ts'],
         isolate: false,
-        globalSetup: [PUBLISH_TINY],
+        globalSetup: [TINY_STORE],
       }),
       // Whole commands in this process, and what is deployed: builds and servers, a quarter of the time of all above.
       project('commands', {
         include: ['test/{cli,deploy}/**/*.test.ts'],
         isolate: false,
-        globalSetup: [PUBLISH_TINY],
+        globalSetup: [TINY_STORE],
       }),
       // On a real Redis, many of them: too slow for a check after every change.
       project('redis', { include: ['test/**/*.redis.test.ts'], isolate: false, globalSetup: [] }),
       // Whole programs, real processes, real servers and whole builds.
       project('system', {
         include: ['test/system/**/*.test.ts'],
-        globalSetup: [PUBLISH_TINY, START_S3, BRING_CHROMIUM],
+        globalSetup: [TINY_STORE, S3_SERVER, CHROMIUM],
       }),
     ],
   },

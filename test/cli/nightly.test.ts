@@ -1,8 +1,10 @@
 // A night from the import to the ping: what it does in order, whom it tells, and what a night that fails leaves behind.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { withStoreLock } from '#cli/store-lock.ts'
 import type { Surroundings } from '#cli/surroundings.ts'
@@ -11,7 +13,6 @@ import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { aLedger, catalogue, csv, dailyBars } from '#test/pipeline/night/night-book.ts'
-import { startReceiver } from '#test/support/signals/ping-receiver.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 
@@ -207,4 +208,28 @@ test('a wrong call exits 2 and tells nobody', async () => {
 function damageChecksums(store: string): void {
   const path = join(store, documentKey(VERSION, 'SHA256SUMS'))
   if (existsSync(path)) writeFileSync(path, 'damaged')
+}
+
+type Posted = { readonly path: string; readonly body: string }
+
+/** Takes everything, until the test ends. */
+async function startReceiver(status = 200) {
+  const posted: Posted[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text
+    })
+    request.on('end', () => {
+      posted.push({ path: request.url ?? '', body })
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo // a string only for pipes
+  return { url: `http://127.0.0.1:${port}`, posted, paths: () => posted.map(({ path }) => path) }
 }

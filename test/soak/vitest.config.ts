@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ['test/soak/*.soak.ts'],
     fileParallelism: false, // one progress on the terminal
-    globalSetup: ['./test/support/books/publish-tiny.ts', './test/support/servers/start-s3.ts'],
+    globalSetup: ['./test/support/books/publish-tiny.ts', './test/support/servers/s3-server.ts'],
     testTimeout: 0, // MINUTES ends it
     disableConsoleIntercept: true, // its progress is for a terminal
     reporters: ['dot'],

@@ -1,31 +1,91 @@
 // The sample book night after night: growing a day at a time is never an alarm, and every injected change is refused.
-import { join } from 'node:path'
+
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { dayOf, lastDay } from '#core/figures/series.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
-import { SAMPLE_AS_OF } from '#pipeline/sample/write-sample-book.ts'
+import { SAMPLE_AS_OF, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { run } from '../cli/made-up.ts'
-import {
-  BARS,
-  CATALOGUE,
-  createGrowingSample,
-  type GrowingSample,
-  nightMs,
-  RETURNS,
-  rewriteRows,
-  type Texts,
-  versionAfter,
-} from '../support/books/growing-sample.ts'
 import { lastingFolder } from '../support/stores/stores.ts'
+
+/** Text files by their path in the book. */
+type Texts = Readonly<Record<string, string>>
+
+const BARS = 'bars/BTCUSDT-PERP/4h.csv'
+const RETURNS = 'returns/willow.csv'
+const CATALOGUE = 'catalogue.yaml'
+const SERIES = [BARS, 'funding/BTCUSDT-PERP.csv', RETURNS]
+const LEDGERS = ['ledgers/rowan.csv', 'ledgers/willow.csv']
+
+type GrowingSample = {
+  readonly folder: string
+  /** The files that change from night to night, as they are when a day has ended, and the catalogue. */
+  readonly asOf: (day: EpochDay) => Texts
+  /** Writes files over those that are there. */
+  readonly write: (texts: Texts) => Promise<void>
+}
+
+/** Makes the sample book once, in a folder that is not there yet; the nights are cut from it. */
+async function createGrowingSample(folder: string): Promise<GrowingSample> {
+  await writeSampleBook(folder)
+  await rm(join(folder, 'program.yaml')) // the nights here are about histories, and a program costs each some time
+  const paths = [...SERIES, ...LEDGERS, CATALOGUE]
+  const whole = await Promise.all(
+    paths.map(async path => [path, await readFile(join(folder, path), 'utf8')] as const),
+  )
+  return {
+    folder,
+    asOf: day => Object.fromEntries(whole.map(([path, text]) => [path, cut(path, text, day)])),
+    write: async texts => {
+      for (const [path, text] of Object.entries(texts)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true })
+        await writeFile(join(folder, path), text)
+      }
+    },
+  }
+}
+
+function cut(path: string, text: string, day: EpochDay): string {
+  const end = toIsoDate(day + 1) // moments are ISO, so they compare as text
+  if (SERIES.includes(path)) return rewriteRows(text, row => (row[0]! < end ? row : null))
+  if (LEDGERS.includes(path)) return rewriteRows(text, row => tradeAsOf(row, end))
+  return text
+}
+
+/** A trade that is open has neither exit nor result yet; one that did not begin is in no ledger. */
+function tradeAsOf(row: readonly string[], end: string): readonly string[] | null {
+  const [side = '', entryTime = '', entryPrice = '', exitTime = '', , , known = ''] = row
+  if (entryTime >= end) return null
+  if (exitTime < end) return row
+  const isStop = Number(known) > 1 // rowan knows the stop, willow the account's return
+  return [side, entryTime, entryPrice, '', '', '', isStop ? known : '']
+}
+
+/** Rewrites the rows of a CSV text one by one, or drops them; the header stays. */
+function rewriteRows(
+  text: string,
+  rewrite: (row: readonly string[], index: number) => readonly string[] | null,
+): string {
+  const [header = '', ...lines] = text.trimEnd().split('\n')
+  const rows = lines.map((line, i) => rewrite(line.split(','), i)?.join()).filter(row => row !== undefined)
+  return [header, ...rows].map(line => `${line}\n`).join('')
+}
+
+/** The version that is built in the night after a day. */
+const versionAfter = (day: EpochDay): string => `${toIsoDate(day + 1)}T00:15:00Z`
+
+/** The moment of that night. */
+const nightMs = (day: EpochDay): number => (day + 1) * DAY_MS + 15 * 60_000
 
 const NIGHTS = 60
 const FIRST_DAY = SAMPLE_AS_OF - NIGHTS

@@ -1,10 +1,11 @@
 // The reply to a fire is lost on a real connection, after Redis has done it.
+
+import { connect, createServer, type Socket } from 'node:net'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Committed, commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
-import { type CuttingProxy, startCuttingProxy } from '../../support/servers/cutting-proxy.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
@@ -49,3 +50,58 @@ describe('a fire whose reply is lost', () => {
     expect((await readAfter(direct, 0, 10)).map(({ seq }) => seq)).toEqual([1, 2, 3])
   })
 })
+
+type CuttingProxy = {
+  /** The server's URL by way of the proxy. */
+  readonly url: string
+  /** Loses the replies to the next so many commands that hold this text. */
+  readonly lose: (text: string, count: number) => void
+  /** Replies that are still to be lost. */
+  readonly left: () => number
+  close(): Promise<void>
+}
+
+async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  const plan = { text: '', left: 0 }
+  const proxy = createServer(client => {
+    const server = connect(Number(port), hostname)
+    let isLosing = false
+    const cut = (): void => {
+      for (const socket of [client, server]) {
+        socket.destroy()
+        sockets.delete(socket)
+      }
+    }
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', cut)
+      socket.on('close', cut)
+    }
+    client.on('data', bytes => {
+      isLosing ||= plan.left > 0 && bytes.includes(plan.text)
+      server.write(bytes)
+    })
+    server.on('data', bytes => {
+      if (!isLosing) return client.write(bytes)
+      plan.left--
+      return cut()
+    })
+  })
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+  const address = proxy.address()
+  return {
+    url: `redis://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    lose(text, count) {
+      plan.text = text
+      plan.left = count
+    },
+    left: () => plan.left,
+    close: () =>
+      new Promise(resolve => {
+        proxy.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}

@@ -1,17 +1,76 @@
 // A real full disk under Redis: nothing that was acknowledged is lost, whoever fires is told what to mend, and when there
 // is room again everything goes on.
+
+import { spawnSync } from 'node:child_process'
+import { open, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startLocalServer } from '#cli/local-server.ts'
 import { createAlerts, type SentAlert } from '#signals/alerts.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { assertDisk, usedOfDisk } from '#signals/redis/disk.ts'
 import { readOverview } from '#signals/views/overview.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { canMount, mountSmallDisk, type SmallDisk } from '../../support/servers/small-disk.ts'
+import { codeOf } from '#storage/error-code.ts'
+import { newRedisFolder, startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
+
+const UNSHARE = ['--map-root-user', '--mount']
+const MOUNT = 'mount -t tmpfs -o size=2m tmpfs "$0"'
+
+/** Whether this machine lets somebody mount a disk in a place of its own. */
+const canMount = (): boolean => spawnSync('unshare', [...UNSHARE, 'bash', '-c', MOUNT, '/tmp']).status === 0
+
+type SmallDisk = {
+  /** Where it is for what is run there. */
+  readonly folder: string
+  /** A command that runs another one where the disk is. */
+  readonly within: readonly string[]
+  /** Where it is from outside. */
+  readonly outside: string
+  /** Fills it, but for so many bytes. */
+  fill(butBytes: number): Promise<void>
+  /** Makes room again. */
+  clear(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Mounts a disk over a new folder, for as long as it is not stopped. */
+async function mountSmallDisk(): Promise<SmallDisk> {
+  const folder = newRedisFolder()
+  const hold = `${MOUNT} && echo "ready disk: $$" && exec cat`
+  const holder = await startLocalServer('unshare', [...UNSHARE, 'bash', '-c', hold, folder])
+  const outside = `/proc/${holder.pid}/root${folder}`
+  const filler = join(outside, 'filler')
+  return {
+    folder,
+    within: ['nsenter', '--preserve-credentials', '--user', '--mount', '--target', String(holder.pid)],
+    outside,
+    async fill(butBytes) {
+      await truncate(filler, (await writeUntilFull(filler)) - butBytes)
+    },
+    clear: () => truncate(filler, 0),
+    stop: holder.stop,
+  }
+}
+
+const BLOCK = new Uint8Array(4_096)
+
+/** Gives how long the file is when nothing more can be written. */
+async function writeUntilFull(path: string): Promise<number> {
+  const file = await open(path, 'w')
+  try {
+    for (;;) await file.write(BLOCK)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error
+    return (await file.stat()).size
+  } finally {
+    await file.close()
+  }
+}
 
 const isAllowed = canMount()
 if (!isAllowed) console.warn('no full disk under Redis: this machine lets nobody mount one')

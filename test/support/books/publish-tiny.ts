@@ -13,8 +13,7 @@ declare module 'vitest' {
 }
 
 /** Publishes the tiny book once for all tests. */
-// biome-ignore lint/style/noDefaultExport: the test runner calls a global setup by its default export
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'highwater-tiny-'))
   const url = pathToFileURL(join(folder, 'store')).href
   const privateUrl = `${url}.private`

@@ -36,7 +36,7 @@ export async function launchChromium(): Promise<Browser> {
 }
 
 /** Unpacks Chromium where this machine has none: once, and for all who ask meanwhile. */
-export async function bringChromium(): Promise<void> {
+async function bringChromium(): Promise<void> {
   if (INSTALLED !== undefined) return
   try {
     await promisify(execFile)(SCRIPT, [PACKAGES, 'chromium', 'fonts-dejavu-core'])
@@ -67,4 +67,10 @@ function unpacked(): LaunchOptions {
       XDG_CACHE_HOME: join(PACKAGES, 'var/cache'),
     },
   }
+}
+
+/** Begins to bring the browser while the first tests run. A test that needs it reports if it did not come. */
+export function setup(): () => Promise<unknown> {
+  const brought = Promise.allSettled([bringChromium()])
+  return () => brought
 }

@@ -1,9 +1,12 @@
 // The history service as a process whose memory can be looked at, to which any bytes are sent.
+
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, vi } from 'vitest'
+import { z } from 'zod'
 import type { Stores } from '../books/publish-book.ts'
-import { collectedHeapBytes, inspectorOf, startInspected } from '../history/heap-of.ts'
+import { type Running, type StartOptions, startProcess } from '../history/highwater-process.ts'
 import { addressIn } from '../history/history-process.ts'
 import { anyBytes } from './any-bytes.ts'
 import { judgeBytes } from './judge-bytes.ts'
@@ -75,5 +78,43 @@ async function settledHeapBytes(inspector: string): Promise<number> {
     if (now > before - SETTLED_BYTES) return now
     before = now
     await wait(SETTLED_PAUSE_MS)
+  }
+}
+
+const COMMAND = join(import.meta.dirname, '../../../cli/highwater.ts')
+
+/** Starts `highwater ...args` so that its memory can be looked at. */
+const startInspected = (args: readonly string[], options: StartOptions): Running =>
+  startProcess(process.execPath, ['--inspect=127.0.0.1:0', COMMAND, ...args], options)
+
+/** Bodies and caches are `backingStorageSize`: an ArrayBuffer is a small object, and its bytes are outside of the heap. */
+const usage = z.object({
+  id: z.literal(2),
+  result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }),
+})
+
+/** Where its inspector listens. */
+async function inspectorOf(running: Running): Promise<string> {
+  const [, url = ''] = await running.prints(/^Debugger listening on (ws:\S+)$/m)
+  return url
+}
+
+/** Bytes that its objects and buffers take once all that nobody needs is gone, as the inspector at `url` tells. */
+async function collectedHeapBytes(url: string): Promise<number> {
+  const socket = new WebSocket(url)
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      socket.onerror = () => reject(new Error(`the inspector at ${url} does not answer`))
+      socket.onopen = () => {
+        socket.send('{"id":1,"method":"HeapProfiler.collectGarbage"}')
+        socket.send('{"id":2,"method":"Runtime.getHeapUsage"}')
+      }
+      socket.onmessage = ({ data }) => {
+        const told = usage.safeParse(JSON.parse(String(data)))
+        if (told.success) resolve(told.data.result.usedSize + told.data.result.backingStorageSize)
+      }
+    })
+  } finally {
+    socket.close()
   }
 }

@@ -1,6 +1,7 @@
 // A real S3 server, on a port of its own, that ends with who started it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
 import { freePort } from '#cli/free-port.ts'
 import { startLocalServer } from '#cli/local-server.ts'
 import type { S3Access } from '#storage/s3-access.ts'
@@ -36,6 +37,20 @@ export async function startS3Server(): Promise<S3Server> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** How the S3 server of this run is reached. Each test makes buckets of its own. */
+    s3: ServerAccess
+  }
+}
+
+/** Starts the server once for all tests of a run. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { access, stop } = await startS3Server()
+  project.provide('s3', access)
+  return stop
 }
 
 /** The first of some neighbouring ports that nobody listens on. */
