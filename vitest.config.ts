@@ -12,6 +12,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** A wedged test ends by itself; no assertion depends on how long anything takes. */
 const WEDGED_MS = 300_000
 
+/** How long an assertion is tried again: it ends a test that can no longer pass, and a busy machine never reaches it. */
+const PATIENCE_MS = 60_000
+
 const TINY_STORE = './test/support/books/publish-tiny.ts'
 const S3_SERVER = './test/support/servers/s3-server.ts'
 const CHROMIUM = './test/support/browser/chromium.ts'
@@ -28,6 +31,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: WEDGED_MS,
     hookTimeout: WEDGED_MS,
+    expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
     reporters: ['default', './test/support/runner/tally-reporter.ts'],
     projects: [
       // The modules under test keep no state, so one thread may import them once for many files: half the time.

@@ -11,7 +11,7 @@ const REVALIDATED = '/v1/strategies'
 const POLLED = '/version'
 
 /** Long enough for Varnish to find a tier healthy again. */
-const RECOVERY = { timeout: 30_000, interval: 100 }
+const RECOVERY = { timeout: 60_000, interval: 100 }
 
 let tier: WatchedTier
 let edge: Layer

@@ -142,7 +142,7 @@ test('what a module prints goes to stderr and never to stdout', async () => {
       }),
       'catalogue.yaml': catalogue([aModule('oak')]),
     })
-    await vi.waitFor(() => expect(err.heard()).toContain('hello there'))
+    await expect.poll(() => err.heard()).toContain('hello there')
   } finally {
     out.end()
     err.end()

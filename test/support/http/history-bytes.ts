@@ -15,7 +15,7 @@ import { judgeBytes } from './judge-bytes.ts'
 export const AT_ONCE = 50
 
 /** A refused connection may linger, and what it held goes with it. */
-const SETTLING = { timeout: 20_000, interval: 500 }
+const SETTLING = { timeout: 60_000, interval: 500 }
 
 /** What two looks at a service that does nothing differ by, and longer between them than a refused connection lingers. */
 const SETTLED_BYTES = 64 << 10
