@@ -11,10 +11,8 @@ import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource } from '#api/history/version-source.ts'
-import { errorAnswer } from '#api/http/error-answer.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '#test/support/books/small-book.ts'
 import { SETTINGS } from '#test/support/history/history-app.ts'
 import { median } from './harness/rounds.ts'
@@ -89,12 +87,7 @@ async function startTier(): Promise<RunningServer> {
     onAnswered: () => {},
     onError: fail,
   })
-  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
-  return startServer(
-    () => ({ fetch: app.fetch, answerError: error => errorAnswer(error, meta) }),
-    '127.0.0.1',
-    0,
-  )
+  return startServer(() => app.fetch, '127.0.0.1', 0)
 }
 
 /** What a round tells: requests a second, and the processor time of the server's thread for one of them. */

@@ -5,17 +5,11 @@ import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
-import { createQuickAnswers } from '#api/history/quick-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource, POLL_MS } from '#api/history/version-source.ts'
-import type { Clock } from '#api/http/clock.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
-import { type ErrorAnswer, errorAnswer } from '#api/http/error-answer.ts'
-import { type HttpApp, type RunningServer, startServer } from '#api/http/http-server.ts'
-import { toIsoInstant } from '#core/calendar.ts'
-import type { ApiError } from '#core/contract/errors.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
@@ -103,7 +97,7 @@ async function listen(
   started: Started,
 ): Promise<RunningServer> {
   const { environment, world, note, store, source, published, computed, pinned, watch } = open
-  const createApp = (boundUrl: string): HttpApp => {
+  const createFetch = (boundUrl: string): Fetch => {
     const parts: HistoryParts = {
       source,
       published,
@@ -118,15 +112,9 @@ async function listen(
       onAnswered: watch.onAnswered,
       onError: (error, requestId) => note(toFault(error, requestId)),
     }
-    const answerError = (error: ApiError): ErrorAnswer => {
-      const answer = errorAnswer(error, rawRegister(world))
-      watch.onUnparsed(answer.status, Buffer.byteLength(answer.body))
-      return answer
-    }
-    const atOnce = { answer: createQuickAnswers(parts), now: world.now }
-    return { fetch: createHistoryApp(parts).fetch, atOnce, answerError }
+    return createHistoryApp(parts).fetch
   }
-  const server = await startServer(createApp, environment.host, environment.historyPort)
+  const server = await startServer(createFetch, environment.host, environment.historyPort)
   started.add(server.close)
   return server
 }
@@ -156,7 +144,3 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
   sunsetAtMs: environment.sunsetAtMs,
   purgesByTag: environment.purgesByTag,
 })
-
-/** What the register says where a request could not even be parsed. */
-const rawRegister = (clock: Clock) =>
-  register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(clock.now()), null)

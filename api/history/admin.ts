@@ -2,8 +2,7 @@ import { Hono } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Clock } from '../http/clock.ts'
-import { type ErrorAnswer, errorAnswer, toApiError } from '../http/error-answer.ts'
-import type { HttpApp } from '../http/http-server.ts'
+import { errorAnswer, toApiError } from '../http/error-answer.ts'
 import { CACHING } from '../http/shared-headers.ts'
 import type { HistoryMetrics } from './metrics.ts'
 
@@ -15,12 +14,11 @@ export type AdminParts = {
 }
 
 /** What an operator's machines read of a process that serves history: `/metrics` and `/healthz`, and nothing else. */
-export function createAdminApp({ metrics, version, clock, onError }: AdminParts): HttpApp {
+export function createAdminApp({ metrics, version, clock, onError }: AdminParts): Hono {
   const app = new Hono()
-  const answerError = (error: ApiError): ErrorAnswer =>
-    errorAnswer(error, { generated_utc: toIsoInstant(clock.now()), timing_ms: null })
   const refuse = (error: ApiError): Response => {
-    const { status, headers, body } = answerError(error)
+    const meta = { generated_utc: toIsoInstant(clock.now()), timing_ms: null }
+    const { status, headers, body } = errorAnswer(error, meta)
     return new Response(body, { status, headers })
   }
   app.get('/healthz', c =>
@@ -35,5 +33,5 @@ export function createAdminApp({ metrics, version, clock, onError }: AdminParts)
     if (!(error instanceof ApiError)) onError(error)
     return refuse(toApiError(error))
   })
-  return { fetch: app.fetch, answerError }
+  return app
 }

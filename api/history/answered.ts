@@ -8,7 +8,7 @@ export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'li
 export type Answered = {
   readonly request_id: string
   readonly method: string
-  /** The template of the route; UNROUTED and UNPARSED are none of the table. */
+  /** The template of the route; UNROUTED if no route matched. */
   readonly route: string
   readonly kind: AnswerKind
   /** The version that answered, null where none did. */
@@ -22,6 +22,3 @@ export type Answered = {
 
 /** The route of a path that is none. */
 export const UNROUTED = 'none'
-
-/** The route of what is no request of HTTP, or came without end. */
-export const UNPARSED = 'unparsed'

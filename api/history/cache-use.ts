@@ -1,9 +1,19 @@
-/** How a cache was asked since the process began. */
+/** How a cache of answers was used since the process began, and what it holds. */
 export type CacheUse = {
   hits: number
   misses: number
-  /** Answered by a computation that was under way for somebody else. */
+  /** Answered by a computation that was under way for an equal request. */
   shared: number
+  /** Bytes of the bodies in it. */
+  readonly bytes: number
 }
 
-export const noCacheUse = (): CacheUse => ({ hits: 0, misses: 0, shared: 0 })
+/** Counters of a cache whose size is read when it is asked for. */
+export const countUse = (cache: { readonly calculatedSize: number }): CacheUse => ({
+  hits: 0,
+  misses: 0,
+  shared: 0,
+  get bytes() {
+    return cache.calculatedSize
+  },
+})

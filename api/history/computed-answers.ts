@@ -7,7 +7,7 @@ import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answe
 import type { ResourceId } from '#core/dataset/resources/resources.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../http/negotiate-coding.ts'
-import { type CacheUse, noCacheUse } from './cache-use.ts'
+import { type CacheUse, countUse } from './cache-use.ts'
 import { CODINGS, compress } from './compress.ts'
 import { createLargeAnswers } from './large-answers.ts'
 import { LARGE_LIMITS, type LargeLimits } from './large-limits.ts'
@@ -19,15 +19,6 @@ const CACHE_BYTES = 32 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
-
-/**
- * From here on an uncompressed text is kept only once it is asked for again: it is made anew in less time than the garbage
- * collector takes for one that has grown old in the cache, as nearly all of them would.
- */
-const BULKY_BYTES = 32 << 10
-
-/** Addresses of such texts that are remembered. */
-const MOST_REMEMBERED = 4096
 
 /**
  * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
@@ -44,12 +35,7 @@ export type ComputedAnswers = {
     hasDigest?: boolean,
   ): Promise<ReadyAnswer | StreamedAnswer>
   readonly use: () => CacheUse
-  /** The answer of a canonical path and query, where it was computed whole and kept; else null. */
-  peek(served: ServedVersion, path: string, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
-
-/** An answer that is being made, and whether more than one wait for it. */
-type Running = { isShared: boolean; answer: Promise<ReadyAnswer> }
 
 type Asked = {
   readonly served: ServedVersion
@@ -67,35 +53,27 @@ export function createComputedAnswers(
     maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
-  const use = noCacheUse()
-  const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  const use = countUse(cache)
   const keepSmall = (key: string, answer: ReadyAnswer): void => {
     if (answer.bytes.length <= limits.keptBytes) cache.set(key, answer)
   }
-  const inFlight = new Map<string, Running>()
+  const inFlight = new Map<string, Promise<ReadyAnswer>>()
   const large = createLargeAnswers(use, keepSmall, limits)
-  /** Keeps an answer, or remembers that it was made once; then it is free to go. */
-  const settle = (asked: Asked, key: string, ready: ReadyAnswer, { isShared }: Running): ReadyAnswer => {
-    if (!isCheap(asked, ready) || remembered.has(key)) {
-      cache.set(key, ready)
-      return ready
-    }
-    remembered.set(key, true)
-    return isShared ? ready : { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
-  }
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      running.isShared = true
-      return running.answer // equal requests at the same time are one computation
+      return running // equal requests at the same time are one computation
     }
     use.misses++
-    const forget = (): void => void inFlight.delete(key) // from then on nobody can come to share it
-    const mine: Running = { isShared: false, answer: renderReady(asked).finally(forget) }
-    mine.answer = mine.answer.then(ready => settle(asked, key, ready, mine))
-    inFlight.set(key, mine)
-    return mine.answer
+    const made = renderReady(asked)
+      .then(ready => {
+        cache.set(key, ready)
+        return ready
+      })
+      .finally(() => inFlight.delete(key))
+    inFlight.set(key, made)
+    return made
   }
   return {
     use: () => use,
@@ -112,21 +90,8 @@ export function createComputedAnswers(
       const etag = etagOf(served, id, params, coding)
       return large({ key, etag, coding, render: () => renderBlocks(id, served.snapshot, params) })
     },
-    // A binary format is kept under `identity` alone, and is found by who accepts no coding.
-    peek(served, path, acceptEncoding) {
-      const cached = cache.get(keyOf(served, negotiateCoding(acceptEncoding, CODINGS), path))
-      if (cached !== undefined) use.hits++
-      return cached ?? null
-    },
   }
 }
-
-/** Whether an answer is long, and cost no more than writing a column of numbers. */
-const isCheap = ({ id, params }: Asked, { bytes, headers }: ReadyAnswer): boolean =>
-  bytes.length >= BULKY_BYTES &&
-  headers['content-encoding'] === undefined &&
-  (id === 'curve' || id === 'returns') &&
-  !isBinary(params.format)
 
 const keyOf = ({ version }: ServedVersion, coding: Coding, path: string, hasDigest = false): string =>
   `${version} ${coding} ${path}${hasDigest ? ' digest' : ''}`

@@ -4,7 +4,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding } from '../http/negotiate-coding.ts'
-import { type CacheUse, noCacheUse } from './cache-use.ts'
+import { type CacheUse, countUse } from './cache-use.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
@@ -15,8 +15,6 @@ export type PublishedAnswers = {
   /** The answer in the best coding the client accepts; null where the file is lost, damaged or cannot be read. */
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
   readonly use: () => CacheUse
-  /** The same answer where it is in memory; null where it must be read. */
-  peek(artifact: Artifact, acceptEncoding: string | null | undefined): ReadyAnswer | null
 }
 
 /** `onDamage` is told once a version of each file that is missing, cannot be read or is not what the manifest says. */
@@ -29,7 +27,7 @@ export function createPublishedAnswers(
     maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
   })
-  const use = noCacheUse()
+  const use = countUse(cache)
   const told = new WeakSet<object>() // entries of a manifest: forgotten with the version that they belong to
   return {
     use: () => use,
@@ -55,11 +53,6 @@ export function createPublishedAnswers(
       const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, etagOf(file.sha256), headers)
       cache.set(key, answer)
       return answer
-    },
-    peek(artifact, acceptEncoding) {
-      const cached = cache.get(chooseFile(artifact, acceptEncoding).key)
-      if (cached !== undefined) use.hits++
-      return cached ?? null
     },
   }
 }

@@ -6,11 +6,6 @@ export type ReadyAnswer = {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
   readonly headers: AnswerHeaders
-  /**
-   * Frees the body once it is sent, in place of the garbage collector, which has more to do than all else where every answer
-   * is another one. Only an answer has it that is sent once and kept by nobody.
-   */
-  readonly release?: () => void
 }
 
 export type AnswerHeaders = Readonly<Record<string, string>>

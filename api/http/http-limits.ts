@@ -11,8 +11,8 @@ export const HTTP_LIMITS = {
   /** The whole request must be complete after this. No request of ours has a body worth more. */
   requestMs: 30_000,
 
-  /** How often those two are looked at. Node's own pace is half a minute, which would make forty seconds of ten. */
-  lookMs: 1_000,
+  /** How often those two are checked. Node's default of 30 s would turn 10 s into 40 s. */
+  checkMs: 1_000,
 
   /** An idle connection is kept this long: longer than the minute for which balancers keep theirs. */
   keepAliveMs: 65_000,
@@ -21,19 +21,14 @@ export const HTTP_LIMITS = {
   stalledMs: 60_000,
 
   /**
-   * Connections that are served at a time; proxies in front need a hundred. One with an answer that nobody fetches holds
-   * 80 kB beside the shared bytes, so these cost 160 MB. An answer that one caller alone asked for is shared with nobody: with
-   * 160 kB each, for an uncompressed series of 4 000 days at a new level, they hold 330 MB more. A table just below
-   * `largeCells` is up to 2 MB, but takes 50 ms to make, and who stands still is cut off after `stalledMs`.
+   * Connections at a time; further ones are closed at once. Proxies in front need a hundred. A connection with an answer
+   * that nobody reads holds 80 kB beside the cached bytes, or 160 kB for an uncompressed series of 4 000 days: 330 MB in all.
    */
   connections: 2_048,
 
-  /** Connections beyond those that hear 503 `overloaded`; what comes past these, too, is closed without a word. */
-  refusedConnections: 256,
-
-  /** A refused sender that still sends has this long to read why: closing at once would take the answer from it. */
+  /** At shutdown, a request that has begun to arrive has this long to arrive whole. */
   lingerMs: 1_000,
 
-  /** What still runs this long after the process was asked to end is cut off. */
+  /** Answers still under way this long after the start of a shutdown are cut. */
   drainMs: 10_000,
 } as const

@@ -1,5 +1,3 @@
-import { toIsoInstant } from '#core/calendar.ts'
-import { errorAnswer } from '../http/error-answer.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createSignalsApp } from './app.ts'
 import type { SignalsParts } from './exchange.ts'
@@ -9,16 +7,4 @@ export const listenSignals = (
   createParts: (url: string) => SignalsParts,
   host: string,
   port: number,
-): Promise<RunningServer> =>
-  startServer(
-    url => {
-      const parts = createParts(url)
-      return {
-        fetch: createSignalsApp(parts).fetch,
-        answerError: error =>
-          errorAnswer(error, { generated_utc: toIsoInstant(parts.clock.now()), timing_ms: null }),
-      }
-    },
-    host,
-    port,
-  )
+): Promise<RunningServer> => startServer(url => createSignalsApp(createParts(url)).fetch, host, port)

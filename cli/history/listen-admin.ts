@@ -14,7 +14,7 @@ export async function listenAdmin(
   note: (line: string) => void,
 ): Promise<RunningServer> {
   const listen = (port: number): Promise<RunningServer> =>
-    startServer(() => createAdminApp(parts), operations.adminHost, port)
+    startServer(() => createAdminApp(parts).fetch, operations.adminHost, port)
   try {
     return await listen(operations.adminPort ?? (historyPort === 0 ? 0 : DEFAULT_ADMIN_PORT))
   } catch (error) {

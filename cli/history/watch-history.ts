@@ -1,5 +1,5 @@
 // How a process that serves history is watched: its access log, its metrics, and the alerts on versions that cannot be served.
-import { type Answered, UNPARSED } from '#api/history/answered.ts'
+import type { Answered } from '#api/history/answered.ts'
 import { createHistoryMetrics, type HistoryMetrics } from '#api/history/metrics.ts'
 import type { Observed } from '#api/history/metrics-registry.ts'
 import type { RefreshOutcome } from '#api/history/version-source.ts'
@@ -15,8 +15,6 @@ export type ServingWorld = Pick<Surroundings, 'now' | 'elapsed' | 'env' | 'logSt
 
 export type HistoryWatch = {
   readonly onAnswered: (answered: Answered) => void
-  /** Told of the refusal of what never became a request. */
-  readonly onUnparsed: (status: number, bytes: number) => void
   /** Told of every look at the pointer. */
   readonly onLook: (outcome: RefreshOutcome) => void
   readonly newRequestId: () => string
@@ -43,11 +41,6 @@ export function watchHistory(
   }
   return {
     onAnswered,
-    onUnparsed: (status, bytes) =>
-      onAnswered({
-        ...{ request_id: newRequestId(), method: '', route: UNPARSED, kind: 'refused', version: null },
-        ...{ status, ms: 0, bytes },
-      }),
     onLook(outcome) {
       metrics.onLook(outcome)
       alertOnSwaps(outcome)

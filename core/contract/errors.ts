@@ -20,7 +20,6 @@ export const STATUS_OF = {
   unsupported_media_type: 415,
   validation_error: 422,
   rate_limited: 429,
-  headers_too_large: 431,
   internal_error: 500,
   not_ready: 503,
   unavailable: 503,

@@ -14,16 +14,13 @@ export const REQUEST_ID_COMPONENT: Schema = {
   },
 }
 
-/** Refused below HTTP, before there is a request to be named. */
-const UNNAMED: readonly string[] = ['400', '431']
-
-/** Responses that tell the name of their request: all but those that never become one. */
+/** Responses with the name of their request: all but those of the HTTP server itself, which have no content. */
 export const withRequestId = (responses: Readonly<Record<string, Schema>>): Schema =>
   Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [
       status,
-      UNNAMED.includes(status)
-        ? response
-        : { ...response, headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } } },
+      'content' in response
+        ? { ...response, headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } } }
+        : response,
     ]),
   )

@@ -63,21 +63,24 @@ export const NOT_MODIFIED = {
 }
 
 /** What every route may refuse. */
-const COMMON_REFUSALS: readonly ErrorCode[] = [
-  'bad_request',
-  'method_not_allowed',
-  'uri_too_long',
-  'headers_too_large',
-  'internal_error',
-]
+const COMMON_REFUSALS: readonly ErrorCode[] = ['method_not_allowed', 'uri_too_long', 'internal_error']
+
+/** What the HTTP server refuses by itself, without a body. A route that takes a body refuses some with its own 400. */
+const SERVER_REFUSALS = {
+  400: { description: 'The request is not well-formed HTTP, or did not arrive in time. No body.' },
+  431: { description: 'Request line and headers are too long. No body.' },
+}
 
 /** The refusals by status: those given, and those that every route has. */
 export function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
   const codes = [...new Set([...own, ...COMMON_REFUSALS])]
   const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
-  return Object.fromEntries(
-    statuses.map(status => [status, refusal(codes.filter(code => STATUS_OF[code] === status))]),
-  )
+  return {
+    ...SERVER_REFUSALS,
+    ...Object.fromEntries(
+      statuses.map(status => [status, refusal(codes.filter(code => STATUS_OF[code] === status))]),
+    ),
+  }
 }
 
 /** The refusals of one status. */

@@ -76,7 +76,7 @@ function refusalsOf({ path, query, body, refusals: own = [] }: DescribedRoute): 
       ? (['validation_error'] as const)
       : []),
     ...(body !== undefined
-      ? (['validation_error', 'payload_too_large', 'unsupported_media_type'] as const)
+      ? (['bad_request', 'validation_error', 'payload_too_large', 'unsupported_media_type'] as const)
       : []),
   ]
 }

@@ -78,7 +78,11 @@ const toOperation = (route: SignalsRoute): Schema => ({
 const responsesOf = (route: SignalsRoute): Readonly<Record<string, Schema>> => ({
   200: { description: 'The answer.', content: contentOf(route) },
   ...(route.id === 'program_preview' ? NOT_MODIFIED : {}),
-  ...refusals([...route.refusals, ...ACCESS_REFUSALS[route.access]]),
+  ...refusals([
+    ...route.refusals,
+    ...ACCESS_REFUSALS[route.access],
+    ...(route.body === undefined ? [] : (['bad_request'] as const)),
+  ]),
 })
 
 const bodyOf = (route: SignalsRoute, body: z.ZodType): Schema => ({

@@ -13,10 +13,7 @@ let own: string
 beforeAll(async () => {
   const stores = inject('tinyStore')
   const { app } = await openHistoryApp(stores)
-  const answerError = (error: Error): never => {
-    throw error
-  }
-  const server = await startServer(() => ({ fetch: app.fetch, answerError }), '127.0.0.1', 0)
+  const server = await startServer(() => app.fetch, '127.0.0.1', 0)
   stopAtEnd(server.close)
   own = server.url
   tier = await watchTier(addressOf(own))

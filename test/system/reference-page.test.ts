@@ -2,12 +2,10 @@
 import { Redis } from 'ioredis'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { errorAnswer } from '#api/http/error-answer.ts'
-import { type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { launchChromium } from '../support/browser/chromium.ts'
@@ -116,10 +114,7 @@ describe('/docs in Chromium', () => {
   })
 })
 
-const serve = (fetch: (request: Request) => Response | Promise<Response>): Promise<RunningServer> => {
-  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
-  return startServer(() => ({ fetch, answerError: error => errorAnswer(error, meta) }), '127.0.0.1', 0)
-}
+const serve = (fetch: Fetch): Promise<RunningServer> => startServer(() => fetch, '127.0.0.1', 0)
 
 /** Opens the page with the network cut off. Complaints: what the policy forbade, failed, or wanted to leave the origin. */
 async function open(browser: Browser, origin: string) {

@@ -4,7 +4,6 @@ import { createComputedAnswers } from '#api/history/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { ReadyAnswer } from '#api/history/ready-answer.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
-import { canonicalPath } from '#core/contract/routes.ts'
 import { openStore } from '#storage/open-store.ts'
 import { limitsWith, longBook, longReturns, toServed } from '../../support/books/large-book.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
@@ -23,17 +22,18 @@ describe('the cache', () => {
       sid: 's0',
       risk_pct: 0.01 + i / 1_000,
     }))
-    const kept = () => points.map(point => computed.peek(served, canonicalPath('returns', point), null))
     let made = 0
     for (const point of points) {
       const answer = await computed.compute(served, 'returns', point, null)
       if (!('bytes' in answer)) throw new Error('the returns of a strategy are no large answer')
       made += answer.bytes.length
-      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+      expect(computed.use().bytes).toBeLessThanOrEqual(bound)
     }
     expect(made).toBeGreaterThan(3 * bound)
-    expect(bytesIn(kept())).toBeGreaterThan(bound / 2)
-    expect(kept().at(-1)).not.toBeNull()
+    expect(computed.use().bytes).toBeGreaterThan(bound / 2)
+    const { hits } = computed.use()
+    await computed.compute(served, 'returns', points.at(-1)!, null)
+    expect(computed.use().hits).toBe(hits + 1)
   })
 
   test.each(['zstd', 'br', 'gzip', 'identity'])(
@@ -58,16 +58,15 @@ describe('the cache', () => {
     const served = toServed(longBook(longReturns(400)))
     const computed = createComputedAnswers(limitsWith({ largeCells: 1_000, mostLarge: 1 }), bound)
     const points = Array.from({ length: 9 }, (_, i) => ({ ...DEFAULT_PARAMS, risk_pct: 0.01 + i / 1_000 }))
-    const kept = () => points.map(point => computed.peek(served, canonicalPath('export', point), null))
     for (const point of points) {
       const answer = await computed.compute(served, 'export', point, null)
       if ('bytes' in answer) throw new Error('the export is a large answer')
       const reader = answer.open()
-      while ((await reader.next()) !== null) expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
-      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+      while ((await reader.next()) !== null) expect(computed.use().bytes).toBeLessThanOrEqual(bound)
+      expect(computed.use().bytes).toBeLessThanOrEqual(bound)
     }
-    expect(kept().filter(answer => answer !== null)).toHaveLength(3)
-    expect(kept().at(-1)).not.toBeNull()
+    expect(computed.use().bytes).toBeGreaterThan(bound / 2)
+    expect('bytes' in (await computed.compute(served, 'export', points.at(-1)!, null))).toBe(true)
   })
 
   test('of published files', async () => {
@@ -76,12 +75,13 @@ describe('the cache', () => {
     const artifacts = [...source.current()!.artifacts.values()]
     const bound = Math.ceil(artifacts.reduce((sum, { bytes }) => sum + bytes, 0) / 3)
     const published = createPublishedAnswers(await openStore(stores.url), () => {}, bound)
-    const kept = () => artifacts.map(artifact => published.peek(artifact, null))
     for (const artifact of artifacts) {
       await published.read(artifact, null)
-      expect(bytesIn(kept())).toBeLessThanOrEqual(bound)
+      expect(published.use().bytes).toBeLessThanOrEqual(bound)
     }
-    expect(bytesIn(kept())).toBeGreaterThan(bound / 2)
-    expect(kept().at(-1)).not.toBeNull()
+    expect(published.use().bytes).toBeGreaterThan(bound / 2)
+    const { hits } = published.use()
+    await published.read(artifacts.at(-1)!, null)
+    expect(published.use().hits).toBe(hits + 1)
   })
 })

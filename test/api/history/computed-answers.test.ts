@@ -1,10 +1,8 @@
 // Answers that are computed on demand: once for equal requests, kept, and never kept when they fail.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import type { ReadyAnswer } from '#api/history/ready-answer.ts'
 import type { ServedVersion } from '#api/history/served-version.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
-import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 
 let served: ServedVersion
@@ -64,55 +62,4 @@ test('exports of a small book are never turned away', async () => {
     computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, 'br'),
   )
   expect(new Set((await Promise.all(answers)).map(({ etag }) => etag)).size).toBe(levels.length)
-})
-
-describe('a long text that nobody wants compressed', () => {
-  const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
-  const book = { version: long.dataset.version, snapshot: long }
-  const asked = { ...DEFAULT_PARAMS, sid: 'long', risk_pct: 0.013 }
-
-  test('is made again for who asks a second time, and kept from then on', async () => {
-    const computed = createComputedAnswers()
-    const ask = () => computed.compute({ ...served, ...book }, 'curve', asked, 'identity')
-    const [first, second] = [await ask(), await ask()]
-    expect(second).not.toBe(first)
-    expect([second.etag, 'bytes' in second && second.bytes]).toEqual([
-      first.etag,
-      'bytes' in first && first.bytes,
-    ])
-    expect(await ask()).toBe(second)
-  })
-
-  test('can be freed once it is sent where nobody else has it', async () => {
-    const computed = createComputedAnswers()
-    const ask = async (risk_pct: number): Promise<ReadyAnswer> => {
-      const answer = await computed.compute(
-        { ...served, ...book },
-        'curve',
-        { ...asked, risk_pct },
-        'identity',
-      )
-      if ('bytes' in answer) return answer
-      throw new Error('a small answer is streamed')
-    }
-    const [alone, first, other] = [await ask(0.011), ...(await Promise.all([ask(0.012), ask(0.012)]))]
-    expect(alone.bytes.length).toBeGreaterThan(0)
-    alone.release?.()
-    expect(alone.bytes.length).toBe(0)
-    expect(other).toBe(first)
-    for (const answer of [first, await ask(0.011), await ask(0.011)]) expect(answer.release).toBeUndefined()
-  })
-
-  test('is kept at once where it is short, compressed, binary or of the whole book', async () => {
-    const computed = createComputedAnswers()
-    for (const [id, more, coding] of [
-      ['returns', { period: 'weekly' }, 'identity'],
-      ['returns', {}, 'zstd'],
-      ['returns', { format: 'arrow' }, 'identity'],
-      ['export', {}, 'identity'],
-    ] as const) {
-      const ask = () => computed.compute({ ...served, ...book }, id, { ...asked, ...more }, coding)
-      expect(await ask()).toBe(await ask())
-    }
-  })
 })

@@ -2,21 +2,17 @@
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { type ErrorAnswer, errorAnswer } from '#api/http/error-answer.ts'
-import { startServer } from '#api/http/http-server.ts'
-import { toIsoInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
-import type { ApiError, ErrorCode } from '#core/contract/errors.ts'
+import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { asCsv, EXAMPLE_REQUESTS } from '#core/contract/openapi-examples.ts'
 import { isPinnable, pinnedPath } from '#core/contract/pins.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import type { RouteId } from '#core/contract/route.ts'
 import { ROUTE_DATA } from '#core/contract/route-data.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
-import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import {
   type Answers,
@@ -27,7 +23,6 @@ import {
   exampledDocument,
   recordIfAsked,
 } from '../../support/history/recorded-examples.ts'
-import { askOverWire, REFUSED_HEADERS } from '../../support/http/ask-over-wire.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
 import type { App } from './answers.ts'
 import { undescribedFields } from './described.ts'
@@ -82,7 +77,7 @@ async function refuseAll({ serving, empty, faulty }: Apps): Promise<Answers['ref
     const response = await by.request(path.replace('...', 'x'.repeat(TOO_LONG)), { method })
     return [code, { request, json: JSON.parse(portable(await response.text())) as unknown }] as const
   })
-  return { ...Object.fromEntries(await Promise.all(refused)), ...(await refuseOnTheWire()) }
+  return Object.fromEntries(await Promise.all(refused))
 }
 
 /** More than an address may be long. */
@@ -112,21 +107,6 @@ async function openCrowded(): Promise<App> {
     return crowded.request(...given)
   }
   return { request }
-}
-
-/** What never becomes a request. */
-async function refuseOnTheWire(): Promise<Answers['refusals']> {
-  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, toIsoInstant(NOW_MS), null)
-  const answerError = (error: ApiError): ErrorAnswer => errorAnswer(error, meta)
-  const running = await startServer(() => ({ fetch: () => app.request('/'), answerError }), '127.0.0.1', 0)
-  const refused = Object.entries(REFUSED_HEADERS).map(async ([code, { request, headers }]) => {
-    const response = await askOverWire(`${running.url}/v1/summary`, headers)
-    return [
-      code,
-      { request: `GET /v1/summary ${request}`, json: (await response.json()) as unknown },
-    ] as const
-  })
-  return Object.fromEntries(await Promise.all(refused).finally(running.close))
 }
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {

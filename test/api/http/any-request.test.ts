@@ -3,10 +3,7 @@
 import fc from 'fast-check'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createQuickAnswers } from '#api/history/quick-answers.ts'
-import { errorAnswer } from '#api/http/error-answer.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { createTestApp, openHistoryApp } from '../../support/history/history-app.ts'
@@ -33,14 +30,7 @@ let pool: Pool
 beforeAll(async () => {
   opened = await openHistoryApp(inject('tinyStore'))
   document = openApi.parse(await (await opened.app.request('/openapi.json')).json())
-  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
-  const { fetch } = opened.app
-  const atOnce = { answer: createQuickAnswers(opened.parts), now: Date.now }
-  server = await startServer(
-    () => ({ fetch, atOnce, answerError: error => errorAnswer(error, meta) }),
-    '127.0.0.1',
-    0,
-  )
+  server = await startServer(() => opened.app.fetch, '127.0.0.1', 0)
   pool = new Pool(server.url)
 })
 afterAll(async () => {

@@ -1,11 +1,9 @@
-// What never reaches the app, because it is hardly HTTP: answered by the server, in the same envelope.
+// What reaches the server: malformed, unusual and ordinary requests as bytes.
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { createQuickAnswers } from '#api/history/quick-answers.ts'
-import { errorAnswer } from '#api/http/error-answer.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { KINDS } from '../history/kinds.ts'
 import { ERROR_ENVELOPE } from '../history/specification.ts'
@@ -13,14 +11,8 @@ import { ERROR_ENVELOPE } from '../history/specification.ts'
 let server: RunningServer
 
 beforeAll(async () => {
-  const { app, parts } = await openHistoryApp(inject('tinyStore'))
-  const meta = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
-  const atOnce = { answer: createQuickAnswers(parts), now: Date.now }
-  server = await startServer(
-    () => ({ fetch: app.fetch, atOnce, answerError: error => errorAnswer(error, meta) }),
-    '127.0.0.1',
-    0,
-  )
+  const { app } = await openHistoryApp(inject('tinyStore'))
+  server = await startServer(() => app.fetch, '127.0.0.1', 0)
 })
 
 afterAll(() => server.close())
@@ -36,42 +28,37 @@ async function send(...lines: string[]) {
 
 const CLOSE = 'Connection: close'
 
-const errorIn = (body: string) => ERROR_ENVELOPE.parse(JSON.parse(body)).error
-
-describe('a request that is hardly HTTP is answered in the envelope', () => {
+describe('a request that is not well-formed is refused, and its connection closed:', () => {
   test.each([
-    ['no HTTP at all', 400, 'bad_request', ['hello']],
-    ['a method that is no token', 400, 'bad_request', ['B(EW / HTTP/1.1', 'Host: a']],
-    ['no Host header', 400, 'bad_request', ['GET /healthz HTTP/1.1', CLOSE]],
-    [
-      'no Host header, but an expectation',
-      400,
-      'bad_request',
-      ['GET /healthz HTTP/1.1', 'Expect: tea', CLOSE],
-    ],
-    ['a Host that is none', 400, 'bad_request', ['GET /healthz HTTP/1.1', 'Host: a b', CLOSE]],
-    ['bytes that no address may hold', 400, 'bad_request', ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
-    ['a header without a name', 400, 'bad_request', ['GET / HTTP/1.1', 'Host: a', ': x']],
-    [
-      'headers of 20 000 bytes',
-      431,
-      'headers_too_large',
-      ['GET / HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`],
-    ],
-    [
-      'an address of 9000 characters',
-      414,
-      'uri_too_long',
-      [`GET /healthz?${'x'.repeat(9000)} HTTP/1.1`, 'Host: a', CLOSE],
-    ],
-    ['TRACE', 405, 'method_not_allowed', ['TRACE / HTTP/1.1', 'Host: a', CLOSE]],
-    ['CONNECT', 405, 'method_not_allowed', ['CONNECT other.example:443 HTTP/1.1', 'Host: a']],
-    ['a method that nobody knows', 405, 'method_not_allowed', ['BREW / HTTP/1.1', 'Host: a']],
-    ['a method that begins like another', 405, 'method_not_allowed', ['GETS /healthz HTTP/1.1', 'Host: a']],
-  ] as const)('%s', async (_what, expected, code, lines) => {
-    const { status, head, body } = await send(...lines)
+    ['no HTTP at all', 400, ['hello']],
+    ['a method that is no token', 400, ['B(EW / HTTP/1.1', 'Host: a']],
+    ['a method that nobody knows', 400, ['BREW / HTTP/1.1', 'Host: a']],
+    ['no Host header', 400, ['GET /healthz HTTP/1.1', CLOSE]],
+    ['a Host that is none', 400, ['GET /healthz HTTP/1.1', 'Host: a b', CLOSE]],
+    ['bytes that no address may hold', 400, ['GET /\u00ff\u00fe HTTP/1.1', 'Host: a']],
+    ['a header without a name', 400, ['GET / HTTP/1.1', 'Host: a', ': x']],
+    ['headers of 20 000 bytes', 431, ['GET / HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`]],
+    ['an expectation that nobody knows', 417, ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
+  ] as const)('%s', async (_what, expected, lines) => {
+    const { status, body } = await send(...lines)
     expect(status).toBe(expected)
-    expect(errorIn(body).code).toBe(code)
+    expect(body.replace(/^0$/, '')).toBe('')
+  })
+
+  test('CONNECT', async () => {
+    const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
+    expect(answer).toBe('')
+  })
+})
+
+describe('a request that the app refuses is answered in the envelope:', () => {
+  test.each([
+    ['an address of 9000 characters', 414, 'uri_too_long', `GET /healthz?${'x'.repeat(9000)} HTTP/1.1`],
+    ['TRACE', 405, 'method_not_allowed', 'TRACE / HTTP/1.1'],
+  ] as const)('%s', async (_what, expected, code, line) => {
+    const { status, head, body } = await send(line, 'Host: a', CLOSE)
+    expect(status).toBe(expected)
+    expect(ERROR_ENVELOPE.parse(JSON.parse(body)).error.code).toBe(code)
     expect(head).toContain('content-type: application/json; charset=utf-8')
     expect(head).toContain('vary: accept-encoding, origin')
     expect(head).toContain('x-content-type-options: nosniff')
@@ -84,7 +71,6 @@ describe('a request that is hardly HTTP is answered in the envelope', () => {
 describe('a request that is unusual and sound is answered', () => {
   test.each([
     ['of HTTP/1.0, without a Host', ['GET /healthz HTTP/1.0']],
-    ['with an expectation that nobody knows', ['GET /healthz HTTP/1.1', 'Host: a', 'Expect: tea', CLOSE]],
     ['with the whole address of a proxy', ['GET http://other.example/healthz HTTP/1.1', 'Host: a', CLOSE]],
     [
       'with an upgrade that is not on offer',
@@ -106,9 +92,19 @@ test('a 304 has no content type: a cache would serve the JSON that it has as tex
   expect(body).toBe('')
 })
 
-test('a method that nobody knows is refused as such where it follows a proper request, too', async () => {
-  const { answer } = await send('GET /healthz HTTP/1.1', 'Host: a', '', 'BREW / HTTP/1.1', 'Host: a')
-  expect(answer).toContain('HTTP/1.1 405')
+test('a body that breaks off ends the connection without a second answer', async () => {
+  const chunked = ['GET /healthz HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked', '', 'zz']
+  const { answer } = await send(...chunked)
+  expect(answer.match(/HTTP\/1\.1 \d+/g)?.length).toBeLessThan(2)
+})
+
+test('CONNECT does not end the process if the sender resets the connection', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', () =>
+    socket.resetAndDestroy(),
+  )
+  await once(socket, 'close')
+  expect((await send('GET /healthz HTTP/1.1', 'Host: a', CLOSE)).status).toBe(200)
 })
 
 describe('HEAD is sent without a body, and with the length of the one that GET has:', () => {
@@ -127,10 +123,10 @@ describe('HEAD is sent without a body, and with the length of the one that GET h
 
 test('a port that is taken is one clear sentence', async () => {
   const { port } = new URL(server.url)
-  const createApp = () => {
+  const createFetch = () => {
     throw new Error('there is no address to make an app for')
   }
-  await expect(startServer(createApp, '127.0.0.1', Number(port))).rejects.toThrow(
+  await expect(startServer(createFetch, '127.0.0.1', Number(port))).rejects.toThrow(
     `cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port`,
   )
 })

@@ -4,7 +4,6 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { listenOperator } from '#api/operator/listen.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { OPERATOR_EXAMPLE_REQUESTS } from '#core/contract/operator-examples.ts'
@@ -20,7 +19,6 @@ import {
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
-import { askOverWire, REFUSED_HEADERS } from '../../support/http/ask-over-wire.ts'
 import { base62Bytes, base64Bytes } from '../../support/http/word-bytes.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { offlineOrders, operatorClient, operatorParts, testBox } from '../../support/signals/operator.ts'
@@ -120,6 +118,7 @@ async function refuseAll(): Promise<Answers['refusals']> {
     of: parts({ clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 } }), // at once it would be the same request again
   })
   await asked('validation_error', 'GET /ops/deliveries?status=lost&limit=0')
+  await asked('bad_request', 'POST /ops/live/mode', { body: '{"mode":' })
   await asked('payload_too_large', 'POST /ops/live/mode', { body: JSON.stringify('x'.repeat(1e6)) })
   await asked('unsupported_media_type', 'POST /ops/live/mode', {
     body: 'alder',
@@ -132,24 +131,11 @@ async function refuseAll(): Promise<Answers['refusals']> {
   })
   await asked('unavailable', 'GET /ops/clients', { of: parts({ redis: away }) })
   away.disconnect()
-  return { ...found, ...(await refuseOnTheWire()) }
+  return found
 }
 
 /** More than an address may be long. */
 const TOO_LONG = 8_192
-
-/** What never becomes a request. */
-async function refuseOnTheWire(): Promise<Answers['refusals']> {
-  const running = await listenOperator(parts(), '127.0.0.1', 0)
-  const found = Object.entries(REFUSED_HEADERS).map(async ([code, { request, headers }]) => {
-    const response = await askOverWire(`${running.url}/ops/status`, headers)
-    return [
-      code,
-      { request: `GET /ops/status ${request}`, json: (await response.json()) as unknown },
-    ] as const
-  })
-  return Object.fromEntries(await Promise.all(found).finally(running.close))
-}
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {
   const methodOf = new Map<string, string>(DESCRIBED_OPERATOR_ROUTES.map(({ id, method }) => [id, method]))

@@ -3,7 +3,6 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { listenSignals } from '#api/signals/listen.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { type ExampledRouteId, SIGNALS_EXAMPLE_REQUESTS } from '#core/contract/signals-examples.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
@@ -22,12 +21,11 @@ import {
   recordIfAsked,
   sentExamples,
 } from '../../support/history/recorded-examples.ts'
-import { askOverWire, REFUSED_HEADERS } from '../../support/http/ask-over-wire.ts'
 import { base64Bytes } from '../../support/http/word-bytes.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { settleAs } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
-import { createTestSignals, registerParts, signalsParts } from '../../support/signals/signals-app.ts'
+import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
 
 const ROUTES = SIGNALS_ROUTES.flatMap(route => (route.id === 'openapi' ? [] : [{ ...route, id: route.id }]))
@@ -113,6 +111,7 @@ async function refuseAll(token: string): Promise<Answers['refusals']> {
   await asked('profile_not_set', 'GET /v1/program/basket?view=personal', keyed(older))
   await asked('conflict', 'POST /v1/keys/confirm', keyed(older))
   await asked('method_not_allowed', 'DELETE /v1/webhook', keyed())
+  await asked('bad_request', 'PUT /v1/program/profile', sent('{"equity_usd":25000'))
   await asked('payload_too_large', 'PUT /v1/program/profile', sent(JSON.stringify('x'.repeat(100_000))))
   await asked('unsupported_media_type', 'PUT /v1/program/profile', sent('equity_usd=25000', 'text/plain'))
   await asked('validation_error', 'GET /v1/signals/history?since=yesterday&limit=0', keyed())
@@ -134,7 +133,7 @@ async function refuseAll(token: string): Promise<Answers['refusals']> {
   await asked('not_ready', 'GET /readyz', {}, createTestSignals(redis, { isDraining: () => true }))
   await asked('unavailable', 'GET /v1/signals/head', keyed(), createTestSignals(away))
   away.disconnect()
-  return { ...found, ...(await refuseOnTheWire()) }
+  return found
 }
 
 /** More than an address may be long. */
@@ -149,16 +148,6 @@ async function addOthers(): Promise<{ older: string; pending: string }> {
   await createClient(redis, 'old-mill', 'standard', NOW_MS)
   const { token: pending } = await issueKey(redis, 'old-mill', dice, NOW_MS)
   return { older, pending }
-}
-
-/** What never becomes a request. */
-async function refuseOnTheWire(): Promise<Answers['refusals']> {
-  const running = await listenSignals(() => signalsParts(redis).parts, '127.0.0.1', 0)
-  const found = Object.entries(REFUSED_HEADERS).map(async ([code, { request, headers }]) => {
-    const response = await askOverWire(`${running.url}/v1/whoami`, headers)
-    return [code, { request: `GET /v1/whoami ${request}`, json: (await response.json()) as unknown }] as const
-  })
-  return Object.fromEntries(await Promise.all(found).finally(running.close))
 }
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {

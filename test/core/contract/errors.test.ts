@@ -21,7 +21,6 @@ describe('the table of error codes', () => {
       [415, 'unsupported_media_type'],
       [422, 'validation_error'],
       [429, 'rate_limited'],
-      [431, 'headers_too_large'],
       [500, 'internal_error'],
       [503, 'not_ready', 'unavailable', 'overloaded'],
     ])

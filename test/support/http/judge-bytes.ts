@@ -39,6 +39,9 @@ function talk(url: string, { pieces, isAborted }: Sent): Promise<Heard> {
   })
 }
 
+/** What Node answers by itself to what is not a request, without a body. */
+const BY_SERVER: ReadonlySet<number> = new Set([400, 408, 413, 417, 431])
+
 const refusal = z.object({
   error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.unknown() }),
   meta: z.looseObject({ generated_utc: z.string() }),
@@ -61,6 +64,10 @@ function problemsIn({ text, isWhole }: Heard, mayBeHeads: boolean): string[] {
     const body = rest.slice(0, length)
     rest = rest.slice(length)
     if (body.length < length) return isWhole ? [...problems, `cut off: ${head[0]}${body}`] : problems
+    if (BY_SERVER.has(status) && body === '') {
+      rest = rest.replace(/^0\r\n\r\n/, '') // chunked
+      continue
+    }
     if (status >= 400 && !refusal.safeParse(orNull(body)).success)
       problems.push(`no envelope: ${head[0]}${body}`)
   }

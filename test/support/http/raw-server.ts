@@ -3,38 +3,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { errorAnswer } from '#api/http/error-answer.ts'
 import { HTTP_LIMITS, type HttpLimits } from '#api/http/http-limits.ts'
-import { type HttpApp, type RunningServer, startServer } from '#api/http/http-server.ts'
-import type { AtOnce, AtOnceAnswer } from '#api/wire/at-once.ts'
-import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
+import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { ERROR_ENVELOPE } from '../../api/history/specification.ts'
 
-const META = register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null)
-
-/** The address that is answered at once, and how. */
-export const QUICK_PATH = '/quick'
-export const QUICK_BODY = 'at once'
-const QUICK: AtOnceAnswer = {
-  status: 200,
-  fields: ['content-type', 'text/plain', 'content-length', String(QUICK_BODY.length)],
-  body: Uint8Array.from(Buffer.from(QUICK_BODY)),
-  ms: 0.01,
-}
-
-/** Answers nothing but one address at once, so that connections begin on the quick way. */
-const answerQuick: AtOnce['answer'] = ({ path }) => (path === QUICK_PATH ? QUICK : null)
-
 /** A server for these answers, closed when the test ends. */
-export async function start(
-  fetch: HttpApp['fetch'],
-  changes: Partial<HttpLimits> = {},
-  answer: AtOnce['answer'] = answerQuick,
-): Promise<RunningServer> {
-  const limits = { ...HTTP_LIMITS, ...changes }
-  const atOnce = { answer, now: Date.now }
-  const app: HttpApp = { fetch, atOnce, answerError: error => errorAnswer(error, META) }
-  const server = await startServer(() => app, '127.0.0.1', 0, limits)
+export async function start(fetch: Fetch, changes: Partial<HttpLimits> = {}): Promise<RunningServer> {
+  const server = await startServer(() => fetch, '127.0.0.1', 0, { ...HTTP_LIMITS, ...changes })
   onTestFinished(() => server.close())
   return server
 }
@@ -70,7 +45,7 @@ export async function say(server: RunningServer, ...pieces: readonly string[]): 
 }
 
 /** Answers its path, after a turn of the event loop or two. */
-export const tellPath: HttpApp['fetch'] = async ({ url }) => {
+export const tellPath: Fetch = async ({ url }) => {
   await new Promise(resolve => setTimeout(resolve, 5))
   return new Response(new URL(url).pathname.padEnd(40_000))
 }

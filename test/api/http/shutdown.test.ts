@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { type HttpApp, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createGate } from '../../support/stores/store-doubles.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-const start = (fetch: HttpApp['fetch']): Promise<RunningServer> =>
-  startServer(() => ({ fetch, answerError: () => ({ status: 400, headers: {}, body: '' }) }), '127.0.0.1', 0)
+const start = (fetch: Fetch): Promise<RunningServer> => startServer(() => fetch, '127.0.0.1', 0)
 
 async function open({ url }: RunningServer): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -42,15 +41,32 @@ describe('a server that is asked to end', () => {
     await ended
   })
 
-  test('ends a connection that never asked anything at once, while another is still being answered', async () => {
+  test('ends a connection that never asked anything as soon as nothing is under way', async () => {
     const { server, gate, asking } = await startHeld()
     const silent = await open(server)
     const other = await open(server)
     other.end(REQUEST) // asks after the silent one was accepted
     const ended = server.close()
-    expect(await text(silent)).toBe('')
     gate.open()
     expect(await text(asking)).toContain('told')
+    expect(await text(silent)).toBe('')
+    await ended
+  })
+
+  test('answers every request that was sent one after the other on a connection', async () => {
+    const gate = createGate()
+    const server = await start(async () => {
+      await gate.pass()
+      return new Response('told')
+    })
+    const asking = await open(server)
+    asking.write(REQUEST.repeat(3))
+    await gate.reached
+    const ended = server.close()
+    gate.open()
+    const answers = await text(asking)
+    expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3)
+    expect(answers.match(/^connection: close/gim)).toHaveLength(1)
     await ended
   })
 
