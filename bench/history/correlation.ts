@@ -1,7 +1,6 @@
 // The correlation matrix of a thousand strategies beside numpy's, each on one thread.
 import { join } from 'node:path'
 import { correlationMatrix } from '#core/figures/correlation.ts'
-import { dot } from '#core/figures/dot.ts'
 import type { Series } from '#core/figures/series.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { runPython } from '../harness/python.ts'
@@ -53,6 +52,12 @@ function processorSeconds(work: () => unknown): number {
   work()
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1e6
+}
+
+function dot(x: Float64Array, y: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < x.length; i++) sum += x[i]! * y[i]!
+  return sum
 }
 
 /** Processor seconds of all products one by one, estimated from those of the first rows. */

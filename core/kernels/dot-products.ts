@@ -1,4 +1,23 @@
-import { type AddPanels, createAddPanels, PANEL_COLUMNS, PANEL_SUMS, TURN_POINTS } from './dot-kernel.ts'
+// The dot products of all pairs of columns, by a WebAssembly kernel that multiplies eight columns with eight others, two
+// sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the published bytes do not
+// depend on where they were made; fused products would be faster, but differ between machines and are not used.
+//
+// Why a kernel: 1 000 series of 3 650 points take 0.48 s of processor time on a core of 2.5 GHz; a plain TypeScript loop,
+// which waits for each sum, takes 3.8 s for the products alone (2026-11-21, bench/results.md, "Correlation").
+// Measure it again with `make bench PART=correlation`.
+import {
+  advance,
+  compile,
+  f64x2,
+  functionOn,
+  I32,
+  i32,
+  local,
+  loop,
+  repeatIf,
+  V128,
+  v128,
+} from './wasm-code.ts'
 
 /** Receives the dot product of columns `i < j`. */
 type StoreDot = (i: number, j: number, dot: number) => void
@@ -16,8 +35,18 @@ const NEAR_POINTS = 192
 /** Panels that are met by all rows before the next ones: as many as stay in the second cache. */
 const NEAR_PANELS = 16
 
+/** Columns that lie interleaved, point by point: a point of the eight fills a line of the cache. */
+const PANEL_COLUMNS = 8
+
+/** Sums of two panels, row by row. */
+const PANEL_SUMS = PANEL_COLUMNS * PANEL_COLUMNS
+
+/** Points of one turn of the innermost loop. Panels are padded with zeros to a multiple of it, which change no sum. */
+const TURN_POINTS = 8
+
 const PAGE_BYTES = 1 << 16
 const NUMBER_BYTES = 8
+const REGISTER_BYTES = 16
 const POINT_BYTES = PANEL_COLUMNS * NUMBER_BYTES
 
 /**
@@ -114,3 +143,68 @@ function storeSums(
     }
   }
 }
+
+/**
+ * Adds the products of the columns of two panels, which may be the same, to the sums at `sums`, in the order of the
+ * points. The points are those of one panel from address `rows` to before `end`, and as many of the other from `panel`.
+ */
+type AddPanels = (rows: number, panel: number, end: number, sums: number) => void
+
+let compiled: WebAssembly.Module | null = null
+
+function createAddPanels(memory: WebAssembly.Memory): AddPanels {
+  compiled ??= compile({
+    parameters: 4,
+    results: 0,
+    locals: [
+      [3, I32],
+      [TILE.length + FACTORS.length + 1, V128],
+    ],
+    code: addPanelsCode(),
+  })
+  return functionOn(compiled, memory)
+}
+
+/** Rows that are multiplied with the other panel at a time: their sums and factors stay in the 15 registers that V8 uses. */
+const TILE_ROWS = 2
+
+const [rows, panel, end, sums] = [local(0), local(1), local(2), local(3)]
+const [sumsEnd, rowPointer, panelPointer] = [local(4), local(5), local(6)]
+
+/** Registers of a point of the panel, of the sums of a tile, and of a number of a row. */
+const FACTORS = Array.from({ length: POINT_BYTES / REGISTER_BYTES }, (_, i) => local(7 + i))
+const TILE = Array.from({ length: TILE_ROWS * FACTORS.length }, (_, i) => local(7 + FACTORS.length + i))
+const value = local(7 + FACTORS.length + TILE.length)
+
+const addPanelsCode = (): number[] => [
+  ...sumsEnd.set(i32.add(sums.get, i32.constant(PANEL_SUMS * NUMBER_BYTES))),
+  ...loop([...addTile(), ...repeatIf(0, i32.below(sums.get, sumsEnd.get))]),
+]
+
+/** Two rows with the whole panel; then the pointers move to the next two. */
+const addTile = (): number[] => [
+  ...rowPointer.set(rows.get),
+  ...panelPointer.set(panel.get),
+  ...TILE.flatMap((sum, i) => sum.set(v128.load(sums.get, i * REGISTER_BYTES))),
+  ...loop([
+    ...Array.from({ length: TURN_POINTS }, (_, point) => addProducts(point * POINT_BYTES)).flat(),
+    ...advance(panelPointer, i32.constant(TURN_POINTS * POINT_BYTES)),
+    ...advance(rowPointer, i32.constant(TURN_POINTS * POINT_BYTES)),
+    ...repeatIf(0, i32.below(rowPointer.get, end.get)),
+  ]),
+  ...TILE.flatMap((sum, i) => v128.store(sums.get, sum.get, i * REGISTER_BYTES)),
+  ...advance(rows, i32.constant(TILE_ROWS * NUMBER_BYTES)),
+  ...advance(end, i32.constant(TILE_ROWS * NUMBER_BYTES)),
+  ...advance(sums, i32.constant(TILE.length * REGISTER_BYTES)),
+]
+
+/** The products of one point: the eight numbers of the panel are loaded once and multiplied with those of each row. */
+const addProducts = (offset: number): number[] => [
+  ...FACTORS.flatMap((factor, i) => factor.set(v128.load(panelPointer.get, offset + i * REGISTER_BYTES))),
+  ...TILE.flatMap((sum, i) => [
+    ...(i % FACTORS.length === 0
+      ? value.set(v128.load64Twice(rowPointer.get, offset + (i / FACTORS.length) * NUMBER_BYTES))
+      : []),
+    ...sum.set(f64x2.add(sum.get, f64x2.multiply(value.get, FACTORS[i % FACTORS.length]!.get))),
+  ]),
+]

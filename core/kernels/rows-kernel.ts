@@ -1,9 +1,29 @@
 // A WebAssembly module that is written out here instruction by instruction: rows of a date and a number. JavaScript checks
 // every store for its bounds, and puts numbers on the heap where functions hand them over; this takes a quarter of the time.
 // Opcodes: WebAssembly Core Specification 2.0, section 5.4.
-import { AT, SMALLEST_EXPONENT } from './rows-layout.ts'
 import * as wasm from './wasm-code.ts'
-import { f64, i32, i64, local, v128 } from './wasm-code.ts'
+import { advance, f64, i32, i64, local, v128 } from './wasm-code.ts'
+
+/** Addresses in the memory of the kernel; its user writes what stands there. */
+export const AT = {
+  /** The text of every number below 10 000, in four bytes. */
+  four: 0,
+  /** Where each decade but the first begins, between two NaN: no number is beyond them. */
+  borders: 40_000,
+  /** The power of ten for each decade. */
+  scales: 40_192,
+  /** The text between date and number, and the one between rows: sixteen bytes each. */
+  between: 40_384,
+  next: 40_400,
+  /** Where the text ended. */
+  end: 40_416,
+  /** The text of every day in sixteen bytes, from 1970-01-01 on. */
+  days: 40_448,
+} as const
+
+/** The decades of the kernel: from 1e-12 up to 1e9. Beyond them scaling by an exact power of ten is impossible. */
+export const SMALLEST_EXPONENT = -12
+export const DECADES = 21
 
 /**
  * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
@@ -28,10 +48,7 @@ export type WriteRows = (
 
 /** The kernel on a memory. */
 export const createWriteRows = (memory: WebAssembly.Memory): WriteRows =>
-  new WebAssembly.Instance<{ readonly f: WriteRows }>(
-    new WebAssembly.Module(wasm.moduleOf(7, LOCALS, rows())),
-    { m: { m: memory } },
-  ).exports.f
+  wasm.functionOn(wasm.compile({ parameters: 7, results: 1, locals: LOCALS, code: rows() }), memory)
 
 // Parameters, in their order, and the variables after them.
 const [from, to, day, stride, out] = [local(0), local(1), local(2), local(3), local(4)]
@@ -93,9 +110,6 @@ const isZero = (): number[] => f64.equals(value.get, f64.constant(0))
 /** Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up, eleven. False for NaN. */
 const hasTenDigits = (): number[] =>
   i32.and(f64.atLeast(scaled.get, f64.constant(1e9)), f64.below(rounded.get, f64.constant(1e10)))
-
-const advance = (pointer: wasm.Local, bytes: readonly number[]): number[] =>
-  pointer.set(i32.add(pointer.get, bytes))
 
 /** From the decade of the row before: the numbers of a series lie close to one another. NaN is in whichever. */
 const findDecade = (): number[] => {

@@ -1,4 +1,4 @@
-// As much of an assembler of WebAssembly as the kernel of rows needs. An expression is its bytes; operands come first.
+// The part of a WebAssembly assembler that the two kernels need. An expression is its bytes; operands come first.
 // Opcodes: WebAssembly Core Specification 2.0, section 5.4.
 
 type Code = readonly number[]
@@ -11,22 +11,33 @@ export const V128 = 0x7b
 const EMPTY = 0x40
 const END = 0x0b
 
-/** A module of one function `f` of integers that gives an integer, on the memory `m.m`. */
-export function moduleOf(
-  parameters: number,
-  locals: readonly (readonly [count: number, type: number])[],
-  code: Code,
-): Uint8Array<ArrayBuffer> {
-  const body = [locals.length, ...locals.flat(), ...code, END]
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, [1, 0x60, parameters, ...Array.from({ length: parameters }, () => I32), 1, I32]),
-    ...section(2, [1, 1, 0x6d, 1, 0x6d, 0x02, 0x00, 0]), // memory `m.m`
-    ...section(3, [1, 0]),
-    ...section(7, [1, 1, 0x66, 0x00, 0]), // function `f`
-    ...section(10, [1, ...sized(body)]),
-  ])
+/** A function of 32-bit integers that returns nothing or one such integer. */
+type FunctionCode = {
+  readonly parameters: number
+  readonly results: 0 | 1
+  readonly locals: readonly (readonly [count: number, type: number])[]
+  readonly code: Code
 }
+
+/** A module of one function `f` on the memory `m.m`. */
+export function compile({ parameters, results, locals, code }: FunctionCode): WebAssembly.Module {
+  const body = [locals.length, ...locals.flat(), ...code, END]
+  const integers = (count: number): number[] => [count, ...Array.from({ length: count }, () => I32)]
+  return new WebAssembly.Module(
+    Uint8Array.from([
+      ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+      ...section(1, [1, 0x60, ...integers(parameters), ...integers(results)]),
+      ...section(2, [1, 1, 0x6d, 1, 0x6d, 0x02, 0x00, 0]), // memory `m.m`
+      ...section(3, [1, 0]),
+      ...section(7, [1, 1, 0x66, 0x00, 0]), // function `f`
+      ...section(10, [1, ...sized(body)]),
+    ]),
+  )
+}
+
+/** The function of a compiled module, on a memory. */
+export const functionOn = <Function>(module: WebAssembly.Module, memory: WebAssembly.Memory): Function =>
+  new WebAssembly.Instance<{ readonly f: Function }>(module, { m: { m: memory } }).exports.f
 
 const section = (id: number, content: Code): number[] => [id, ...sized(content)]
 const sized = (content: Code): number[] => [...unsigned(content.length), ...content]
@@ -44,7 +55,7 @@ function signed(value: bigint): number[] {
   return isLast ? [low] : [low | 0x80, ...signed(rest)]
 }
 
-export type Local = { readonly get: Code; readonly set: (value: Code) => number[] }
+type Local = { readonly get: Code; readonly set: (value: Code) => number[] }
 
 export const local = (index: number): Local => ({
   get: [0x20, index],
@@ -66,6 +77,9 @@ export const breakIf = (level: number, condition: Code): number[] => [...conditi
 export const repeatIf = breakIf
 export const repeat = (level: number): number[] => [0x0c, level]
 
+/** Adds a number of bytes to a pointer. */
+export const advance = (pointer: Local, bytes: Code): number[] => pointer.set(i32.add(pointer.get, bytes))
+
 type Binary = (a: Code, b: Code) => number[]
 type Load = (at: Code, offset: number) => number[]
 type Store = (at: Code, value: Code, offset: number) => number[]
@@ -74,8 +88,8 @@ const unary =
   (...opcode: Code) =>
   (a: Code): number[] => [...a, ...opcode]
 const binary =
-  (opcode: number): Binary =>
-  (a, b) => [...a, ...b, opcode]
+  (...opcode: Code): Binary =>
+  (a, b) => [...a, ...b, ...opcode]
 const load =
   (...opcode: Code): Load =>
   (at, offset) => [...at, ...opcode, 0, ...unsigned(offset)]
@@ -132,5 +146,13 @@ export const f64 = {
 
 export const v128 = {
   load: load(0xfd, 0x00),
+  /** One number into both halves of a register. */
+  load64Twice: load(0xfd, 0x0a),
   store: store(0xfd, 0x0b),
+} as const
+
+/** Two numbers in one register. */
+export const f64x2 = {
+  add: binary(0xfd, 0xf0, 0x01),
+  multiply: binary(0xfd, 0xf2, 0x01),
 } as const

@@ -1,7 +1,7 @@
 import { toIsoDate } from '#core/calendar.ts'
 import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
-import { diversificationFigures } from '#core/figures/diversification.ts'
+import { diversification } from '#core/figures/diversification.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
@@ -21,7 +21,7 @@ export function assembleSnapshot(
     correlation,
     book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
     diversification: splitFigures(
-      diversificationFigures(
+      diversification(
         correlation.daily,
         strategies.map(({ id }) => id),
       ),

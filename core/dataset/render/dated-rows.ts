@@ -1,5 +1,5 @@
 import { dayOf, type Series, STEP_DAYS } from '#core/figures/series.ts'
-import { AT } from '#core/kernels/rows-layout.ts'
+import { AT } from '#core/kernels/rows-kernel.ts'
 import { type ByteWriter, toBytes, writeBytes } from './byte-writer.ts'
 import { writeDate } from './calendar-date.ts'
 import {

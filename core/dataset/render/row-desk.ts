@@ -1,6 +1,5 @@
 import { type EpochDay, parseIsoDate } from '#core/calendar.ts'
-import { createWriteRows, type WriteRows } from '#core/kernels/rows-kernel.ts'
-import { AT, DECADES, SMALLEST_EXPONENT } from '#core/kernels/rows-layout.ts'
+import { AT, createWriteRows, DECADES, SMALLEST_EXPONENT, type WriteRows } from '#core/kernels/rows-kernel.ts'
 import { createWriter, toBytes } from './byte-writer.ts'
 import { writeDate } from './calendar-date.ts'
 

@@ -2,12 +2,7 @@
 
 import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
-import {
-  type CorrelatedPair,
-  type Diversification,
-  diversification,
-  effectiveBetsAlternatives,
-} from '#core/figures/diversification.ts'
+import { type Diversification, diversification, type NamedPair } from '#core/figures/diversification.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, type Series, WEEKS_PER_YEAR } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
@@ -52,7 +47,7 @@ function computeBlock({ series, trades }: Fixture, k: number) {
     summary: {
       n_strategies: names.length,
       common_days: book.values.length,
-      ...summarize(diversification(matrix), names),
+      ...summarize(diversification(matrix, names)),
     },
   }
 }
@@ -70,8 +65,7 @@ const describe = (matrix: CorrelationMatrix, names: readonly string[]) => ({
       Object.fromEntries(names.map((column, j) => [column, cellOf(matrix, i, j)])),
     ]),
   ),
-  ...summarize(diversification(matrix), names),
-  effective_bets_alternatives: splitFigures(effectiveBetsAlternatives(matrix)).values,
+  ...summarize(diversification(matrix, names)),
 })
 
 function cellOf({ rho, size }: CorrelationMatrix, i: number, j: number): number | null {
@@ -80,13 +74,13 @@ function cellOf({ rho, size }: CorrelationMatrix, i: number, j: number): number 
 }
 
 /** The goldens leave the number of strategies used open where there is nothing that it is the number of. */
-const summarize = (figures: Diversification, names: readonly string[]) => ({
+const summarize = (figures: Diversification) => ({
   n_strategies_used: figures.n_strategies_used < 2 ? null : figures.n_strategies_used,
-  mean_pairwise: isUndefined(figures.mean_pairwise) ? null : figures.mean_pairwise,
-  most_correlated: toGoldenPair(figures.most_correlated, names),
-  least_correlated: toGoldenPair(figures.least_correlated, names),
+  mean_pairwise: isUndefined(figures.mean_correlation) ? null : figures.mean_correlation,
+  most_correlated: toGoldenPair(figures.most_correlated),
+  least_correlated: toGoldenPair(figures.least_correlated),
   effective_bets: isUndefined(figures.effective_bets) ? null : figures.effective_bets,
 })
 
-const toGoldenPair = (found: CorrelatedPair | Undefined, names: readonly string[]) =>
-  isUndefined(found) ? null : { a: names[found.a]!, b: names[found.b]!, rho: found.rho, n: found.overlap }
+const toGoldenPair = (found: NamedPair | Undefined) =>
+  isUndefined(found) ? null : { a: found.pair[0], b: found.pair[1], rho: found.correlation, n: found.overlap }

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
 import { fundDueDiligence } from '#core/contract/payloads/fund-dd.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
-import { diversificationFigures } from '#core/figures/diversification.ts'
+import { diversification } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
 import { type Split, splitFigures } from '#core/figures/split-figures.ts'
 import type { FundDueDiligence } from '#core/figures/strategy-figures.ts'
@@ -75,10 +75,10 @@ describe('what is computed', () => {
         Array.from({ length: 60 }, (_, i) => Math.sin(i * phase)),
       )
     const series = [wave(1), wave(1.01), wave(2)]
-    const { values } = splitFigures(diversificationFigures(correlationMatrix(series), ['oak', 'elm', 'ash']))
+    const { values } = splitFigures(diversification(correlationMatrix(series), ['oak', 'elm', 'ash']))
     expect(values.most_correlated).toMatchObject({ pair: ['oak', 'elm'], overlap: 60 })
     expect(values.n_strategies_used).toBe(3)
-    const alone = splitFigures(diversificationFigures(correlationMatrix(series.slice(0, 1)), ['oak']))
+    const alone = splitFigures(diversification(correlationMatrix(series.slice(0, 1)), ['oak']))
     expect(alone.values).toMatchObject({ mean_correlation: null, most_correlated: null, effective_bets: 1 })
     expect(alone.undefined.most_correlated).toBe('too_few_points')
   })

@@ -11,7 +11,7 @@ import type {
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
-import { diversificationFigures } from '#core/figures/diversification.ts'
+import { diversification } from '#core/figures/diversification.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
@@ -56,7 +56,7 @@ export function handSnapshot(
     correlation: { daily, weekly: correlationMatrix(all.map(strategy => strategy.weekly)) },
     book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
     diversification: splitFigures(
-      diversificationFigures(
+      diversification(
         daily,
         all.map(({ id }) => id),
       ),
