@@ -30,10 +30,7 @@ export const addBuildOptions = (command: Command): Command =>
     .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
     .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
     .option('--threads <n>', 'worker threads (default: one a core)')
-    .option(
-      '--effort <best|good|quick>',
-      'how hard files are compressed (default: BUILD_EFFORT, or best up to 200 strategies and good above)',
-    )
+    .option('--effort <best|good|quick>', 'how hard to compress files (default: BUILD_EFFORT, or good)')
     .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
     .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
 

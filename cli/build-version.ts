@@ -45,8 +45,8 @@ export type BuildOrder = {
   readonly allowRestatement: boolean
   readonly consent: SigningConsent
   readonly threads: number
-  /** How hard files are compressed; null for as the size of the book asks for. */
-  readonly effort: Effort | null
+  /** How hard files are compressed. */
+  readonly effort: Effort
 }
 
 export type BuildResult = Night & Published & { readonly book: Book; readonly timings: Timings }

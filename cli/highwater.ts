@@ -4,12 +4,9 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { runCommand } from './program.ts'
-import { createTerminal, type ProgressStyle } from './terminal.ts'
+import { createTerminal } from './terminal.ts'
 
 const elapsed = (): number => performance.now()
-
-const progressStyle = (json: boolean): ProgressStyle =>
-  process.stderr.isTTY ? 'bar' : json ? 'none' : 'lines'
 
 // Who reads only the beginning, as `head` does, ends nothing: what is left to say is dropped, and the work goes on.
 process.stdout.on('error', error => {
@@ -27,8 +24,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   drawBytes: randomBytes,
   cores: availableParallelism(),
   logStream: process.stdout,
-  terminal: json =>
-    createTerminal(progressStyle(json), { out: process.stdout, err: process.stderr, elapsedMs: elapsed }),
+  terminal: createTerminal({ out: process.stdout, err: process.stderr, elapsedMs: elapsed }),
   // Every further signal is heard and changes nothing: a launcher and a terminal may both send one.
   untilStopped: () =>
     new Promise(resolveStop => {

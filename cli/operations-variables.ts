@@ -1,14 +1,14 @@
 // The variables of running it every day: the admin listener, and the night.
 import { z } from 'zod'
-import { EFFORTS, type Effort } from '#core/contract/effort.ts'
+import { DEFAULT_EFFORT, EFFORTS, type Effort } from '#core/contract/effort.ts'
 import { LARGEST_PORT, port, webAddress } from './signals-variables.ts'
 
 export type OperationsEnvironment = {
   readonly adminHost: string
   /** Null where nobody named one. */
   readonly adminPort: number | null
-  /** How hard files are compressed where the command does not say; null: as hard as the book can afford. */
-  readonly buildEffort: Effort | null
+  /** How hard files are compressed, unless the command has --effort. */
+  readonly buildEffort: Effort
   /** What fetches the data of the book before a night; null where nothing does. */
   readonly importCommand: string | null
   /** Who is told that a night began, and how it ended. */
@@ -28,7 +28,7 @@ export const OPERATIONS_VARIABLES = {
     .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history (${DEFAULT_ADMIN_PORT})`),
   BUILD_EFFORT: z
     .enum(EFFORTS)
-    .optional()
+    .default(DEFAULT_EFFORT)
     .describe(`how hard builds compress: ${EFFORTS.join(', ')}; --effort wins`),
   NIGHTLY_IMPORT_COMMAND: z
     .string()
@@ -44,7 +44,7 @@ export const toOperations = (
 ): OperationsEnvironment => ({
   adminHost: data.ADMIN_HOST,
   adminPort: data.ADMIN_PORT ?? null,
-  buildEffort: data.BUILD_EFFORT ?? null,
+  buildEffort: data.BUILD_EFFORT,
   importCommand: data.NIGHTLY_IMPORT_COMMAND ?? null,
   pingUrl: data.NIGHTLY_PING_URL ?? null,
 })

@@ -4,7 +4,6 @@ import project from '../package.json' with { type: 'json' }
 import { COMMANDS } from './commands/commands.ts'
 import { ENVIRONMENT_HELP } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
-import type { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Exit codes: what cron and systemd see. */
@@ -27,24 +26,14 @@ Examples:
 
 /** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
 export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const terminal = openOnce(surroundings.terminal)
   try {
-    const program = await createProgram(args, { ...surroundings, terminal })
+    const program = await createProgram(args, surroundings)
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    terminal(false).note(describe(error))
+    surroundings.terminal.note(describe(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
-  }
-}
-
-/** One terminal a command: an error is told by the one whose bar it interrupts. */
-function openOnce(open: Surroundings['terminal']): Surroundings['terminal'] {
-  let opened: Terminal | null = null
-  return json => {
-    opened ??= open(json)
-    return opened
   }
 }
 
@@ -55,8 +44,8 @@ async function createProgram(args: readonly string[], surroundings: Surroundings
     .version(project.version)
     .enablePositionalOptions() // `build --version` names a version of the data
     .configureOutput({
-      writeOut: text => surroundings.terminal(false).print(text.trimEnd()),
-      writeErr: text => surroundings.terminal(false).note(text.trimEnd()),
+      writeOut: text => surroundings.terminal.print(text.trimEnd()),
+      writeErr: text => surroundings.terminal.note(text.trimEnd()),
     })
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')

@@ -19,8 +19,7 @@ export type Surroundings = {
   readonly cores: number
   /** Where a service logs what happens, a line of JSON each. */
   readonly logStream: { readonly write: (line: string) => void }
-  /** A terminal for people, or one for a program where `--json` was given. */
-  readonly terminal: (json: boolean) => Terminal
+  readonly terminal: Terminal
   /** Resolves when the process is asked to end. */
   readonly untilStopped: () => Promise<void>
 }

@@ -1,116 +1,93 @@
 import type { Progress, ProgressEvent } from '#core/progress.ts'
 
-/** Where a command talks: results on stdout, everything else on stderr. */
+/** Where a command writes: results on stdout, everything else on stderr. */
 export type Terminal = {
   /** A line of the result. */
   readonly print: (line: string) => void
-  /** A line about how it goes. */
+  /** A line about what happens. */
   readonly note: (line: string) => void
+  /** Shows one bar, on a terminal only. */
   readonly progress: Progress
-  /** The result itself for machines: one JSON document, where `--json` was given. */
+  /** The result as one JSON document, for `--json`. */
   readonly json: (value: unknown) => void
 }
 
-/** How the progress of long steps is shown. */
-export type ProgressStyle = 'bar' | 'lines' | 'none'
+type Stream = { write: (text: string) => unknown }
 
 type Streams = {
-  readonly out: { write: (text: string) => unknown }
-  readonly err: { write: (text: string) => unknown }
+  readonly out: Stream
+  /** The bar is drawn only if this is a terminal: a log or a pipe has no line that can be overwritten. */
+  readonly err: Stream & { readonly isTTY?: boolean | undefined }
   readonly elapsedMs: () => number
 }
 
-/** A terminal for people (`bar`), for a pipe or a log (`lines`), or for a program (`none`). */
-export function createTerminal(style: ProgressStyle, { out, err, elapsedMs }: Streams): Terminal {
-  const meter = createMeter(elapsedMs)
-  let isBarOpen = false
-  const closeBar = (): void => {
-    if (isBarOpen) err.write('\n')
-    isBarOpen = false
-  }
-  return {
-    print: line => {
-      closeBar()
-      out.write(`${line}\n`)
-    },
-    note: line => {
-      closeBar()
-      err.write(`${line}\n`)
-    },
-    json: value => out.write(`${JSON.stringify(value)}\n`),
-    progress: event => {
-      if (style === 'none') return
-      const reading = meter(event)
-      const isLast = event.done === event.total
-      if (style === 'bar') {
-        if (!isLast && !reading.isDue) return
-        err.write(`\r\u001b[2K${drawBar(event, reading)}`)
-        isBarOpen = true
-        if (isLast) closeBar()
-      } else if (isLast || reading.isQuarter) err.write(`${drawLine(event, reading)}\n`)
-    },
-  }
-}
+const CLEAR_LINE = '\r\u001b[2K'
 
-type Reading = {
-  readonly seconds: number
-  readonly perSecond: number
-  /** Null before anything is done: nothing tells how long it will take. */
-  readonly secondsLeft: number | null
-  /** Time to draw the bar again. */
-  readonly isDue: boolean
-  /** A quarter of the step was passed since the last line. */
-  readonly isQuarter: boolean
-}
-
-/** A person cannot read faster than this, and a terminal over a slow line should not have to. */
+/** Redrawing more often only flickers, and costs time on a slow connection. */
 const REDRAW_MS = 100
 
-/** Times each step from its first event on. */
-function createMeter(elapsedMs: () => number): (event: ProgressEvent) => Reading {
+export function createTerminal({ out, err, elapsedMs }: Streams): Terminal {
+  const estimate = createEstimate(elapsedMs)
+  let isDrawn = false
+  let drawnMs = Number.NEGATIVE_INFINITY
+  const clear = (): void => {
+    if (isDrawn) err.write(CLEAR_LINE)
+    isDrawn = false
+  }
+  const writeLine = (stream: Stream, line: string): void => {
+    clear()
+    stream.write(`${line}\n`)
+  }
+  return {
+    print: line => writeLine(out, line),
+    note: line => writeLine(err, line),
+    json: value => writeLine(out, JSON.stringify(value)),
+    progress(event) {
+      if (!err.isTTY) return
+      const secondsLeft = estimate(event)
+      if (event.done >= event.total) {
+        clear() // the next step draws on the same line
+        drawnMs = Number.NEGATIVE_INFINITY
+      } else if (elapsedMs() - drawnMs >= REDRAW_MS) {
+        err.write(CLEAR_LINE + drawBar(event, secondsLeft))
+        drawnMs = elapsedMs()
+        isDrawn = true
+      }
+    },
+  }
+}
+
+/** An estimate after less time, or from a smaller part of the work, jumps up and down more than it tells. */
+const ESTIMATE_AFTER_MS = 2_000
+const ESTIMATE_FROM_PART = 0.05
+
+/** Seconds until the step ends, at its speed so far; null while that is too uncertain. */
+function createEstimate(elapsedMs: () => number): (event: ProgressEvent) => number | null {
   let step = ''
   let startedMs = 0
-  let drawnMs = 0
-  let quarter = 0
   return event => {
     const now = elapsedMs()
     if (event.step !== step) {
       step = event.step
       startedMs = now
-      drawnMs = 0
-      quarter = 0
     }
-    const seconds = (now - startedMs) / 1000
-    const perSecond = seconds > 0 ? event.done / seconds : 0
-    const isDue = now - drawnMs >= REDRAW_MS
-    if (isDue) drawnMs = now
-    const reached = Math.floor((4 * event.done) / Math.max(event.total, 1))
-    const isQuarter = reached > quarter
-    quarter = reached
-    return {
-      seconds,
-      perSecond,
-      secondsLeft: perSecond > 0 ? (event.total - event.done) / perSecond : null,
-      isDue,
-      isQuarter,
-    }
+    const spentMs = now - startedMs
+    const part = event.done / event.total
+    if (!(spentMs >= ESTIMATE_AFTER_MS && part >= ESTIMATE_FROM_PART)) return null
+    return Math.ceil((spentMs * (1 / part - 1)) / 1000)
   }
 }
 
-const BAR_WIDTH = 28
+const BAR_WIDTH = 20
 const LABEL_WIDTH = 16
 
-/** `render     ████████░░░░  120/240 artifacts  63/s  2 s left`. */
-function drawBar(event: ProgressEvent, { perSecond, secondsLeft, seconds }: Reading): string {
-  const filled = Math.round((BAR_WIDTH * event.done) / Math.max(event.total, 1))
+/** `render           ██████████░░░░░░░░░░  120/240 artifacts  2 s left`: less than 80 columns. */
+function drawBar({ step, done, total, unit }: ProgressEvent, secondsLeft: number | null): string {
+  const filled = Math.floor((BAR_WIDTH * done) / total)
   const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-  const head = `${event.step.padEnd(LABEL_WIDTH)} ${bar}  ${event.done}/${event.total} ${event.unit}`
-  if (event.done === event.total) return `${head}  ${rate(perSecond)}  ${seconds.toFixed(1)} s`
-  return secondsLeft === null ? head : `${head}  ${rate(perSecond)}  ${Math.ceil(secondsLeft)} s left`
+  const left = secondsLeft === null ? '' : `  ${duration(secondsLeft)} left`
+  return `${step.padEnd(LABEL_WIDTH)} ${bar}  ${done}/${total} ${unit}${left}`
 }
 
-const drawLine = ({ step, done, total, unit }: ProgressEvent, { seconds, perSecond }: Reading): string =>
-  `${step}: ${done}/${total} ${unit} after ${seconds.toFixed(1)} s (${rate(perSecond)})`
-
-const rate = (perSecond: number): string =>
-  `${perSecond >= 10 ? Math.round(perSecond) : perSecond.toFixed(1)}/s`
+const duration = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`

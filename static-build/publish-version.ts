@@ -21,7 +21,6 @@ import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { compareProgram } from './compare-program.ts'
 import { compareWithPublished } from './compare-with-published.ts'
-import { effortFor } from './effort.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
@@ -37,8 +36,8 @@ export type PublishOrder = {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
   readonly builtWith: Omit<Manifest['built_with'], 'effort'>
-  /** How hard the files are compressed; null for as the size of the book asks for. */
-  readonly effort: Effort | null
+  /** How hard the files are compressed. */
+  readonly effort: Effort
   /** Null where the book has none. */
   readonly program: ProgramData | null
   /** Digests and extents of what was read, for the private record. */
@@ -85,7 +84,7 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
     program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
   }
-  const builtWith = { ...order.builtWith, effort: order.effort ?? effortFor(snapshot.strategies.length) }
+  const builtWith = { ...order.builtWith, effort: order.effort }
   const artifacts = await (order.render ?? renderVersion)({
     store,
     version,

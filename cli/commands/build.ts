@@ -20,7 +20,7 @@ export function defineBuild(command: Command, surroundings: Surroundings): void 
 
 async function runBuild(options: BuildOptions, surroundings: Surroundings): Promise<void> {
   const json = options.json ?? false
-  const terminal = surroundings.terminal(json)
+  const terminal = surroundings.terminal
   const order = toBuildOrder(options, surroundings)
   const summary = toSummary(await buildVersion(order, surroundings, terminal))
   if (json) terminal.json(summary)

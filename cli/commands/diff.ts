@@ -20,7 +20,7 @@ export function defineDiff(command: Command, surroundings: Surroundings): void {
     .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
     .action(async (before: string, after: string, options: Options) => {
       const changes = await compare(before, after, options, surroundings)
-      const terminal = surroundings.terminal(options.json ?? false)
+      const terminal = surroundings.terminal
       if (options.json) terminal.json(changes)
       else for (const line of linesOf(changes)) terminal.print(line)
     })

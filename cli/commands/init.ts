@@ -18,7 +18,7 @@ export function defineInit(command: Command, surroundings: Surroundings): void {
     .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
       const folder = resolve(surroundings.cwd, dir)
       await writeStarterBook(folder, toEpochDay(surroundings.now()) - 1)
-      const terminal = surroundings.terminal(json)
+      const terminal = surroundings.terminal
       if (json) terminal.json({ folder })
       else terminal.print(`a book to begin with is in ${folder}: read its README.md, then build it`)
     })

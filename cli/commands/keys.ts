@@ -30,7 +30,7 @@ export function defineKeys(command: Command, surroundings: Surroundings): void {
       const pem = newPrivateKeyPem()
       await writeNew(path, pem)
       const { keyId, publicKeyPem } = createSigner(pem)
-      const terminal = surroundings.terminal(json)
+      const terminal = surroundings.terminal
       if (json) terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
       else {
         terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and show it to nobody`)

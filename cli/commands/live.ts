@@ -55,7 +55,7 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   const stop = new AbortController()
   void untilStopped().then(() => stop.abort())
   const environment = parseEnvironment(env, dataFolder(root, env))
-  const note = noteTo(surroundings.terminal(options.json ?? false), options.json ?? false, now)
+  const note = noteTo(surroundings.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy)
   const { parseFeeds } = await import('../live/open-feed.ts') // these bring an HTTP client with them

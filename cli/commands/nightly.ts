@@ -32,7 +32,7 @@ export function defineNightly(command: Command, surroundings: Surroundings): voi
 }
 
 async function runNightly(options: Options, surroundings: Surroundings): Promise<void> {
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   const { report, error } = await runNight(toNightOrder(options, surroundings), surroundings, terminal)
   if (options.json) terminal.json(report)
   else {

@@ -26,7 +26,7 @@ export function definePrune(command: Command, surroundings: Surroundings): void 
 
 async function runPrune(options: Options, surroundings: Surroundings): Promise<void> {
   const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   const { store, privateStore } = await openBothStores(options, surroundings)
   const pruned = await withStoreLock(store, surroundings, terminal, () =>
     prune(store, privateStore, rule, surroundings.now()),

@@ -23,7 +23,7 @@ export function definePurge(command: Command, surroundings: Surroundings): void 
 }
 
 async function runPurge(options: Options, surroundings: Surroundings): Promise<void> {
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   if (options.again) await forgetPurges((await openBothStores(options, surroundings)).privateStore)
   const outcome = await purgeAfter(storeUrls(options, surroundings), surroundings)
   if (outcome === null) {

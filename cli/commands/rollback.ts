@@ -56,7 +56,7 @@ async function movePointer(
 ): Promise<void> {
   const signer = await readSigner(surroundings.env)
   const store = await openPublicStore(options, surroundings)
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   const moved = await withStoreLock(store, surroundings, terminal, async () => {
     const nowMs = surroundings.now()
     await assertClock(store, nowMs)
@@ -68,7 +68,7 @@ async function movePointer(
 
 async function conclude({ entry }: LoggedEntry, options: Options, surroundings: Surroundings): Promise<void> {
   const { json = false } = options
-  const out = surroundings.terminal(json)
+  const out = surroundings.terminal
   if (json) out.json(entry)
   else
     out.print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)

@@ -19,7 +19,7 @@ export function defineRun(command: Command, surroundings: Surroundings): void {
 
 async function run(surroundings: Surroundings, historyOnly: boolean): Promise<void> {
   const { env, root } = surroundings
-  const terminal = surroundings.terminal(false)
+  const terminal = surroundings.terminal
   const folder = dataFolder(root, env)
   const environment = parseEnvironment(env, folder)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)

@@ -12,7 +12,7 @@ export function defineSample(command: Command, surroundings: Surroundings): void
     .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
       const folder = resolve(surroundings.cwd, dir)
       await writeSampleBook(folder)
-      const terminal = surroundings.terminal(json)
+      const terminal = surroundings.terminal
       if (json) terminal.json({ folder })
       else terminal.print(`the sample book is in ${folder}`)
     })

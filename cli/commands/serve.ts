@@ -59,7 +59,7 @@ type Serving = {
 
 async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<void> {
   const { env, root } = surroundings
-  const terminal = surroundings.terminal(false)
+  const terminal = surroundings.terminal
   const folder = dataFolder(root, env)
   const environment = parseEnvironment(env, folder)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)

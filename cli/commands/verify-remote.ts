@@ -52,7 +52,7 @@ async function verifyRemote(address: string, options: Options, surroundings: Sur
   const url = parseAddress(address)
   const versions = parseVersions(options)
   const trust = await readTrust(options, surroundings.cwd)
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   const found = await audit({
     reader: createHttpReader(url),
     trust,

@@ -25,7 +25,7 @@ export function defineVerifyStore(command: Command, surroundings: Surroundings):
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      const terminal = surroundings.terminal(options.json ?? false)
+      const terminal = surroundings.terminal
       const { store, privateStore } = await openBothStores(options, surroundings)
       const reader = createStoreReader(store)
       const isNamed = isPrivateStoreNamed(options, surroundings)

@@ -16,7 +16,7 @@ export function defineVersions(command: Command, surroundings: Surroundings): vo
     .option('--json', 'print them as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (options: StoreOptions & { readonly json?: boolean }) => {
-      const terminal = surroundings.terminal(options.json ?? false)
+      const terminal = surroundings.terminal
       const store = await openPublicStore(options, surroundings)
       const versions = await markRemoved(store, publicationsOf(await readLog(store)))
       if (options.json) terminal.json(versions)

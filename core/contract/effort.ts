@@ -1,6 +1,6 @@
-/**
- * How hard a version is compressed, from the smallest files to the quickest build: `best` for books of the usual size, `good`
- * where that would take a night, `quick` where somebody waits.
- */
+/** How hard a version is compressed: `best` makes the smallest files, `quick` the fastest build, `good` is between them. */
 export const EFFORTS = ['best', 'good', 'quick'] as const
 export type Effort = (typeof EFFORTS)[number]
+
+/** The same for every book: docs/decisions/2026-11-22-how-hard-to-compress.md has the measurements. */
+export const DEFAULT_EFFORT: Effort = 'good'

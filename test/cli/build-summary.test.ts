@@ -39,7 +39,7 @@ const SUMMARY: BuildSummary = {
 
 function printed(summary: BuildSummary): string {
   const [out, err] = [createStream(), createStream()]
-  printSummary(summary, createTerminal('none', { out, err, elapsedMs: () => 0 }))
+  printSummary(summary, createTerminal({ out, err, elapsedMs: () => 0 }))
   expect(err.text()).toBe('')
   return out.text()
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { EXIT, runCommand } from '#cli/program.ts'
-import type { Terminal } from '#cli/terminal.ts'
 import { threadsFor } from '#cli/threads.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
@@ -144,16 +143,9 @@ test('a build has a thread for each core, up to as many as it has use for', () =
   expect([1, 64, 256].map(threadsFor)).toEqual([1, 64, 64])
 })
 
-test('an error is told by the terminal whose bar it interrupts, and begins a line of its own', async () => {
-  const { surroundings, err } = madeUp({ style: 'bar' })
-  const opened: Terminal[] = []
-  const terminal = (json: boolean): Terminal => {
-    const each = surroundings.terminal(json)
-    each.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
-    opened.push(each)
-    return each
-  }
-  const code = await runCommand(['build', '--book', 'x', '--store', 'nowhere'], { ...surroundings, terminal })
-  expect([code, opened.length]).toEqual([1, 1])
-  expect(err()).toMatch(/1\/2 artifacts[^\n]*\nhighwater: not a store/)
+test('an error replaces the progress bar, and begins a line of its own', async () => {
+  const { surroundings, err } = madeUp({ isTTY: true })
+  surroundings.terminal.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
+  expect(await runCommand(['build', '--book', 'x', '--store', 'nowhere'], surroundings)).toBe(1)
+  expect(err()).toContain('1/2 artifacts\r\u001b[2Khighwater: not a store')
 })

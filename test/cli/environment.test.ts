@@ -18,7 +18,7 @@ const SIGNALS = {
 const OPERATIONS = {
   adminHost: '127.0.0.1',
   adminPort: null,
-  buildEffort: null,
+  buildEffort: 'good',
   importCommand: null,
   pingUrl: null,
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { runCommand } from '#cli/program.ts'
 import type { Surroundings } from '#cli/surroundings.ts'
-import { createTerminal, type ProgressStyle } from '#cli/terminal.ts'
+import { createTerminal } from '#cli/terminal.ts'
 
 /** A stream that keeps what is written to it. */
 export function createStream() {
@@ -15,8 +15,8 @@ const ROOT = resolve(import.meta.dirname, '../..')
 export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 
 /** Surroundings of a command with a clock that stands still, and what it says on its two streams. */
-export function madeUp(changes: Partial<Surroundings> & { readonly style?: ProgressStyle } = {}) {
-  const { style = 'none', ...others } = changes
+export function madeUp(changes: Partial<Surroundings> & { readonly isTTY?: boolean } = {}) {
+  const { isTTY = false, ...others } = changes
   const [out, err] = [createStream(), createStream()]
   const surroundings: Surroundings = {
     env: {},
@@ -29,7 +29,7 @@ export function madeUp(changes: Partial<Surroundings> & { readonly style?: Progr
     random: () => 0.5,
     drawBytes: count => new Uint8Array(count).fill(7),
     cores: 1,
-    terminal: () => createTerminal(style, { out, err, elapsedMs: () => 1_000 }),
+    terminal: createTerminal({ out, err: { ...err, isTTY }, elapsedMs: () => 1_000 }),
     untilStopped: () => Promise.resolve(),
     ...others,
   }

@@ -191,7 +191,7 @@ test('a night beside another is refused before its import, and tells nobody: the
   const { folder, storeUrl, nightly, receiver } = await aNight()
   const { surroundings } = madeUp()
   const store = await openStore(storeUrl)
-  const terminal = surroundings.terminal(false)
+  const terminal = surroundings.terminal
   const refused = await withStoreLock(store, surroundings, terminal, () => nightly(), 'night')
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another night of') })
   expect(receiver.paths()).toEqual([])

@@ -1,61 +1,76 @@
 import { describe, expect, test } from 'vitest'
-import { createTerminal, type ProgressStyle } from '#cli/terminal.ts'
+import { createTerminal } from '#cli/terminal.ts'
 import { createStream } from './made-up.ts'
 
-/** A terminal with a clock that is moved by hand. */
-function terminalOf(style: ProgressStyle) {
+const CLEAR_LINE = '\r\u001b[2K'
+
+/** A terminal, or a pipe, with a clock that is moved by hand. */
+function openTerminal({ isTTY = true } = {}) {
   const clock = { ms: 5_000 }
   const [out, err] = [createStream(), createStream()]
-  const terminal = createTerminal(style, { out, err, elapsedMs: () => clock.ms })
-  const tell = (done: number, total = 200, step = 'render') =>
+  const terminal = createTerminal({ out, err: { ...err, isTTY }, elapsedMs: () => clock.ms })
+  const report = (done: number, total = 200, step = 'render') =>
     terminal.progress({ step, done, total, unit: 'artifacts' })
-  return { terminal, tell, clock, out: out.text, err: err.text }
+  return { terminal, report, clock, out: out.text, err: err.text }
 }
 
-/** What a bar shows at last: the text after the last time that its line was cleared. */
-const lastBar = (text: string): string => text.split('\r\u001b[2K').at(-1)!
+/** What the line shows now: the text since it was cleared. */
+const shown = (text: string): string => text.split(CLEAR_LINE).at(-1)!
 
-describe('a bar', () => {
-  test('shows how much is done, the rate, and what is left at that rate', () => {
-    const { tell, clock, err } = terminalOf('bar')
-    tell(0)
+describe('the progress bar', () => {
+  test('shows how much is done and, at the speed so far, how long the rest takes', () => {
+    const { report, clock, err } = openTerminal()
+    report(0)
     clock.ms += 2_000
-    tell(50)
-    expect(lastBar(err())).toBe(
-      'render           ███████░░░░░░░░░░░░░░░░░░░░░  50/200 artifacts  25/s  6 s left',
-    )
+    report(50)
+    expect(shown(err())).toBe('render           █████░░░░░░░░░░░░░░░  50/200 artifacts  6 s left')
+    clock.ms += 98_000
+    report(100)
+    expect(shown(err())).toContain('100/200 artifacts  1 min 40 s left')
   })
 
-  test('ends with a full line that says how long it took', () => {
-    const { tell, clock, err } = terminalOf('bar')
-    tell(0)
-    clock.ms += 4_000
-    tell(200)
-    expect(lastBar(err())).toBe(
-      'render           ████████████████████████████  200/200 artifacts  50/s  4.0 s\n',
-    )
+  test('estimates nothing in the first two seconds, nor from less than a twentieth of the work', () => {
+    const { report, clock, err } = openTerminal()
+    report(0)
+    expect(shown(err())).toBe('render           ░░░░░░░░░░░░░░░░░░░░  0/200 artifacts')
+    clock.ms += 1_999
+    report(100)
+    expect(shown(err())).toMatch(/100\/200 artifacts$/)
+    const slow = openTerminal()
+    slow.report(0)
+    slow.clock.ms += 60_000
+    slow.report(9)
+    expect(shown(slow.err())).toMatch(/9\/200 artifacts$/)
+    slow.clock.ms += 100
+    slow.report(10)
+    expect(shown(slow.err())).toMatch(/10\/200 artifacts {2}19 min 2 s left$/)
   })
 
-  test('estimates nothing before anything is done', () => {
-    const { tell, err } = terminalOf('bar')
-    tell(0)
-    expect(lastBar(err())).toBe('render           ░░░░░░░░░░░░░░░░░░░░░░░░░░░░  0/200 artifacts')
+  test('is one line: each step draws over the one before, and after the last one nothing is left', () => {
+    const { report, clock, err } = openTerminal()
+    for (const step of ['compute', 'correlate daily', 'render']) {
+      for (let done = 0; done <= 10; done++) {
+        report(done, 10, step)
+        clock.ms += 150
+      }
+      expect(err()).toContain(step)
+      expect(shown(err())).toBe('')
+    }
+    expect(err()).not.toContain('\n')
   })
 
-  test.each([
-    ['no time has passed', 200, 200],
-    ['there is nothing to do', 0, 0],
-    ['some is done in no time', 7, 200],
-  ])('divides by nothing where %s', (_case, done, total) => {
-    const { tell, err } = terminalOf('bar')
-    tell(done, total)
-    expect(err()).not.toMatch(/NaN|Infinity/)
+  test('fits in 80 columns', () => {
+    const { report, clock, err } = openTerminal()
+    report(0, 99_999, 'correlate weekly')
+    clock.ms += 1_000_000
+    report(50_000, 99_999, 'correlate weekly')
+    expect(shown(err()).length).toBeLessThan(80)
   })
 
-  test('is drawn again ten times a second at most, and always at the end', () => {
-    const { tell, clock, err } = terminalOf('bar')
+  test('is redrawn ten times a second at most', () => {
+    const { report, clock, err } = openTerminal()
     for (let done = 0; done <= 200; done++) {
-      tell(done)
+      report(done)
       clock.ms += 10
     }
     const drawn = err().split('\r').length - 1
@@ -64,54 +79,42 @@ describe('a bar', () => {
   })
 
   test('times each step from its own beginning', () => {
-    const { tell, clock, err } = terminalOf('bar')
-    tell(0)
+    const { report, clock, err } = openTerminal()
+    report(0)
     clock.ms += 60_000
-    tell(200)
-    tell(0, 10, 'compute')
-    clock.ms += 1_000
-    tell(10, 10, 'compute')
-    expect(lastBar(err())).toContain('10/10 artifacts  10/s  1.0 s')
+    report(200)
+    report(0, 10, 'compute')
+    clock.ms += 2_000
+    report(5, 10, 'compute')
+    expect(shown(err())).toMatch(/5\/10 artifacts {2}2 s left$/)
   })
 
-  test('gives its line up to whatever else is said', () => {
-    const { terminal, tell, err, out } = terminalOf('bar')
-    tell(50)
+  test('gives its line to every other text', () => {
+    const { terminal, report, err, out } = openTerminal()
+    report(50)
     terminal.note('a word')
-    expect(err()).toMatch(/artifacts[^\n]*\na word\n$/)
+    expect(err()).toContain('artifacts\r\u001b[2Ka word\n')
     terminal.print('a result')
     expect(out()).toBe('a result\n')
   })
-})
 
-describe('lines', () => {
-  test('are told at each quarter and at the end, without a control character', () => {
-    const { tell, clock, err } = terminalOf('lines')
-    for (let done = 0; done <= 200; done++) {
-      tell(done)
-      clock.ms += 10
-    }
-    expect(err()).toBe(
-      'render: 50/200 artifacts after 0.5 s (100/s)\n' +
-        'render: 100/200 artifacts after 1.0 s (100/s)\n' +
-        'render: 150/200 artifacts after 1.5 s (100/s)\n' +
-        'render: 200/200 artifacts after 2.0 s (100/s)\n',
-    )
-  })
-
-  test('say a rate below ten with a decimal', () => {
-    const { tell, clock, err } = terminalOf('lines')
-    tell(0, 3)
-    clock.ms += 2_000
-    tell(3, 3)
-    expect(err()).toBe('render: 3/3 artifacts after 2.0 s (1.5/s)\n')
+  test.each([
+    ['no time has passed', 200, 200],
+    ['there is nothing to do', 0, 0],
+    ['some is done in no time', 7, 200],
+  ])('divides by nothing if %s', (_case, done, total) => {
+    const { report, err } = openTerminal()
+    report(done, total)
+    expect(err()).not.toMatch(/NaN|Infinity/)
   })
 })
 
-test('a terminal for a program shows no progress, and its result is one line of JSON on stdout', () => {
-  const { terminal, tell, out, err } = terminalOf('none')
-  tell(0)
-  tell(200)
+test('what is no terminal gets no progress at all, and the result is one line of JSON on stdout', () => {
+  const { terminal, report, clock, out, err } = openTerminal({ isTTY: false })
+  for (let done = 0; done <= 200; done++) {
+    report(done)
+    clock.ms += 1_000
+  }
   terminal.json({ version: 'v', list: [1, 'two\nlines'] })
   expect(err()).toBe('')
   expect(out()).toBe('{"version":"v","list":[1,"two\\nlines"]}\n')

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { compressTwins } from '#static-build/compress.ts'
-import { effortFor } from '#static-build/effort.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
@@ -49,14 +48,10 @@ describe('the effort of compression', () => {
     expect(compressTwins(TEXT, 'json', effort)).toEqual([br, gzip])
   })
 
-  test('of a book is a function of its size alone: best up to 200 strategies, good above', () => {
-    expect([1, 200, 201, 1_000].map(effortFor)).toEqual(['best', 'best', 'good', 'good'])
-  })
-
-  test('is in the manifest, the one that was asked for or that of the size', async () => {
+  test('is in the manifest, as it was ordered', async () => {
     const stores = createMemoryStores()
     const order = { ...orderOf(HAND_VERSION, stores), render: renderHere }
-    expect((await publishVersion(order)).manifest.built_with.effort).toBe('best')
+    expect((await publishVersion(order)).manifest.built_with.effort).toBe('good')
     const quick = {
       ...orderOf(HAND_VERSION, createMemoryStores()),
       render: renderHere,
@@ -74,6 +69,6 @@ describe('the effort of compression', () => {
         'book and the --effort that made it',
     )
     expect(await stores.store.read(manifestKey(HAND_VERSION))).not.toBeNull()
-    expect(await publishVersion(order)).toMatchObject({ manifest: { built_with: { effort: 'best' } } })
+    expect(await publishVersion(order)).toMatchObject({ manifest: { built_with: { effort: 'good' } } })
   })
 })

@@ -23,7 +23,7 @@ export const orderOf = (
   privateStore,
   builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
   inputs: {},
-  effort: null,
+  effort: 'good',
   threads: 1,
   progress: () => {},
   now: () => Date.parse(version),

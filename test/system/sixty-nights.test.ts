@@ -237,7 +237,7 @@ async function publish(snapshot: Snapshot): Promise<Changes> {
     privateStore: await openStore(privateTwin(url)),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs: {},
-    effort: null,
+    effort: 'good',
     threads: 1,
     progress: () => {},
     now: () => Date.parse(snapshot.dataset.version),

@@ -43,7 +43,7 @@ export function addQuestion(
         )
         const answer = await ask(method, path, body)
         const isJson = command.opts<{ readonly json?: boolean }>().json ?? false
-        const terminal = surroundings.terminal(isJson)
+        const terminal = surroundings.terminal
         if (isJson) terminal.json(answer)
         else for (const line of lines(isRecord(answer) ? answer : { '': answer })) terminal.print(line)
       }),

@@ -74,7 +74,7 @@ export async function withRedis(
   const environment = parseEnvironment(env, folder)
   const running = environment.redisUrl ?? (await runningRedisUrl(folder))
   if (running !== null) return actOn(running, redis => act(redis, environment))
-  const own = await startOwnRedis(surroundings, folder, line => surroundings.terminal(false).note(line))
+  const own = await startOwnRedis(surroundings, folder, line => surroundings.terminal.note(line))
   try {
     await actOn(own.url, redis => act(redis, environment))
   } finally {
@@ -129,9 +129,9 @@ async function backup(
   await rename(draft, path)
   const folder = await open(dirname(path), 'r')
   await folder.sync().finally(() => folder.close())
-  if (json) terminal(true).json({ file: path, records: lines - 2 })
+  if (json) terminal.json({ file: path, records: lines - 2 })
   else
-    terminal(false).print(
+    terminal.print(
       `${lines - 2} records are in ${path}; keep SECRET_KEY beside it, or its webhooks cannot be opened`,
     )
 }
@@ -168,7 +168,7 @@ async function restore(
     nowMs: now(),
     isForced: force,
   })
-  const { print, json: printJson } = terminal(json)
+  const { print, json: printJson } = terminal
   if (json) return printJson(restored)
   print(
     `${restored.signals} signals of ${restored.made_at} are restored; ${restored.owed} deliveries are owed again`,
@@ -191,6 +191,6 @@ async function rekey(
   const text =
     environment.signals.secretKey ?? (await readSecretFile(join(dataFolder(root, env), SECRET_KEY_FILE)))
   const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))
-  if (json) terminal(true).json(done)
-  else terminal(false).print(`${done.sealed} webhooks are sealed anew, ${done.untouched} were already`)
+  if (json) terminal.json(done)
+  else terminal.print(`${done.sealed} webhooks are sealed anew, ${done.untouched} were already`)
 }

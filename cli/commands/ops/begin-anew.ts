@@ -24,7 +24,7 @@ export function addBeginAnew(ops: Command, surroundings: Surroundings): void {
         const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
         const above = Math.max(options.above ?? 0, aboveHighWater(await readHighWater(privateStore)))
         const head = await beginAnew(redis, above, newEpochOf(surroundings))
-        const { print, json } = surroundings.terminal(options.json ?? false)
+        const { print, json } = surroundings.terminal
         if (options.json) return json(head)
         print(
           `the next signal is ${head.seq + 1}, in the new epoch ${head.epoch}: clients that see it pull again`,

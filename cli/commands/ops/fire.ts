@@ -31,7 +31,7 @@ export function addFire(ops: Command, surroundings: Surroundings): void {
         dataFolder(root, env),
       )
       const answer = await ask('POST', '/ops/signals', signal)
-      const terminal = surroundings.terminal(json)
+      const terminal = surroundings.terminal
       if (json) terminal.json(answer)
       else for (const line of linesOf(answer as Record<string, unknown>)) terminal.print(line) // `data` of a fire
     })

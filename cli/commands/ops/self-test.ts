@@ -59,7 +59,7 @@ async function selfTest(receiver: string, options: Options, surroundings: Surrou
   const { createSender } = await import('#signals/delivery/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
-  const terminal = surroundings.terminal(options.json ?? false)
+  const terminal = surroundings.terminal
   if (options.json) terminal.json({ receiver, fit: isFit(findings), findings })
   else printFindings(findings, terminal)
   if (target.oldSecret === null)

@@ -55,7 +55,7 @@ export async function publishBook(
     privateStore: await openStore(privateUrl, s3),
     builtWith: { highwater: 'test', node: 'test', commit: null, lockfile_sha256: null },
     inputs: {},
-    effort: null,
+    effort: 'good',
     threads: options.threads ?? 2,
     progress: () => {},
     now: () => Date.parse(options.version ?? TINY_VERSION),
