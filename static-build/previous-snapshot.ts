@@ -1,6 +1,6 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
-import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'

@@ -7,9 +7,9 @@ import {
   type Manifest,
 } from '#core/contract/manifest.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
-import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
 import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'

@@ -1,8 +1,8 @@
 // A thread of the static build: gets canonical points, returns their files as bytes and their lines of the manifest.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
-import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 

@@ -1,8 +1,22 @@
-import type { Change, Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { toPercent } from '#core/contract/rounding.ts'
-import { compareSeries } from './compare-series.ts'
-import { compareTrades } from './compare-trades.ts'
-import type { FigureValue, Snapshot, StrategyData } from './snapshot.ts'
+import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import {
+  type Change,
+  type Changes,
+  MOST_LISTED,
+  type RestatedTrade,
+  type SeriesChanges,
+  type StrategyChanges,
+} from '#core/contract/payloads/changes.ts'
+import { decimalsOf, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
+import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import {
+  type FigureValue,
+  type Snapshot,
+  type StrategyData,
+  type TradeResult,
+  tradeResult,
+  wordAt,
+} from './snapshot.ts'
 
 /**
  * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;
@@ -75,3 +89,119 @@ const changesOf = (fields: readonly string[], before: Facts, after: Facts): Chan
 
 const toPublished = (value: unknown): FigureValue =>
   typeof value === 'number' ? toPercent(value) : typeof value === 'string' ? value : null
+
+/**
+ * What `after` adds to `before` and what it alters, at the precision that was published. Appended is what lies after
+ * the old end; a value that comes before the old beginning alters history too, because the equity begins there.
+ */
+export function compareSeries(before: Series, after: Series): SeriesChanges {
+  const restated: SeriesChanges['restated'] = []
+  let count = 0
+  const end = before.values.length === 0 ? dayOf(after, -1) : lastDay(before)
+  for (const day of daysUpTo(before, after, end)) {
+    const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
+    if (old === now) continue
+    count++
+    if (restated.length < MOST_LISTED) restated.push({ t: toIsoDate(day), old, new: now })
+  }
+  return { appended: appendedAfter(after, end), restated_count: count, restated }
+}
+
+/** The days of both series up to the old end, ascending: they step alike, so the earlier beginning gives the grid. */
+function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<EpochDay> {
+  if (before.values.length === 0) return
+  const first = after.values.length === 0 ? before.first : Math.min(before.first, after.first)
+  for (let day = first; day <= end; day += STEP_DAYS[before.period]) yield day
+}
+
+function publishedOn(series: Series, day: EpochDay): number | null {
+  const value = series.values[(day - series.first) / STEP_DAYS[series.period]]
+  return value === undefined ? null : toSignificant(value)
+}
+
+function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] {
+  const { length } = after.values
+  const known = Math.max(0, (end - after.first) / STEP_DAYS[after.period] + 1)
+  if (known >= length) return null
+  return { from: toIsoDate(dayOf(after, known)), to: toIsoDate(lastDay(after)), n: length - known }
+}
+
+/** A trade as it is published. */
+type PublishedTrade = {
+  readonly side: string
+  readonly entry_time: number
+  readonly exit_time: number
+  readonly entry_price: number
+  readonly exit_price: number
+  readonly return_pct: number
+  readonly result: TradeResult
+  readonly exit_reason: string
+}
+
+/**
+ * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it stands
+ * in the order; one that came or went before that alters history.
+ */
+export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
+  const closed = closedBy(before)
+  const [old, now] = [tradesByKey(before), tradesByKey(after)]
+  const restated: RestatedTrade[] = []
+  let appended = 0
+  for (const [key, trade] of now) {
+    const was = old.get(key)
+    if (was !== undefined) addIfChanged(restated, trade, differences(was, trade))
+    else if (trade.exit_time >= closed) appended++
+    else addIfChanged(restated, trade, [{ field: 'trade', old: null, new: trade }])
+  }
+  for (const [key, trade] of old) {
+    if (!now.has(key)) addIfChanged(restated, trade, [{ field: 'trade', old: trade, new: null }])
+  }
+  restated.sort((a, b) => a.exit_time - b.exit_time)
+  return { appended, restated_count: restated.length, restated: restated.slice(0, MOST_LISTED) }
+}
+
+/** The instant at which the published window of a strategy ends. */
+const closedBy = ({ window }: StrategyData): number =>
+  window.to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(window.to)! + 1) * DAY_MS
+
+/** Trades of the same side and times are told apart by their order. */
+function tradesByKey(strategy: StrategyData): Map<string, PublishedTrade> {
+  const byKey = new Map<string, PublishedTrade>()
+  for (let row = 0; row < strategy.trades.entry_time.length; row++) {
+    const trade = publishedTrade(strategy, row)
+    const key = `${trade.side} ${trade.entry_time} ${trade.exit_time}`
+    let twin = 0
+    while (byKey.has(`${key} ${twin}`)) twin++
+    byKey.set(`${key} ${twin}`, trade)
+  }
+  return byKey
+}
+
+function publishedTrade({ trades, tick_size }: StrategyData, row: number): PublishedTrade {
+  const decimals = decimalsOf(tick_size)
+  return {
+    side: wordAt(trades.side, row),
+    entry_time: trades.entry_time[row]!,
+    exit_time: trades.exit_time[row]!,
+    entry_price: toPrice(trades.entry_price[row]!, decimals),
+    exit_price: toPrice(trades.exit_price[row]!, decimals),
+    return_pct: toPercent(100 * trades.notional_return[row]!),
+    result: tradeResult(trades.account_return[row]!),
+    exit_reason: wordAt(trades.exit_reason, row),
+  }
+}
+
+const COMPARED = ['entry_price', 'exit_price', 'return_pct', 'result', 'exit_reason'] as const
+
+const differences = (old: PublishedTrade, now: PublishedTrade): Change[] =>
+  COMPARED.filter(field => old[field] !== now[field]).map(field => ({
+    field,
+    old: old[field],
+    new: now[field],
+  }))
+
+function addIfChanged(restated: RestatedTrade[], trade: PublishedTrade, changes: Change[]): void {
+  if (changes.length === 0) return
+  const { side, entry_time, exit_time } = trade
+  restated.push({ side, entry_time, exit_time, changes })
+}

@@ -1,9 +1,10 @@
-// The dataset in memory: everything that the resources are functions of.
 import type { TvStatus, VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import type { ExitReason } from '#core/replay/trade.ts'
+
+// The dataset in memory: everything that the resources are functions of.
 
 /** Raised whenever the bytes change shape. Readers accept this one and the one before it. */
 export const SNAPSHOT_FORMAT = 1
@@ -108,3 +109,10 @@ export type Snapshot = {
 /** The strategy of an id, or null. */
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies.find(strategy => strategy.id === id) ?? null
+
+/** What a trade did to the equity, as it is published. */
+export type TradeResult = 'win' | 'loss' | 'breakeven'
+
+/** By the account, like the win rate: where the leverage is unknown, prices alone may miss a cost and the sign. */
+export const tradeResult = (accountReturn: number): TradeResult =>
+  accountReturn > 0 ? 'win' : accountReturn < 0 ? 'loss' : 'breakeven'

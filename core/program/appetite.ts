@@ -1,9 +1,8 @@
+import type { ProgramData, TierRule } from './program.ts'
+import { barsPerDay, pausedBars } from './program-window.ts'
+
 // What a rule wants, apart from the money: which fraction of its cash a tier would spend at each bar. It depends on the
 // closes and the pauses alone, neither on the cadence nor on the equity, so one answer serves every simulation.
-import type { Outlook } from './outlook.ts'
-import type { TierRule } from './program.ts'
-import { dipAppetite } from './rules/dips.ts'
-import { mayerAppetite } from './rules/mayer.ts'
 
 export type Appetite = {
   /** Whether the rule buys on contribution bars alone, or on whatever bar it likes. */
@@ -30,4 +29,119 @@ const allOf = ({ closes, first }: Outlook): Float64Array => new Float64Array(clo
 function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array {
   for (let bar = 0; bar < fraction.length; bar++) if (paused[bar] === 1) fraction[bar] = 0
   return fraction
+}
+
+/** What a rule may look at. */
+export type Outlook = {
+  /** The warm-up and what has happened of the window. */
+  readonly closes: Float64Array
+  /** Index of the first bar of the window in `closes`. */
+  readonly first: number
+  readonly bars_per_day: number
+  /** For each bar of the window: 1 where nothing is bought. */
+  readonly paused: Uint8Array
+}
+
+export const outlookOf = ({ plan, bars, first }: ProgramData): Outlook => ({
+  closes: bars.c,
+  first,
+  bars_per_day: barsPerDay(bars.timeframeMs),
+  paused: pausedBars(plan.paused, bars, first),
+})
+
+type MayerRule = Extract<TierRule, { kind: 'mayer' }>
+
+/**
+ * The appetite by the Mayer multiple: the close over the mean of the last `mean_days` days of closes, the bar's own among
+ * them. The first band that the multiple lies strictly below decides; above all of them, and where the bars are too few
+ * for a mean, the answer is 0.
+ *
+ * Source: the ratio of the price to its 200-day moving average that Trace Mayer proposed for bitcoin.
+ */
+export function mayerAppetite(rule: MayerRule, { closes, first, bars_per_day }: Outlook): Float64Array {
+  const means = trailingMean(closes, rule.mean_days * bars_per_day)
+  const fraction = new Float64Array(closes.length - first)
+  for (let bar = 0; bar < fraction.length; bar++) {
+    fraction[bar] = spendAt(rule, closes[first + bar]! / means[first + bar]!)
+  }
+  return fraction
+}
+
+/** A multiple that is NaN, because there is no mean, lies below no band. */
+function spendAt({ bands }: MayerRule, multiple: number): number {
+  for (let i = 0; i < bands.length; i++) if (multiple < bands[i]!.below) return bands[i]!.spend
+  return 0
+}
+
+/**
+ * Mean of the last `length` values, the one at the index itself among them; NaN where there are fewer.
+ *
+ * A running sum, O(n) for any length. The error of each addition is kept beside the sum (Neumaier's compensation), because
+ * a plain running sum drifts away from its window: after years of bars the mean of equal prices would not be that price,
+ * and a multiple of exactly 1 would fall on a random side of its band.
+ *
+ * @param length at least 1
+ */
+export function trailingMean(values: Float64Array, length: number): Float64Array {
+  const means = new Float64Array(values.length).fill(Number.NaN)
+  const sum: CompensatedSum = { value: 0, lost: 0 }
+  for (let i = 0; i < values.length; i++) {
+    add(sum, values[i]!)
+    if (i >= length) add(sum, -values[i - length]!)
+    if (i >= length - 1) means[i] = (sum.value + sum.lost) / length
+  }
+  return means
+}
+
+type CompensatedSum = { value: number; lost: number }
+
+/** The larger of the two addends keeps all its digits, so the digits that the smaller one lost can be recovered exactly. */
+function add(sum: CompensatedSum, addend: number): void {
+  const next = sum.value + addend
+  sum.lost += Math.abs(sum.value) >= Math.abs(addend) ? sum.value - next + addend : addend - next + sum.value
+  sum.value = next
+}
+
+type DipRule = Extract<TierRule, { kind: 'dips' }>
+
+/**
+ * The appetite for falls: what the deepest step spends that a close touches for the first time since the last new high.
+ *
+ * The high is the highest close so far, known from the first warm-up bar. A step `d` is touched by a close at or below
+ * `high x (1 - d)`. Depths ascend, so a close that touches a step touches all shallower ones as well, and how many are
+ * touched is all that has to be remembered. It is 0 when the window begins, and again at every close above the high.
+ *
+ * In a pause the high moves on, and a new one arms the steps, but no step counts as touched: the first bar after it is
+ * looked at as any other.
+ */
+export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): Float64Array {
+  const fraction = new Float64Array(closes.length - first)
+  let high = highest(closes, first)
+  let touched = 0
+  for (let bar = 0; bar < fraction.length; bar++) {
+    const close = closes[first + bar]!
+    if (close > high) {
+      high = close
+      touched = 0
+    }
+    const reached = stepsReached(rule, close, high)
+    if (paused[bar] === 1 || reached <= touched) continue
+    fraction[bar] = rule.steps[reached - 1]!.spend
+    touched = reached
+  }
+  return fraction
+}
+
+/** The highest of the first `count` values; 0, below every price, where there are none. */
+function highest(values: Float64Array, count: number): number {
+  let high = 0
+  for (let i = 0; i < count; i++) if (values[i]! > high) high = values[i]!
+  return high
+}
+
+/** How many steps lie at or above the close. Told by the price of the step: 1 - 80 / 100 is a little less than 0.2. */
+function stepsReached({ steps }: DipRule, close: number, high: number): number {
+  let reached = 0
+  while (reached < steps.length && close <= high * (1 - steps[reached]!.drawdown)) reached++
+  return reached
 }

@@ -1,7 +1,7 @@
+import { quantile } from '#core/figures/quantile.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import { costFraction, type ProgramData } from './program.ts'
-import { runTier } from './run-tier.ts'
-import { averageCost, termsOf } from './simulate.ts'
+import { averageCost, type Deployment, runTier, termsOf } from './simulate.ts'
 
 export const BENCHMARK_NAMES = ['dca', 'vwap', 'lump_sum', 'hodl'] as const
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
@@ -43,4 +43,23 @@ function vwap({ h, l, c, v }: Bars, first: number): number {
     volume += v[i]!
   }
   return paid / volume
+}
+
+/**
+ * The fraction of the dollars that were spent at closes at or below the 25th percentile (type 7) of the closes that have
+ * happened in the window; null until something is spent. Who spends the same on every bar has about 0.25. O(n log n).
+ */
+export function cheapestQuartileShare(
+  { bars, first }: ProgramData,
+  deployments: readonly Deployment[],
+): number | null {
+  if (deployments.length === 0) return null
+  const closes = bars.c.subarray(first)
+  const cheap = quantile(closes.toSorted(), 0.25)
+  let [spent, spentCheaply] = [0, 0]
+  for (const { bar, spend } of deployments) {
+    spent += spend
+    if (closes[bar]! <= cheap) spentCheaply += spend
+  }
+  return spentCheaply / spent
 }

@@ -1,6 +1,6 @@
 import { toEpochDay } from '#core/calendar.ts'
-import { isPausedOn } from './paused.ts'
 import type { ProgramData } from './program.ts'
+import { isPausedOn } from './program-window.ts'
 
 export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'complete'] as const
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number]

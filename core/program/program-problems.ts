@@ -1,7 +1,7 @@
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { type Bars, describeInstant, endOfBars } from '#core/replay/bars.ts'
 import type { ProgramPlan } from './program.ts'
-import { type Range, windowRange } from './window-range.ts'
+import { type Range, windowRange } from './program-window.ts'
 
 /** How far the weights may be from 1 together: room for the rounding of decimals, not for a mistake. */
 export const WEIGHT_TOLERANCE = 1e-9

@@ -1,7 +1,6 @@
 import { assertFunding, type Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
-import { describePlainJsonFault } from './plain-json.ts'
-import { type EngineState, startState } from './state.ts'
+import { describePlainJsonFault, type EngineState, startState } from './state.ts'
 import type { Bar, Strategy } from './strategy.ts'
 import { assertCosts, type Costs, commissionRate, slippagePrice } from './trade.ts'
 

@@ -1,11 +1,9 @@
-import { checkBar } from './check-bar.ts'
-import { decide } from './decide.ts'
+import { describeInstant, type Funding, lastAtOrBefore } from './bars.ts'
 import type { Engine, Turn } from './engine.ts'
-import type { StepEvent } from './events.ts'
-import { fillOrders, fillStop, markClose } from './fills.ts'
-import { chargeFunding } from './funding.ts'
-import type { EngineState } from './state.ts'
-import type { Bar } from './strategy.ts'
+import type { OrderedExit, StepEvent } from './events.ts'
+import { type EngineState, type EntryOrder, type OpenPosition, openTrade } from './state.ts'
+import type { Bar, Decision, Position, Side } from './strategy.ts'
+import { type ExitReason, signOf, type Trade } from './trade.ts'
 
 /**
  * One step of the engine over one closed bar: the same for the nightly replay and for the live runner. It
@@ -41,4 +39,234 @@ function remember<State>({ state, bar }: Turn<State>): void {
   state.last_close = bar.c
   state.last_t = bar.t
   state.bars += 1
+}
+
+/**
+ * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible:
+ * `0 < l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because a bar that is skipped
+ * moves every decision after it. A gap is legal: it is time without bars.
+ */
+export function checkBar<State>(turn: Turn<State>): void {
+  const { engine, state, bar } = turn
+  const { t, o, h, l, c } = bar
+  if (state.bars > 0 && !(t > state.last_t)) {
+    refuse(turn, `must be later than the last bar, ${describeInstant(state.last_t)}: sort the bars`)
+  }
+  if (t % engine.strategy.timeframeMs !== 0) {
+    refuse(turn, `must open on a multiple of the timeframe, ${engine.strategy.timeframeMs} ms: mend the bars`)
+  }
+  if (!(l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY)) {
+    refuse(
+      turn,
+      `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: mend the bars`,
+    )
+  }
+}
+
+function refuse<State>({ engine, bar }: Turn<State>, why: string): never {
+  throw new Error(`strategy ${engine.strategy.id}: the bar at ${describeInstant(bar.t)} ${why}`)
+}
+
+/**
+ * Step 1: charges every funding event after the last bar's open, up to and including this bar's, to the
+ * position carried in. So an event at T hits exactly the positions with `entry_time < T <= exit_time`, on the
+ * grid, off it and in a gap alike.
+ *
+ * The charge is quantity x the last close known at T x rate, paid by a long where the rate is positive. For
+ * an event inside the last bar (off the grid) that is the close before it: at T the last bar had not closed
+ * yet.
+ */
+export function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
+  const { funding } = engine
+  if (funding === null || state.open === null) return
+  const signedQty = signOf(state.open.position.side) * state.open.qty
+  const lastClosesAt = state.last_t + engine.strategy.timeframeMs
+  let i = firstAfter(engine, funding, state.last_t)
+  for (; i < funding.t.length && funding.t[i]! <= bar.t; i++) {
+    const known = funding.t[i]! >= lastClosesAt ? state.last_close : state.prior_close
+    state.cash -= signedQty * known * funding.rate[i]!
+  }
+  engine.fundingCursor = i
+}
+
+// Bars come in order, so the next event is where the cursor stands. A state from elsewhere (a checkpoint, a
+// second replay with the same engine) may find it too far ahead; then the search starts anew.
+function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): number {
+  let i = engine.fundingCursor
+  if (i > 0 && t[i - 1]! > ms) i = lastAtOrBefore(t, ms) + 1
+  while (i < t.length && t[i]! <= ms) i++
+  return i
+}
+
+/** Step 2: the orders of the last close fill at this bar's open, the exit before the entry. */
+export function fillOrders<State>(turn: Turn<State>): void {
+  const { state, bar } = turn
+  const { open, exit_order, entry_order } = state
+  state.exit_order = null
+  state.entry_order = null
+  if (exit_order !== null && open !== null) closePosition(turn, open, bar.o, exit_order)
+  if (entry_order !== null && !state.dead) openPosition(turn, entry_order)
+}
+
+/**
+ * Step 3: the protective stop, on the entry bar too. A bar that opens at or beyond the stop fills at the
+ * open, one that only touches it fills at the stop.
+ */
+export function fillStop<State>(turn: Turn<State>): void {
+  const { open } = turn.state
+  if (open === null) return
+  const price = stopPrice(open.position, turn.bar)
+  if (price !== null) closePosition(turn, open, price, 'stop')
+}
+
+/** Step 4: equity at the close. At 0 or below the position is liquidated there. */
+export function markClose<State>(turn: Turn<State>): void {
+  const { state, bar } = turn
+  const { open } = state
+  state.equity = state.cash
+  if (open === null) return
+  state.equity += signOf(open.position.side) * open.qty * (bar.c - open.position.entry_price)
+  if (state.equity <= 0) closePosition(turn, open, bar.c, 'liquidation')
+}
+
+function stopPrice({ side, stop }: Position, bar: Bar): number | null {
+  const openedBeyond = side === 'long' ? bar.o <= stop : bar.o >= stop
+  if (openedBeyond) return bar.o
+  const touched = side === 'long' ? bar.l <= stop : bar.h >= stop
+  return touched ? stop : null
+}
+
+function openPosition<State>(turn: Turn<State>, { side, stop, qty }: EntryOrder): void {
+  const { engine, state, bar, events } = turn
+  const price = slipped(turn, bar.o, signOf(side))
+  const leverage = (qty * price) / state.cash
+  const position = { side, entry_time: bar.t, entry_price: price, stop }
+  const open = { position, qty, equity_at_entry: state.cash, leverage }
+  state.open = open
+  state.cash -= qty * price * engine.feeRate
+  events.push({ kind: 'opened', t: bar.t, act: side, price, stop, leverage })
+  if (state.cash <= 0) closePosition(turn, open, bar.o, 'liquidation')
+}
+
+// With the position gone, cash is the whole equity. Where nothing is left of it the account is liquidated,
+// whatever the reason of the exit: it cannot lose more than it has.
+function closePosition<State>(
+  turn: Turn<State>,
+  open: OpenPosition,
+  marketPrice: number,
+  reason: ExitReason,
+): void {
+  const { engine, state, bar, events } = turn
+  const sign = signOf(open.position.side)
+  const price = slipped(turn, marketPrice, sign === 1 ? -1 : 1)
+  state.open = null
+  state.trades_closed += 1
+  state.cash += sign * open.qty * (price - open.position.entry_price) - open.qty * price * engine.feeRate
+  const ruined = reason === 'liquidation' || state.cash <= 0
+  if (ruined) endAccount(state)
+  const trade: Trade = {
+    ...openTrade(open),
+    exit_time: bar.t,
+    exit_price: price,
+    exit_reason: ruined ? 'liquidation' : reason,
+    account_return: ruined ? -1 : (state.cash - open.equity_at_entry) / open.equity_at_entry,
+  }
+  events.push({ kind: 'closed', t: bar.t, trade })
+}
+
+function endAccount<State>(state: EngineState<State>): void {
+  state.cash = 0
+  state.equity = 0
+  state.dead = true
+}
+
+// The market price, moved by the slippage against the account: up for a buyer (+1), down for a seller (-1).
+function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direction: 1 | -1): number {
+  const price = marketPrice + direction * engine.slippage
+  if (price > 0) return price
+  throw new Error(
+    `strategy ${engine.strategy.id}: at the bar of ${describeInstant(bar.t)} the slippage of ` +
+      `${engine.slippage} turns the market price ${marketPrice} into a fill at ${price}, which must be ` +
+      'above 0: mend tick_size or slippage_ticks',
+  )
+}
+
+/**
+ * Step 5: asks the strategy, and turns its decision into orders for the next open. Decisions of the warm-up
+ * and before `ordersFromMs` are checked, and not taken. A decision for what is already so is ignored and
+ * counted.
+ */
+export function decide<State>(turn: Turn<State>): void {
+  const { engine, state, bar } = turn
+  const { strategy } = engine
+  const position = state.open === null ? null : state.open.position
+  const decision = strategy.onBar(state.strategy, bar, position)
+  if (decision === null) return
+  checkDecision(strategy.id, bar, decision)
+  if (state.bars < strategy.warmupBars || bar.t + strategy.timeframeMs < engine.ordersFromMs) return
+  takeDecision(turn, decision, position)
+}
+
+type Act = Exclude<Decision, null>
+
+// A module is checked by a compiler only where its author runs one, so its words are checked here.
+function checkDecision(id: string, bar: Bar, decision: Act): void {
+  const fault = describeFault(bar, decision)
+  if (fault === null) return
+  const given = JSON.stringify(decision)
+  throw new Error(`strategy ${id}: at the bar of ${describeInstant(bar.t)} it decided ${given}: ${fault}`)
+}
+
+function describeFault(bar: Bar, decision: Act): string | null {
+  switch (decision?.act) {
+    case 'long':
+    case 'short':
+      return describeStopFault(bar, decision.act, decision.stop)
+    case 'flat':
+      if (decision.why === 'signal' || decision.why === 'time') return null
+      return '`why` of a flat must be signal or time'
+    default:
+      return 'a decision must be null, or have `act` long, short or flat'
+  }
+}
+
+function describeStopFault(bar: Bar, side: Side, stop: number): string | null {
+  if (Number.isFinite(stop) && stop > 0 && signOf(side) * (bar.c - stop) > 0) return null
+  const expected = side === 'long' ? 'above 0 and below' : 'above'
+  return `the stop of a ${side} must be ${expected} the close ${bar.c}, it is ${stop}`
+}
+
+function takeDecision<State>(turn: Turn<State>, decision: Act, position: Position | null): void {
+  const held = position === null ? 'flat' : position.side
+  if (decision.act === held) ignore(turn, held)
+  else {
+    if (position !== null) orderExit(turn, position, decision.act === 'flat' ? decision.why : 'signal')
+    if (decision.act !== 'flat') orderEntry(turn, decision.act, decision.stop)
+  }
+}
+
+function ignore<State>({ state, bar, events }: Turn<State>, act: Side | 'flat'): void {
+  state.decisions_ignored += 1
+  events.push({ kind: 'ignored', t: bar.t, act })
+}
+
+function orderExit<State>({ state, bar, events }: Turn<State>, { stop }: Position, why: OrderedExit): void {
+  state.exit_order = why
+  events.push({ kind: 'ordered', t: bar.t, act: 'flat', why, price: bar.c, stop })
+}
+
+// Sized so that the way from this close to the stop costs `baseRisk` of the equity at this close. The cap is
+// judged here, at the decision; an entry over it is refused and never shrunk, because a smaller one would
+// break the published identity, leverage = risk / stop distance.
+function orderEntry<State>({ engine, state, bar, events }: Turn<State>, side: Side, stop: number): void {
+  const { baseRisk } = engine.strategy
+  const distance = signOf(side) * (bar.c - stop)
+  const terms = { t: bar.t, act: side, price: bar.c, stop, leverage: (baseRisk * bar.c) / distance }
+  if (terms.leverage > engine.costs.max_leverage) {
+    state.entries_refused += 1
+    events.push({ kind: 'refused', ...terms })
+  } else {
+    state.entry_order = { side, stop, qty: (state.equity * baseRisk) / distance }
+    events.push({ kind: 'ordered', ...terms })
+  }
 }

@@ -1,12 +1,12 @@
 // Orders to publish four days of one strategy: the smallest build there is.
-import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
+import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { inLanes } from '#static-build/in-lanes.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { writePoint } from '#static-build/write-point.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
-import type { MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { handSnapshot } from '../support/books/hand-snapshot.ts'
+import type { MemoryStores } from '../support/books/publish-in-memory.ts'
 
 /** A version before `HAND_VERSION`. */
 export const BEFORE = '2024-05-31T00:15:00Z'

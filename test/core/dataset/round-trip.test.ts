@@ -1,9 +1,8 @@
 // The dataset as bytes: nothing is lost on the way there and back, and nothing is copied on the way back.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeSnapshot } from '#core/dataset/decode-snapshot.ts'
-import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import { anySnapshot } from '../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { appetite } from '#core/program/appetite.ts'
+import { appetite, dipAppetite, trailingMean } from '#core/program/appetite.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
-import { dipAppetite } from '#core/program/rules/dips.ts'
 import { simulate } from '#core/program/simulate.ts'
-import { trailingMean } from '#core/program/trailing-mean.ts'
 import { ALWAYS, barsOf, DIPS, MAYER, planOf } from './programs.ts'
 
 type DipRule = Extract<typeof DIPS, { kind: 'dips' }>

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
-import { checkCheckpoints, checkDeterminism, checkPrefixes } from '#core/replay/invariance.ts'
+import {
+  checkCheckpoints,
+  checkDeterminism,
+  checkPrefixes,
+  findStartAgreement,
+} from '#core/replay/invariance.ts'
 import type { ReplayInput } from '#core/replay/replay.ts'
-import { findStartAgreement } from '#core/replay/start-agreement.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { HOUR_MS, handBars, handFunding, scripted, slot, still } from './hand.ts'
 import { realBars } from './real-bars.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { record } from '#core/replay/recording.ts'
+import { record } from '#core/replay/invariance.ts'
 import { replay } from '#core/replay/replay.ts'
 import { FREE, handBars, type Ohlc, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { realBars } from '../../core/replay/real-bars.ts'

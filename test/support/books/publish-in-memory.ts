@@ -2,16 +2,17 @@
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { encodeSnapshot } from '#core/dataset/encode-snapshot.ts'
 import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
 import { isResource } from '#core/dataset/resources/resources.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { saveSnapshot } from '#static-build/save-snapshot.ts'
 import { writePoint } from '#static-build/write-point.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { pointAt } from '../history/point-to.ts'
 
 export type MemoryStores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }
 
@@ -21,8 +22,6 @@ export const createMemoryStores = (): MemoryStores => ({
 })
 
 const HEADERS = { content_type: 'application/json' }
-
-import { pointAt } from '../history/point-to.ts'
 
 /** Publishes a snapshot as a version; `change` may falsify its manifest on the way. */
 export async function publishInMemory(

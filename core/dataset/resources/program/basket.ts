@@ -3,8 +3,7 @@ import type { SimulationInput } from '#core/contract/payloads/program-simulation
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { deploymentState } from '#core/program/deployment-state.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import type { Holding } from '#core/program/run-tier.ts'
-import { averageCost, type Simulation, simulate } from '#core/program/simulate.ts'
+import { averageCost, type Holding, type Simulation, simulate } from '#core/program/simulate.ts'
 import { published } from './comparison.ts'
 import { asOf, pctDeployed, recordHead } from './record-parts.ts'
 

@@ -2,8 +2,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { ProgramDeploy } from '#core/contract/payloads/program-deploys.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import type { Deployment } from '#core/program/run-tier.ts'
-import { simulate } from '#core/program/simulate.ts'
+import { type Deployment, simulate } from '#core/program/simulate.ts'
 import { recordHead } from './record-parts.ts'
 
 /**

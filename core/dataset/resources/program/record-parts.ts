@@ -2,10 +2,9 @@
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { PROGRAM_SCHEMA_VERSION } from '#core/contract/payloads/program-field.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
-import { cheapestQuartileShare } from '#core/program/cheapest-quartile.ts'
+import { cheapestQuartileShare } from '#core/program/benchmarks.ts'
 import type { ProgramData, ProgramPlan, Rolling } from '#core/program/program.ts'
-import type { Holding } from '#core/program/run-tier.ts'
-import type { Simulation } from '#core/program/simulate.ts'
+import type { Holding, Simulation } from '#core/program/simulate.ts'
 import { endOfBars } from '#core/replay/bars.ts'
 
 export const recordHead = ({ alias }: ProgramPlan) => ({ schema_version: PROGRAM_SCHEMA_VERSION, alias })

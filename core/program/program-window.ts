@@ -1,0 +1,55 @@
+import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
+import { type Bars, lastAtOrBefore } from '#core/replay/bars.ts'
+import type { ProgramPlan } from './program.ts'
+
+/** Bars as indices: the first, and the one after the last. */
+export type Range = { readonly from: number; readonly to: number }
+
+/** The bars that open inside the window; an empty range at the end of the bars as long as it has not begun. */
+export const windowRange = ({ from, to }: ProgramPlan['window'], { t }: Bars): Range => ({
+  from: countBefore(t, from * DAY_MS),
+  to: countBefore(t, (to + 1) * DAY_MS),
+})
+
+/** How many of the ascending times lie strictly before the instant; times are whole milliseconds. */
+const countBefore = (times: Float64Array, ms: number): number => lastAtOrBefore(times, ms - 1) + 1
+
+/** How many days of bars a program keeps from before its window: the Mayer multiple asks for that many. */
+export const WARM_UP_DAYS = 200
+
+/** Bars of a day; whole for every timeframe that divides the day. */
+export const barsPerDay = (timeframeMs: number): number => DAY_MS / timeframeMs
+
+/**
+ * How many bars the window has from its first day to its last, both inclusive, happened or not. It is known from the first
+ * day on, so no contribution ever changes when a new bar arrives.
+ */
+export const plannedBars = ({ from, to }: ProgramPlan['window'], timeframeMs: number): number =>
+  (to - from + 1) * barsPerDay(timeframeMs)
+
+/** How many bars before a window its rules look at: 200 days of them, or more where a mean is longer than that. */
+export function warmUpBars({ tiers }: ProgramPlan, timeframeMs: number): number {
+  const meanDays = tiers.map(({ rule }) => (rule.kind === 'mayer' ? rule.mean_days : 0))
+  return Math.max(WARM_UP_DAYS, ...meanDays) * barsPerDay(timeframeMs)
+}
+
+/**
+ * The number of contributions, `ceil(planned bars / cadence)`: one at bar 0 and at each multiple of the cadence that the
+ * window still holds. A cadence longer than the window leaves the one at bar 0.
+ */
+export const contributionCount = (planned: number, cadenceBars: number): number =>
+  Math.ceil(planned / cadenceBars)
+
+type Spans = ProgramPlan['paused']
+
+/** Whether the operator has paused the program on this day; a bar belongs to the UTC day of its open. */
+export const isPausedOn = (spans: Spans, day: EpochDay): boolean =>
+  spans.some(({ from, to }) => from <= day && (to === null || day <= to))
+
+/** For each bar from `first` on: 1 where the program is paused, 0 elsewhere. */
+export function pausedBars(spans: Spans, { t }: Bars, first: number): Uint8Array {
+  const paused = new Uint8Array(t.length - first)
+  if (spans.length === 0) return paused
+  for (let i = 0; i < paused.length; i++) paused[i] = isPausedOn(spans, toEpochDay(t[first + i]!)) ? 1 : 0
+  return paused
+}
