@@ -134,7 +134,7 @@ const HISTORY = 12
 const FIRST_SLOT = 0
 
 const RULE = (id: string) => `
-const strategy = {
+export const strategy = {
   id: '${id}',
   version: '1',
   timeframeMs: 14_400_000,
