@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { createBarReader } from '#pipeline/book/bar-lines.ts'
 import type { BarsFile, BarsKey } from '#pipeline/book/book.ts'
+import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Feed, Pause } from '#signals/live/feeds/feed.ts'
 import { fileFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed } from '#signals/live/feeds/poll-feed.ts'

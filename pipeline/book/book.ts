@@ -3,8 +3,7 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
-import type { Place } from './locate.ts'
-import type { Problem } from './problem.ts'
+import type { Place, Problem } from './problem.ts'
 import type { Timeframe } from './timeframe.ts'
 
 /** An operator's book, read and sound: what a build computes from. */

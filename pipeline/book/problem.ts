@@ -1,3 +1,6 @@
+/** A place in a text, both from 1. */
+export type Place = { readonly line: number; readonly column: number }
+
 /** Something wrong in the book: where, and a sentence that says what was expected and what came. */
 export type Problem = {
   /** Path inside the book, with forward slashes. */

@@ -3,10 +3,10 @@ import { parseIsoDate, toEpochDay } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { TV_STATUSES } from '#core/contract/payloads/strategy.ts'
 import { INSTRUMENT_FORM, INSTRUMENT_PATTERN } from './catalogue.ts'
+import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { got } from './field.ts'
-import { EARLIEST_MS, LATEST_MS } from './moment.ts'
 import type { Timeframe } from './timeframe.ts'
-import { mapSchema } from './yaml-fields.ts'
+import { mapSchema } from './yaml.ts'
 
 // The fields of `program.yaml`. `expected` is the text of the message when a value is refused.
 

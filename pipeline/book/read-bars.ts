@@ -1,15 +1,12 @@
 import type { Bar } from '#core/replay/strategy.ts'
 import type { BarsFile, Gap } from './book.ts'
-import { createColumn } from './column.ts'
-import { parseDecimal } from './decimal.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
 import { got } from './field.ts'
-import type { Columns } from './header.ts'
-import { explainMoment, explainOrder, parseMoment, spellMoment } from './moment.ts'
 import type { Reading } from './reading.ts'
-import { readTable } from './table.ts'
+import { type Columns, explainHeader, explainLength, type Header, readTable, toHeader } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 
-export const BAR_COLUMNS: Columns = {
+const BAR_COLUMNS: Columns = {
   required: ['t', 'o', 'h', 'l', 'c', 'v'],
   optional: [],
   needsOptional: false,
@@ -23,7 +20,7 @@ export const BAR_COLUMNS: Columns = {
  */
 export async function readBars(reading: Reading, path: string, timeframe: Timeframe): Promise<BarsFile> {
   const timeframeMs = TIMEFRAME_MS[timeframe]
-  const columns = createBarColumns()
+  const columns: BarColumns = { t: [], o: [], h: [], l: [], c: [], v: [] }
   const gaps: Gap[] = []
   let before = Number.NaN // no order and no gap before the first row: every comparison with NaN is false
 
@@ -31,7 +28,8 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
     const bar = toBar(fields)
     if (isSound(bar, before, timeframeMs)) {
       if (bar.t - before > timeframeMs) gaps.push(gapBetween(before, bar.t, timeframeMs))
-      columns.push(bar, fields[VOLUME] !== '')
+      const row = fields[VOLUME] === '' ? { ...bar, v: Number.NaN } : bar
+      for (const name of COLUMNS) columns[name].push(row[name])
     } else {
       for (const message of explainBar(fields, bar, before, timeframe)) {
         reading.problems.add({ file: path, row, message })
@@ -39,13 +37,25 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
     }
     if (!Number.isNaN(bar.t)) before = bar.t
   })
-  return { path, timeframe, bars: { timeframeMs, ...columns.toShared() }, gaps }
+  const { t, o, h, l, c, v } = columns
+  const bars = {
+    t: toShared(t),
+    o: toShared(o),
+    h: toShared(h),
+    l: toShared(l),
+    c: toShared(c),
+    v: toShared(v),
+  }
+  return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
+
+const COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
+type BarColumns = Readonly<Record<(typeof COLUMNS)[number], number[]>>
 
 const VOLUME = 5
 
 /** What is no number is NaN; a blank volume counts as 0 until it is stored. */
-export function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
+function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
   return {
     t: parseMoment(t),
     o: parseDecimal(o),
@@ -56,18 +66,13 @@ export function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly
   }
 }
 
-export function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
+function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
   const isInTime = t % timeframeMs === 0 && !(t <= before)
   return isInTime && l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
 }
 
 /** Why `isSound` says no: at least one sentence. */
-export function explainBar(
-  fields: readonly string[],
-  bar: Bar,
-  before: number,
-  timeframe: Timeframe,
-): string[] {
+function explainBar(fields: readonly string[], bar: Bar, before: number, timeframe: Timeframe): string[] {
   const prices = PRICES.filter(([name]) => !(bar[name] > 0))
   return [
     ...explainTime(fields[0] ?? '', bar.t, before, timeframe),
@@ -107,31 +112,32 @@ const gapBetween = (before: number, after: number, timeframeMs: number): Gap => 
   bars_missing: (after - before) / timeframeMs - 1,
 })
 
-function createBarColumns() {
-  const columns = {
-    t: createColumn(),
-    o: createColumn(),
-    h: createColumn(),
-    l: createColumn(),
-    c: createColumn(),
-    v: createColumn(),
+/** What a line of a table of bars is; `why` is a sentence. */
+type BarLine =
+  | { readonly kind: 'header' }
+  | { readonly kind: 'bar'; readonly bar: Bar }
+  | { readonly kind: 'fault'; readonly why: string }
+
+/**
+ * Reads a table of bars line by line as it grows, by the rules of `readBars`: the first line is the header. The order of
+ * the rows is left to the caller, who knows what came before.
+ */
+export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
+  let header: Header | null = null
+  return line => {
+    if (header !== null) return readRow(line, header, timeframe)
+    header = toHeader(line.split(','), BAR_COLUMNS)
+    return header === null ? { kind: 'fault', why: explainHeader(line, BAR_COLUMNS) } : { kind: 'header' }
   }
-  return {
-    push({ t, o, h, l, c, v }: Bar, hasVolume: boolean) {
-      columns.t.push(t)
-      columns.o.push(o)
-      columns.h.push(h)
-      columns.l.push(l)
-      columns.c.push(c)
-      columns.v.push(hasVolume ? v : Number.NaN)
-    },
-    toShared: () => ({
-      t: columns.t.toShared(),
-      o: columns.o.toShared(),
-      h: columns.h.toShared(),
-      l: columns.l.toShared(),
-      c: columns.c.toShared(),
-      v: columns.v.toShared(),
-    }),
+}
+
+function readRow(line: string, header: Header, timeframe: Timeframe): BarLine {
+  const cells = line.split(',')
+  if (cells.length !== header.names.length) return { kind: 'fault', why: explainLength(line, cells, header) }
+  const fields = header.arrange(cells)
+  const bar = toBar(fields)
+  if (isSound(bar, Number.NaN, TIMEFRAME_MS[timeframe])) {
+    return { kind: 'bar', bar: fields.at(-1) === '' ? { ...bar, v: Number.NaN } : bar }
   }
+  return { kind: 'fault', why: explainBar(fields, bar, Number.NaN, timeframe).join('; ') }
 }

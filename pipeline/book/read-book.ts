@@ -1,15 +1,18 @@
 import { resolve } from 'node:path'
+import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { lastDay } from '#core/figures/series.ts'
+import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { Book, SoundParts, Source, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
-import { type Folder, listFolder } from './folder.ts'
-import { explainInception } from './inception.ts'
+import { hint } from './field.ts'
+import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
 import { BookError, createProblemList, type Problem } from './problem.ts'
-import { type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
+import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
 import { barsKeyOf, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
-import { readProgram } from './read-program.ts'
+import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
 import type { Reading } from './reading.ts'
-import { strays } from './strays.ts'
+import { TIMEFRAMES } from './timeframe.ts'
 
 export type ReadOptions = {
   /** Told the path of each file before it is read: a large book takes a while. */
@@ -92,3 +95,87 @@ const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[]
       file: `funding/${instrument}.csv`,
       message: `expected the funding of ${instrument}, got no such file: its positions neither pay nor receive any`,
     }))
+
+/**
+ * Why the series of a strategy cannot begin on its inception, or null where it can: on a day that its bars cover from
+ * midnight on, or that its returns report. Null too where the bars are not known.
+ */
+function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): string | null {
+  const { inception } = entry
+  const covered = coveredDays(entry, bars)
+  if (inception === null || covered === null) return null
+  const { first, last, path } = covered
+  if (inception >= first && inception <= last) return null
+  const days = first <= last ? `${toIsoDate(first)} to ${toIsoDate(last)}` : 'of which there is none'
+  return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(inception)}`
+}
+
+type Covered = { readonly first: EpochDay; readonly last: EpochDay; readonly path: string }
+
+function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']): Covered | null {
+  if (source.kind === 'returns')
+    return { first: source.daily.first, last: lastDay(source.daily), path: `returns/${id}.csv` }
+  const file = key === null ? undefined : bars.get(key)
+  if (file === undefined) return null
+  return { first: firstCompleteDay(file.bars), last: toEpochDay(file.bars.t.at(-1)!), path: file.path }
+}
+
+/** Files in the root that belong to an editor or to the operator's own tools. */
+const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']
+
+/** What the catalogue speaks of. */
+type Known = { readonly ids: readonly string[]; readonly instruments: readonly string[] }
+
+/**
+ * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt name
+ * than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is code, nor a
+ * Markdown file, nor one that begins with a dot.
+ */
+const strays = (folder: Folder, known: Known): Problem[] =>
+  [...folder].flatMap(file => {
+    const message = strayMessage(file, known)
+    return message === null ? [] : [{ file, message }]
+  })
+
+function strayMessage(file: string, { ids, instruments }: Known): string | null {
+  const [parent = '', ...rest] = file.split('/')
+  const name = rest.at(-1) ?? parent
+  if (name.startsWith('.') || parent.startsWith('.') || name.endsWith('.md')) return null
+  switch (parent) {
+    case 'strategies':
+      return null
+    case 'bars':
+      return strayBars(rest, instruments)
+    case 'funding':
+      return strayTable(name, instruments, 'a file named after an instrument of the catalogue')
+    case 'ledgers':
+    case 'returns':
+      return strayTable(name, ids, 'a file named after the id of a strategy')
+    default:
+      return strayInRoot(file)
+  }
+}
+
+function strayInRoot(file: string): string | null {
+  const known = [CATALOGUE_FILE, PROGRAM_FILE, ...BOOK_FOLDERS.map(name => `${name}/`)]
+  if (known.includes(file) || TOLERATED.includes(file)) return null
+  return ignored('a file or folder of a book', file, known)
+}
+
+function strayBars(
+  [instrument = '', name]: readonly string[],
+  instruments: readonly string[],
+): string | null {
+  if (!instruments.includes(instrument)) {
+    return ignored('a folder named after an instrument of the catalogue', instrument, instruments)
+  }
+  return name === undefined ? null : strayTable(name, TIMEFRAMES, 'a file named after a timeframe')
+}
+
+function strayTable(name: string, stems: readonly string[], expected: string): string | null {
+  const names = stems.flatMap(stem => [`${stem}.csv`, `${stem}.csv.gz`])
+  return names.includes(name) ? null : ignored(expected, name, names)
+}
+
+const ignored = (expected: string, name: string, known: readonly string[]): string =>
+  `expected ${expected}, got ${name}, which is ignored; ${hint(name, known, 'name')}`

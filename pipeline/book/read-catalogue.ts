@@ -8,10 +8,18 @@ import {
   strategyShape,
 } from './catalogue.ts'
 import { got } from './field.ts'
-import type { Path, Place } from './locate.ts'
+import type { Place } from './problem.ts'
 import type { Reading } from './reading.ts'
-import { type Fields, mapSchema, reportFields, soundFields, toMap } from './yaml-fields.ts'
-import { readYaml, type YamlFile } from './yaml-file.ts'
+import {
+  type Fields,
+  mapSchema,
+  type Path,
+  readYaml,
+  reportFields,
+  soundFields,
+  toMap,
+  type YamlFile,
+} from './yaml.ts'
 
 export const CATALOGUE_FILE = 'catalogue.yaml'
 

@@ -1,11 +1,12 @@
 import type { Funding } from '#core/replay/bars.ts'
 import type { BarsFile, BarsKey } from './book.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, toShared } from './cell.ts'
 import { got, listed, nearestTo } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import { readBars } from './read-bars.ts'
 import type { Claim } from './read-catalogue.ts'
-import { readFunding } from './read-funding.ts'
 import type { Reading } from './reading.ts'
+import { type Columns, readTable } from './table.ts'
 import type { Timeframe } from './timeframe.ts'
 
 /** What tells the market data of a strategy; null for what cannot be told. */
@@ -117,4 +118,35 @@ function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: re
     file: `bars/${key}.csv`,
     message: `expected bars for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ${parent}/ has ${beside}`,
   })
+}
+
+const COLUMNS: Columns = { required: ['t', 'rate'], optional: [], needsOptional: false, mayBeEmpty: false }
+
+/** Exchanges cap one payment at 2 to 4 % of notional; a larger number is a percentage, or basis points, by mistake. */
+const MAX_RATE = 0.1
+
+/**
+ * Reads funding payments: `t` ascending, off any grid if need be; `rate` a fraction of notional, positive where longs
+ * pay.
+ */
+async function readFunding(reading: Reading, path: string): Promise<Funding> {
+  const [t, rate]: [number[], number[]] = [[], []]
+  let before = Number.NaN // no order before the first row: every comparison with NaN is false
+
+  await readTable(reading, path, COLUMNS, ([time = '', text = ''], row) => {
+    const ms = parseMoment(time)
+    const value = parseDecimal(text)
+    const report = (message: string) => reading.problems.add({ file: path, row, message })
+    if (Number.isNaN(ms)) report(`t: ${explainMoment(time)}`)
+    else if (ms <= before) report(`t: ${explainOrder(ms, before)}`)
+    if (!(Math.abs(value) <= MAX_RATE)) {
+      report(
+        `rate: expected a fraction of notional from -${MAX_RATE} to ${MAX_RATE} (0.0001 = 0.01 %), got ${got(text)}`,
+      )
+    }
+    if (!Number.isNaN(ms)) before = ms
+    t.push(ms)
+    rate.push(value)
+  })
+  return { t: toShared(t), rate: toShared(rate) }
 }

@@ -8,7 +8,7 @@ import type { EngineState } from '#core/replay/state.ts'
 import { step } from '#core/replay/step.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import type { StrategyEntry } from '../book/book.ts'
-import { costsOf } from '../night/history.ts'
+import { costsOf } from '../night/histories.ts'
 
 /** A module strategy of a book. The columns lie on shared memory. */
 export type LiveEntry = { readonly entry: StrategyEntry; readonly funding: Funding | null }

@@ -1,7 +1,6 @@
 import { Tinypool } from 'tinypool'
 import { describeThrown } from '../night/describe-thrown.ts'
-import { threadEnvironment } from '../night/thread-environment.ts'
-import { STALL_MS, watchPulses } from '../night/watch.ts'
+import { STALL_MS, threadEnvironment, watchPulses } from '../night/threads.ts'
 import type { LiveEntry, LiveReplay, LiveReplayInput, LiveStep, LiveStepInput } from './live-task.ts'
 
 /** Strategy modules on threads of their own: what hangs or ends its thread harms no other, and nothing of the runner. */

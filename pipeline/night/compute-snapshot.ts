@@ -1,17 +1,20 @@
 import { Tinypool } from 'tinypool'
-import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationMatrix, rowBlocks } from '#core/figures/correlation.ts'
-import type { Period, Series } from '#core/figures/series.ts'
+import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
+import { diversification } from '#core/figures/diversification.ts'
+import { performanceFigures } from '#core/figures/performance.ts'
+import { lastDay, type Period, type Series } from '#core/figures/series.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Book } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
-import { assembleSnapshot } from './assemble-snapshot.ts'
 import { computeProgram } from './compute-program.ts'
-import { computeStrategies, type StrategyOptions } from './compute-strategies.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
 import { problemsOfStray } from './describe-thrown.ts'
-import { threadEnvironment } from './thread-environment.ts'
-import { verifySnapshot } from './verify-snapshot.ts'
+import { computeStrategies, type StrategyOptions } from './run-strategies.ts'
+import { threadEnvironment } from './threads.ts'
 
 export type NightOptions = WindowOptions &
   StrategyOptions & {
@@ -101,4 +104,68 @@ function toShared(series: Series): Series {
   const values = new Float64Array(new SharedArrayBuffer(series.values.byteLength))
   values.set(series.values)
   return { ...series, values }
+}
+
+/** Puts the computed strategies and matrices together, and computes what is true of all together. */
+function assembleSnapshot(
+  { service }: Book,
+  version: string,
+  strategies: readonly StrategyData[],
+  correlation: Snapshot['correlation'],
+): Snapshot {
+  const book = equalWeightBook(strategies.map(({ daily }) => daily))
+  return {
+    dataset: { version, ...service, window: coverage(strategies), history_restated: false },
+    strategies,
+    correlation,
+    book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
+    diversification: splitFigures(
+      diversification(
+        correlation.daily,
+        strategies.map(({ id }) => id),
+      ),
+    ),
+  }
+}
+
+/** From the earliest to the latest day of any series. */
+const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
+  from: toIsoDate(Math.min(...strategies.map(({ daily }) => daily.first))),
+  to: toIsoDate(Math.max(...strategies.map(({ daily }) => lastDay(daily)))),
+})
+
+/**
+ * The last look before publishing: what must hold of every dataset, whatever the book. A failure is ours, not the
+ * operator's, and ends the run.
+ */
+export function verifySnapshot({ strategies, correlation }: Snapshot): void {
+  for (const strategy of strategies) verifyStrategy(strategy)
+  for (const matrix of Object.values(correlation)) verifyMatrix(matrix, strategies.length)
+}
+
+function verifyStrategy(strategy: StrategyData): void {
+  const { id, daily, weekly, window, trades, verification_state, figures } = strategy
+  const assert = (holds: boolean, what: string): void => {
+    if (!holds) throw new Error(`the computed history of ${id} is not fit to be published: ${what}`)
+  }
+  assert(verification_state !== 'failed', 'its verification failed')
+  assert(isAllFinite(daily) && isAllFinite(weekly), 'a return is not finite')
+  assert(parseIsoDate(window.from ?? '') === daily.first, 'its window does not begin with its series')
+  assert(parseIsoDate(window.to ?? '') === lastDay(daily), 'its window does not end with its series')
+  assert(figures.values.trade_count === trades.entry_time.length, 'its trade count is not that of its ledger')
+}
+
+const isAllFinite = ({ values }: Series): boolean => values.every(Number.isFinite)
+
+function verifyMatrix({ size, rho }: CorrelationMatrix, strategies: number): void {
+  if (size !== strategies || rho.length !== size * size) {
+    throw new Error(`the correlation matrix is ${size} wide and there are ${strategies} strategies`)
+  }
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++) {
+      if (!Object.is(rho[i * size + j], rho[j * size + i])) {
+        throw new Error(`the correlation matrix is not symmetric in cell ${i}, ${j}`)
+      }
+    }
+  }
 }

@@ -10,7 +10,7 @@ import {
   type WindowOptions,
   windowProblems,
 } from './data-window.ts'
-import { ledgerProblems } from './ledger-history.ts'
+import { ledgerProblems } from './histories.ts'
 
 /**
  * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale bars, a

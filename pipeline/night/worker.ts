@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
-import { computeStrategy } from './compute-strategy.ts'
+import { computeStrategy, type StrategyOutcome } from './compute-strategy.ts'
 import { problemOfThrown } from './describe-thrown.ts'
 import { fenceThread } from './fence-thread.ts'
-import type { StrategyOutcome, StrategyTask } from './task.ts'
+import type { StrategyTask } from './histories.ts'
 
 fenceThread()
 

@@ -1,7 +1,7 @@
 import { DAY_MS, toEpochDay } from '#core/calendar.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
-import { spellMoment } from '../book/moment.ts'
+import { spellMoment } from '../book/cell.ts'
 import type { TextFiles } from '../starter/new-book.ts'
 import { BAR_MS, type Market } from './market.ts'
 

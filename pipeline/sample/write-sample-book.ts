@@ -5,7 +5,7 @@ import { dayOf, type Series } from '#core/figures/series.ts'
 import { type Replay, replay } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
-import { spellMoment } from '../book/moment.ts'
+import { spellMoment } from '../book/cell.ts'
 import { moduleKit, type TextFiles, templateModules, writeNewFolder } from '../starter/new-book.ts'
 import {
   createWindow,

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseDecimal } from '#pipeline/book/decimal.ts'
-import { EARLIEST_MS, explainMoment, LATEST_MS, parseMoment, spellMoment } from '#pipeline/book/moment.ts'
+import {
+  EARLIEST_MS,
+  explainMoment,
+  LATEST_MS,
+  parseDecimal,
+  parseMoment,
+  spellMoment,
+} from '#pipeline/book/cell.ts'
 
 describe('a decimal', () => {
   const digits = (maxLength: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxLength}}$`))

@@ -7,7 +7,7 @@ import { decisionHash } from '#core/replay/held.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
-import { STALL_MS } from '#pipeline/night/watch.ts'
+import { STALL_MS } from '#pipeline/night/threads.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { STALL_MS } from '#pipeline/night/watch.ts'
+import { STALL_MS } from '#pipeline/night/threads.ts'
 import { aModule, catalogue, dailyBars, moduleText, problemsOfNight, reported } from './night-book.ts'
 
 const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]) }

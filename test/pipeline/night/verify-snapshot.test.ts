@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { verifySnapshot } from '#pipeline/night/verify-snapshot.ts'
+import { verifySnapshot } from '#pipeline/night/compute-snapshot.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 
 const sound = (): Snapshot =>

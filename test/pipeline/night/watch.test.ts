@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { watchPulses } from '#pipeline/night/watch.ts'
+import { watchPulses } from '#pipeline/night/threads.ts'
 
 const STALL_MS = 30_000
 const SECOND_MS = 1_000

@@ -1,3 +1,6 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
 
@@ -25,4 +28,13 @@ export function watchPulses(
     }
   }, LOOK_MS)
   return () => clearInterval(timer)
+}
+
+/**
+ * The environment of a thread that runs strategy modules: trusted code, which has no business with our secrets. It tells Node
+ * alone where compiled modules are kept, where they are: that is half of the time until a thread works. The fence takes it away.
+ */
+export function threadEnvironment(): Record<string, string> {
+  const folder = getCompileCacheDir() // of this version of Node, below the one that is kept for all
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }

@@ -1,4 +1,22 @@
-// Instants as tables carry them: ISO 8601 with `Z` or an offset, or epoch milliseconds.
+// What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch milliseconds.
+
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/**
+ * A plain decimal as a number, or NaN for any other text: digits, at most one point with digits on both sides, an
+ * optional minus, an optional exponent; no blanks, no `+`, no hex, no Infinity. `1e999` overflows, so it is NaN too.
+ */
+export function parseDecimal(text: string): number {
+  const value = DECIMAL.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(value) ? value : Number.NaN
+}
+
+/** The values on a SharedArrayBuffer, so that worker threads read them without a copy. */
+export function toShared(values: readonly number[]): Float64Array {
+  const shared = new Float64Array(new SharedArrayBuffer(values.length * Float64Array.BYTES_PER_ELEMENT))
+  shared.set(values)
+  return shared
+}
 
 /**
  * The span in which an instant of a book may lie. Epoch seconds, milliseconds, microseconds and nanoseconds of these
@@ -8,8 +26,7 @@ export const EARLIEST_MS = Date.UTC(1980, 0, 1)
 export const LATEST_MS = Date.UTC(2100, 0, 1)
 
 /** What to write, for messages. */
-export const MOMENT_FORMS =
-  'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds'
+const MOMENT_FORMS = 'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z), or epoch milliseconds'
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(?:(Z)|([+-])(\d{2}):(\d{2}))$/

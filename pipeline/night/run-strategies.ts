@@ -4,10 +4,11 @@ import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Book, StrategyEntry } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
+import type { StrategyOutcome } from './compute-strategy.ts'
 import { cutBars } from './data-window.ts'
 import { problemOfThrown, problemsOfStray } from './describe-thrown.ts'
-import type { StrategyOutcome, StrategyTask } from './task.ts'
-import { STALL_MS, watchPulses } from './watch.ts'
+import type { StrategyTask } from './histories.ts'
+import { STALL_MS, watchPulses } from './threads.ts'
 
 export type StrategyOptions = {
   readonly progress: Progress

@@ -1,0 +1,152 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml'
+import { z } from 'zod'
+import { fieldProblems, got } from './field.ts'
+import type { Place } from './problem.ts'
+import { type Reading, readWhole } from './reading.ts'
+
+export type Path = readonly (string | number)[]
+
+/**
+ * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing around
+ * it that is there; what stands behind an alias is where its anchor is, because that is the text to mend.
+ */
+function locate(doc: Document, lines: LineCounter, path: Path, part: 'key' | 'value' = 'value'): Place {
+  let node: Node | null = doc.contents
+  let found = node
+  for (const [depth, step] of path.entries()) {
+    const wanted = depth === path.length - 1 ? part : 'value'
+    node = childOf(isAlias(node) ? (node.resolve(doc) ?? null) : node, step, wanted)
+    if (node === null) break
+    found = node
+  }
+  const { line, col } = lines.linePos(found?.range?.[0] ?? 0)
+  return { line, column: col }
+}
+
+function childOf(node: Node | null, step: string | number, part: 'key' | 'value'): Node | null {
+  if (isSeq(node)) return toNode(node.items[Number(step)])
+  if (!isMap(node)) return null
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+  return toNode(pair?.[part])
+}
+
+const toNode = (item: unknown): Node | null => (isNode(item) ? item : null)
+
+export type YamlFile = {
+  readonly value: unknown
+  /** Where the value under `path` stands, or the innermost thing around it that is there. */
+  place(path: Path): Place
+  /** Reports a problem at the value under `path`, or at its key; the path is spelled out before the message. */
+  report(path: Path, message: string, part?: 'key' | 'value'): void
+}
+
+/** Aliases that expand to more nodes than this are a mistake, or an attack on the reader's memory. */
+const MAX_ALIAS_COUNT = 1000
+
+/**
+ * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems. Null where
+ * the text is not YAML at all: its problems are then in `reading.problems`.
+ */
+export async function readYaml(reading: Reading, path: string): Promise<YamlFile | null> {
+  const bytes = await readWhole(reading, path)
+  if (bytes === null) return null
+  const lines = new LineCounter()
+  const doc = parseDocument(bytes.toString('utf8'), { lineCounter: lines, merge: true, prettyErrors: false })
+  reportSyntax(reading, path, doc, lines)
+  if (doc.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
+  const expanded = expand(reading, path, doc)
+  if (expanded === null) return null
+  return {
+    ...expanded,
+    place: at => locate(doc, lines, at),
+    report: (at, message, part = 'value') => {
+      const said = part === 'key' ? at.slice(0, -1) : at
+      reading.problems.add({
+        file: path,
+        ...locate(doc, lines, at, part),
+        message: said.length === 0 ? message : `${spell(said)}: ${message}`,
+      })
+    },
+  }
+}
+
+function reportSyntax(reading: Reading, path: string, doc: Document, lines: LineCounter): void {
+  for (const { pos, message } of [...doc.errors, ...doc.warnings]) {
+    const { line, col } = lines.linePos(pos[0])
+    reading.problems.add({ file: path, line, column: col, message: `expected YAML: ${message}` })
+  }
+}
+
+/** The value with its aliases followed; null where there are too many of them. */
+function expand(reading: Reading, path: string, doc: Document): { readonly value: unknown } | null {
+  try {
+    return { value: doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) }
+  } catch (error) {
+    // The only thing that can fail here is an alias: one without an anchor, or too many.
+    if (!(error instanceof ReferenceError)) throw error
+    reading.problems.add({
+      file: path,
+      message: `expected at most ${MAX_ALIAS_COUNT} aliased nodes: ${error.message}`,
+    })
+    return null
+  }
+}
+
+/** `strategies[2].base_risk_pct`. */
+const spell = (path: Path): string =>
+  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
+
+/** A map of a YAML file before its fields are looked at. */
+export type Fields = Readonly<Record<string, unknown>>
+
+export const mapSchema = z.record(z.string(), z.unknown())
+
+/** The value as a map; null, and a problem, where it is none. */
+export function toMap(file: YamlFile, path: Path, value: unknown): Fields | null {
+  const map = mapSchema.safeParse(value).data
+  if (map === undefined) file.report(path, `expected a map, got ${got(value)}`)
+  return map ?? null
+}
+
+/** Reports all problems of a record's fields; true where there are none. */
+export function reportFields(file: YamlFile, path: Path, record: Fields, shape: z.ZodRawShape): boolean {
+  const problems = fieldProblems(shape, record)
+  for (const { key, part, message } of problems) file.report([...path, key], message, part)
+  return problems.length === 0
+}
+
+/** The record as its shape types it; null where one of its fields has a problem, which is reported. */
+export function soundFields<Shape extends z.ZodRawShape>(
+  file: YamlFile,
+  path: Path,
+  record: Fields,
+  shape: Shape,
+) {
+  return reportFields(file, path, record, shape) ? z.object(shape).parse(record) : null
+}
+
+/** The maps of a list as their shape types them; null where one has a problem, or where the value is no list. */
+export function soundEntries<Shape extends z.ZodRawShape>(
+  file: YamlFile,
+  path: Path,
+  value: unknown,
+  shape: Shape,
+) {
+  if (!Array.isArray(value)) return null
+  const entries = value.map((entry: unknown, i) => {
+    const record = toMap(file, [...path, i], entry)
+    return record && soundFields(file, [...path, i], record, shape)
+  })
+  const sound = entries.filter(entry => entry !== null)
+  return sound.length === entries.length ? sound : null
+}

@@ -1,0 +1,253 @@
+import { basename } from 'node:path'
+import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
+import type { VerificationState } from '#core/contract/payloads/strategy.ts'
+import type { Marking } from '#core/dataset/snapshot.ts'
+import { lastDay, type Series } from '#core/figures/series.ts'
+import { auditLedger } from '#core/replay/audit.ts'
+import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
+import { sumFunding } from '#core/replay/funding-sums.ts'
+import { cutTrade } from '#core/replay/ledger.ts'
+import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
+import { type Replay, replay } from '#core/replay/replay.ts'
+import { type ResolvedTrade, resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+import { type Costs, commissionRate } from '#core/replay/trade.ts'
+import type { Ledger, StrategyEntry } from '../book/book.ts'
+import type { Problem } from '../book/problem.ts'
+import { STALE_MS } from './data-window.ts'
+import { describeMismatch, importStrategy } from './load-strategy.ts'
+
+/** What a thread needs to compute one strategy. Bars lie on shared memory, so sending them copies nothing. */
+export type StrategyTask = {
+  readonly entry: StrategyEntry
+  readonly service: {
+    readonly engine: string
+    readonly data_source: string
+    readonly methodology_url: string
+  }
+  /** Cut at the end of the last public day; null for reported returns. */
+  readonly bars: Bars | null
+  readonly funding: Funding | null
+  readonly lastDay: EpochDay
+  /** Counts up while the strategy makes progress: what the watchdog looks at. */
+  readonly pulse: Int32Array
+}
+
+/** The history of a strategy, whatever it was made from. */
+export type History = {
+  readonly daily: Series
+  readonly daysWithoutBars: readonly EpochDay[]
+  /** By entry, then exit; one that is open at the end has no exit. */
+  readonly trades: readonly ResolvedTrade[]
+  readonly marking: Marking
+  readonly verification: VerificationState
+  /** What an operator should know and that is no fault: refused entries, a ruin. */
+  readonly notices: readonly string[]
+}
+
+/** A source turned into a history, or what is wrong with it. */
+export type HistoryOutcome = { readonly history: History } | { readonly problems: readonly Problem[] }
+
+export const costsOf = (entry: StrategyEntry): Costs => ({
+  commission_bps_per_side: entry.commission_bps_per_side,
+  slippage_ticks: entry.slippage_ticks,
+  tick_size: entry.tick_size,
+  max_leverage: entry.max_leverage,
+})
+
+/** One trade booked whole makes the series one that is not marked daily. */
+const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
+  trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
+
+type ModuleTask = StrategyTask & { readonly bars: Bars }
+
+/** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
+export async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
+  const { entry } = task
+  const strategy = await importStrategy(path)
+  const file = `strategies/${basename(path)}`
+  const faults = describeMismatch(strategy, entry)
+  if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
+  const replayed = replayModule(task, strategy)
+  const marked = markAgain(task, replayed)
+  const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
+  if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  return {
+    history: {
+      daily: replayed.daily,
+      daysWithoutBars: replayed.days_without_bars,
+      trades: marked.trades,
+      marking: markingOf(marked.trades),
+      verification: 'dual_verified',
+      notices: moduleNotices(entry.id, replayed),
+    },
+  }
+}
+
+function replayModule({ entry, bars, funding, pulse }: ModuleTask, strategy: Strategy): Replay<unknown> {
+  const inception = entry.inception === null ? {} : { from: entry.inception }
+  const onProgress = () => void Atomics.add(pulse, 0, 1)
+  return replay({ strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception })
+}
+
+/** The second computation, of ledger, closes and funding alone. */
+const markAgain = ({ entry, bars, funding }: ModuleTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
+  markLedger({
+    id: entry.id,
+    trades,
+    bars,
+    funding,
+    costs: costsOf(entry),
+    baseRisk: entry.base_risk_pct,
+    from: daily.first,
+  })
+
+const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: ModuleTask): string[] =>
+  auditLedger({ trades, bars, costs: costsOf(entry) }).map(
+    ({ message }) => `the engine's own ledger: ${message}`,
+  )
+
+function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] {
+  const { agree, worst_day, worst_difference } = compareMarks(replayed.daily, marked.daily)
+  if (agree) return []
+  const day = worst_day === null ? 'no day' : toIsoDate(worst_day)
+  return [
+    `verification failed: the engine's daily marks and those made from its ledger differ by ${worst_difference} on ` +
+      `${day}, more than ${DUAL_MARKS_BOUND}: report this as a fault of the engine`,
+  ]
+}
+
+const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
+  ...(state.dead ? [`${id}: the account was ruined; its returns are 0 from then on`] : []),
+  ...(state.entries_refused > 0
+    ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
+    : []),
+]
+
+/** What a ledger is held against. */
+type LedgerGround = Pick<StrategyTask, 'entry' | 'funding'> & { readonly bars: Bars }
+
+type LedgerTask = StrategyTask & LedgerGround
+
+/** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
+export function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
+  const { entry, bars, funding } = task
+  const costs = costsOf(entry)
+  const allowOverlap = entry.allow_overlap
+  const problems = ledgerProblems(task, ledger)
+  if (problems.length > 0) return { problems }
+  const marks = markLedger({
+    id: entry.id,
+    trades: ledger.trades,
+    bars,
+    funding,
+    costs,
+    baseRisk: entry.base_risk_pct,
+    allowOverlap,
+    ...(entry.inception === null ? {} : { from: entry.inception }),
+  })
+  const inceptionMs = marks.daily.first * DAY_MS
+  return {
+    history: {
+      daily: marks.daily,
+      daysWithoutBars: marks.days_without_bars,
+      trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
+      marking: markingOf(marks.trades),
+      verification: 'single_verified',
+      notices: ledgerNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
+    },
+  }
+}
+
+/** Every trade that cannot have happened on these bars, or whose size nothing tells, by its row. */
+export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
+  const { entry, bars } = ground
+  const { trades } = ledger
+  const faults = [
+    ...auditLedger({ trades, bars, costs: costsOf(entry), allowOverlap: entry.allow_overlap }),
+    ...findUnsized(ground, ledger),
+  ]
+  return faults.map(({ index, message }) => at(ledger, index, message))
+}
+
+/** Trades whose size in the account nothing tells. The marking refuses the first; here each is told with its row. */
+function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
+  const costs = costsOf(entry)
+  const terms: TradeTerms = {
+    feeRate: commissionRate(costs),
+    baseRisk: entry.base_risk_pct,
+    maxLeverage: costs.max_leverage,
+    funding: sumFunding(bars, funding),
+  }
+  return trades.flatMap((trade, index) => {
+    const known = cutTrade(trade, endOfBars(bars))
+    const resolved = known === null ? null : resolveTrade(known, terms)
+    return typeof resolved === 'string' ? [{ index, message: `trade ${index} ${resolved}` }] : []
+  })
+}
+
+/** The sentence names the trade by its index in time; the operator knows it by its row, and by that alone. */
+const at = ({ path, rows }: Ledger, index: number, message: string): Problem => ({
+  file: path,
+  row: rows[index]!,
+  message: message.replace(`trade ${index} `, 'the trade '),
+})
+
+const ledgerNotices = (id: string, isRuined: boolean, left: number): string[] =>
+  isRuined
+    ? [
+        `${id}: the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
+      ]
+    : []
+
+/** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
+export function reportedHistory(task: StrategyTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
+  const daily = cutSeries(reported, task.entry.inception ?? reported.first, task.lastDay)
+  const { trades, problems } = resolveAll(task, ledger, daily)
+  if (problems.length > 0) return { problems }
+  return {
+    history: {
+      daily,
+      daysWithoutBars: [],
+      trades,
+      marking: 'reported',
+      verification: 'unverified',
+      notices: reportNotices(task, daily),
+    },
+  }
+}
+
+/** A reporter that fell silent stops no build, because a history may well have ended; but nobody should overlook it. */
+function reportNotices({ entry, lastDay: last }: StrategyTask, daily: Series): string[] {
+  const end = lastDay(daily)
+  const days = last - end
+  if (days * DAY_MS <= STALE_MS) return []
+  return [`${entry.id}: its reported returns end on ${toIsoDate(end)}, ${days} days before the window`]
+}
+
+function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
+  const begin = Math.max(from - series.first, 0)
+  const end = Math.max(Math.min(to - series.first + 1, series.values.length), begin)
+  return { ...series, first: series.first + begin, values: series.values.slice(begin, end) }
+}
+
+/** The closed trades of the window. Without bars there is no funding; it is in the account returns. */
+function resolveAll({ entry, lastDay: last }: StrategyTask, ledger: Ledger | null, daily: Series) {
+  const costs = costsOf(entry)
+  const terms: TradeTerms = {
+    feeRate: commissionRate(costs),
+    baseRisk: entry.base_risk_pct,
+    maxLeverage: costs.max_leverage,
+    funding: { t: new Float64Array(0), paid: new Float64Array(0) },
+  }
+  const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
+  const trades: ResolvedTrade[] = []
+  const problems: Problem[] = []
+  ledger?.trades.forEach((trade, i) => {
+    if (trade.exit_time === null || trade.exit_time < fromMs || trade.exit_time >= endMs) return
+    const resolved = resolveTrade(trade, terms)
+    if (typeof resolved !== 'string') trades.push(resolved)
+    else problems.push({ file: ledger.path, row: ledger.rows[i]!, message: `the trade ${resolved}` })
+  })
+  return { trades, problems }
+}
