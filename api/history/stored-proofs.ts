@@ -1,7 +1,6 @@
 // What each stored object is held to before anybody is told to keep it for ever: the pointer log, which is in memory.
 import { manifestKey } from '#core/contract/artifacts.ts'
-import type { FileRoute } from '#core/contract/file-routes.ts'
-import { KEYS_KEY } from '#core/contract/file-routes.ts'
+import { type FileRoute, KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pointerKey } from '#core/contract/pointer.ts'
 import { publicKeys } from '#core/contract/public-keys.ts'
 import { sha256 } from '#storage/digest.ts'

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis'
 import type { RandomBytes } from '#signals/clients/token.ts'
-import type { Lane } from '#signals/delivery/delivery-queue.ts'
 import type { WebhookRequest } from '#signals/delivery/register-webhook.ts'
 import type { Clock } from '../http/clock.ts'
 
@@ -53,7 +52,6 @@ export type OperatorParts = {
   readonly newEpoch: () => string
   readonly newRequestId: () => string
   readonly orders: DeliveryOrders
-  readonly queueCounts: () => Promise<Readonly<Record<Lane, number>>>
   /** How much of the disk of Redis is used, from 0 to 1; null where nobody knows. */
   readonly diskUsed?: () => Promise<number | null>
   /** What Prometheus reads. */

@@ -1,7 +1,7 @@
 // What the operator is told of deliveries and webhooks, as JSON.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Json } from '#core/dataset/render/json.ts'
-import type { Attempt, DeliveryState } from '#signals/delivery/ledger.ts'
+import type { Attempt, DeliveryState } from '#signals/delivery/outbox.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
 import type { Latency } from '#signals/views/latency.ts'
 import type { Overview } from '#signals/views/overview.ts'

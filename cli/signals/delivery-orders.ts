@@ -1,19 +1,18 @@
 import type { Redis } from 'ioredis'
 import type { DeliveryOrders } from '#api/operator/parts.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { DeliveryQueue } from '#signals/delivery/delivery-queue.ts'
 import { fireTest } from '#signals/delivery/fire-test.ts'
 import {
   type RegisterParts,
   registerWebhook,
   rotateWebhookSecret,
 } from '#signals/delivery/register-webhook.ts'
-import { replayFrom } from '#signals/delivery/replay.ts'
+import { resendFrom } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/webhook-secret.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 
 /** What the operator orders for the deliveries of a client, done on this Redis. */
-export function createDeliveryOrders(parts: RegisterParts, queue: DeliveryQueue): DeliveryOrders {
+export function createDeliveryOrders(parts: RegisterParts): DeliveryOrders {
   const { redis, box, now } = parts
   return {
     async readAddress(client) {
@@ -30,7 +29,7 @@ export function createDeliveryOrders(parts: RegisterParts, queue: DeliveryQueue)
     disable: (client, why) => existing(redis, parts, client, () => disableWebhook(redis, client, why)),
     remove: client => existing(redis, parts, client, () => removeWebhook(redis, client)),
     fireTest: client => fireTest(parts, client),
-    replay: (client, fromSeq) => replayFrom({ redis, queue, now, onProgress: () => {} }, client, fromSeq),
+    replay: (client, fromSeq) => resendFrom({ redis, now, onProgress: () => {} }, client, fromSeq),
   }
 }
 

@@ -1,7 +1,6 @@
 // What the parts of the signals service share: Redis, stores, the served version, secrets, and who is told of trouble.
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
-import { createDeliveryQueue } from '#signals/delivery/delivery-queue.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
 import { createHighWater, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
@@ -16,9 +15,8 @@ import {
   LIMITS_TIMEOUT_MS,
   type PreviewLimits,
 } from '#signals/program/preview-limits.ts'
-import { assertDurable } from '#signals/redis/boot-checks.ts'
+import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { assertDisk, usedOfDisk } from '#signals/redis/disk.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Environment } from '../environment.ts'
@@ -59,11 +57,9 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const served = followManifest(store)
   started.add(served.stop)
   const aliases = await followAliases(served, onError)
-  const queue = createDeliveryQueue(redis)
-  started.add(queue.close)
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  return { order, redis, privateStore, served, aliases, queue, box, clock, newToken, onError }
+  return { order, redis, privateStore, served, aliases, box, clock, newToken, onError }
 }
 
 /** Redis, which answers and keeps what it says. */
@@ -80,13 +76,13 @@ async function openRedis(
 }
 
 /** How the service stands, and who is told: Prometheus, and whoever takes the alerts. */
-export function createWatch({ order, redis, aliases, queue, clock, newToken }: OpenSignals) {
+export function createWatch({ order, redis, aliases, clock, newToken }: OpenSignals) {
   const { environment, surroundings, log, redisFolder } = order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({
       redis,
       aliases: () => new Set(aliases()),
-      queueCounts: queue.counts,
+      clock,
       newEpoch: newToken,
     })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))

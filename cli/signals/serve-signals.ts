@@ -131,7 +131,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, clock, aliases, queue, newToken, onError }: OpenSignals,
+  { order, redis, clock, aliases, newToken, onError }: OpenSignals,
   program: FollowedProgram,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
@@ -148,8 +148,7 @@ async function listenToOperator(
     random: surroundings.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
-    orders: createDeliveryOrders(registering, queue),
-    queueCounts: queue.counts,
+    orders: createDeliveryOrders(registering),
     diskUsed,
     metrics: metrics.read,
     onFired: metrics.onFired,

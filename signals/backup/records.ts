@@ -8,13 +8,13 @@ import {
   LATEST,
   LIVE_PREFIX,
   LOG,
-  OWING,
+  OLD_QUEUE_PREFIX,
   PREVIEW_LIMIT_PREFIX,
-  QUEUE_PREFIX,
   READY_PREFIX,
   RELAY_CURSOR,
   RELAY_LEASE,
   RELAYED,
+  SCHEDULES,
   SIGNAL_IDS,
   WAITING_PREFIX,
 } from '../redis/keys.ts'
@@ -23,9 +23,18 @@ import {
 export const BACKUP_FORMAT = 1
 
 /** Made anew from the log and the ledger, or of no use in another Redis. */
-const DERIVED: readonly string[] = [SIGNAL_IDS, HEAD, LATEST, RELAYED, OWING, EPOCH, RELAY_LEASE]
+const DERIVED: readonly string[] = [
+  SIGNAL_IDS,
+  HEAD,
+  LATEST,
+  RELAYED,
+  SCHEDULES.fast,
+  SCHEDULES.slow,
+  EPOCH,
+  RELAY_LEASE,
+]
 const DERIVED_PREFIXES: readonly string[] = [
-  QUEUE_PREFIX,
+  OLD_QUEUE_PREFIX,
   FLIGHT_PREFIX,
   READY_PREFIX,
   WAITING_PREFIX,

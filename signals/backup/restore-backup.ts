@@ -1,24 +1,31 @@
+import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import { signal } from '#core/contract/signal.ts'
+import { sha256 } from '#storage/digest.ts'
 import { aboveHighWater } from '../delivery/high-water.ts'
-import { oweAgain, parseState } from '../delivery/ledger.ts'
+import { oweAgain, parseState } from '../delivery/outbox.ts'
 import { toLogged } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
   EPOCH,
   HEAD,
   LATEST,
-  LEDGER_PREFIX,
   LOG,
+  OUTBOX_PREFIX,
   PREFIX,
-  QUEUE_PREFIX,
   RELAY_CURSOR,
   RELAY_LEASE,
   RELAYED,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
-import { contentDigestOf } from './content-digest.ts'
-import { checkBackup, inBlocks, recordsOf } from './read-backup.ts'
-import type { BackupHeader, BackupRecord } from './records.ts'
+import {
+  BackupError,
+  type BackupHeader,
+  type BackupRecord,
+  parseEnd,
+  parseHeader,
+  parseRecord,
+} from './records.ts'
 
 /** Records that are written at once. */
 const BLOCK = 500
@@ -93,14 +100,11 @@ async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   for await (const keys of allKeys(redis)) await askRedis(() => redis.unlink(...keys))
 }
 
-/** The queue is no loss: a service whose Redis was emptied under it has begun another one before it was stopped. */
 async function assertNoSignals(redis: Redis): Promise<void> {
-  for await (const keys of allKeys(redis)) {
-    if (keys.every(key => key.startsWith(QUEUE_PREFIX))) continue
+  for await (const _ of allKeys(redis))
     throw new Error(
       'this Redis holds signals already: restore into an empty one, or delete what is there with --force',
     )
-  }
 }
 
 /** The keys of the service, some at a time and never none. */
@@ -124,7 +128,7 @@ async function writeBlock(
     switch (record.type) {
       case 'hash':
         pipeline.del(record.key)
-        if (record.key.startsWith(LEDGER_PREFIX)) noteDebts(record, seen)
+        if (record.key.startsWith(OUTBOX_PREFIX)) noteDebts(record, seen)
         if (Object.keys(record.value).length > 0) pipeline.hset(record.key, record.value)
         break
       case 'set':
@@ -148,7 +152,7 @@ async function writeBlock(
 }
 
 function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen: Seen): void {
-  const seq = Number(key.slice(LEDGER_PREFIX.length))
+  const seq = Number(key.slice(OUTBOX_PREFIX.length))
   seen.seq = Math.max(seen.seq, seq)
   for (const [client, raw] of Object.entries(value)) {
     const { status, prev } = parseState(raw)
@@ -177,4 +181,65 @@ function addSignal(
   if (seq <= header.relay_cursor) pipeline.hset(RELAYED, newest, seq)
   seen.signals++
   seen.seq = Math.max(seen.seq, seq)
+}
+
+/** The id of a stored signal, and the digest of what its caller gave: the bytes without their number. */
+export function contentDigestOf(body: string): { readonly signalId: string; readonly sha256: string } {
+  const { signal_id, seq } = signal.parse(JSON.parse(body))
+  // Inside of a text the quotes would be escaped, so the first place is the right one.
+  const [head, number] = [body.indexOf(SEQ) + SEQ.length, String(seq).length]
+  const content = body.slice(0, head) + body.slice(head + number)
+  return { signalId: signal_id, sha256: sha256(new TextEncoder().encode(content)) }
+}
+
+const SEQ = ',"seq":'
+
+/** Reads the whole file and gives its header. Throws BackupError where a byte is another or the end is missing. */
+export async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
+  const hash = createHash('sha256')
+  let header: BackupHeader | null = null
+  let records = -1 // the header is none
+  let held: string | null = null
+  for await (const line of lines) {
+    if (held !== null) {
+      hash.update(`${held}\n`)
+      records++
+      if (header === null) header = parseHeader(held)
+      else parseRecord(held)
+    }
+    held = line
+  }
+  if (header === null || held === null) throw new BackupError('it is empty, or its end is missing')
+  const end = parseEnd(held)
+  if (end.records !== records || end.sha256 !== hash.digest('hex'))
+    throw new BackupError('its checksum is another')
+  return header
+}
+
+/** Everything between the first line and the last. */
+export async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRecord, void> {
+  let held: string | null = null
+  let isFirst = true
+  for await (const line of lines) {
+    if (held !== null) {
+      if (!isFirst) yield parseRecord(held)
+      isFirst = false
+    }
+    held = line
+  }
+}
+
+/** Records in blocks of a size. */
+export async function* inBlocks(
+  records: AsyncIterable<BackupRecord>,
+  size: number,
+): AsyncGenerator<readonly BackupRecord[], void> {
+  let block: BackupRecord[] = []
+  for await (const record of records) {
+    block.push(record)
+    if (block.length < size) continue
+    yield block
+    block = []
+  }
+  if (block.length > 0) yield block
 }

@@ -5,7 +5,7 @@ import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
 import { findClient } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { newestVisible, readVisible } from '../log/visible.ts'
-import { type DeliveryState, readDeliveries } from './ledger.ts'
+import { type DeliveryState, readDeliveries } from './outbox.ts'
 import { signalIdOf } from './test-fire.ts'
 
 /** What became of the signals of a client. */

@@ -2,7 +2,7 @@
 import type { LoggedSignal } from '../log/read-log.ts'
 import { burnsAttempt } from './breaker.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
-import type { Attempt, DeliveryState } from './ledger.ts'
+import type { Attempt, DeliveryState } from './outbox.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
 import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
 import { type Condition, conditionAfter, isSound, probeAtMs } from './webhook-condition.ts'

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { LoggedSignal } from '../log/read-log.ts'
 import type { Faults } from './faults.ts'
-import type { Attempt } from './ledger.ts'
+import type { Attempt } from './outbox.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
 import type { Waits } from './policy.ts'
 import type { SecretBox } from './secret-box.ts'

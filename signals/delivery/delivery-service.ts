@@ -3,26 +3,20 @@ import type { Redis } from 'ioredis'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
-import { callNearby } from './call-nearby.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
-import { createDeliveryQueue, type DeliveryQueue } from './delivery-queue.ts'
-import { every } from './every.ts'
 import { createFaults } from './faults.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { createHighWater } from './high-water.ts'
+import { dueCounts } from './outbox.ts'
 import { WAITS, type Waits } from './policy.ts'
-import { OVERDUE_AFTER_MS, RECONCILE_EVERY_MS, reconcileOnce } from './reconcile.ts'
-import type { RelayParts } from './relay.ts'
-import { runRelay } from './relay-loop.ts'
+import { type RelayParts, runRelay, shuffled } from './relay.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import type { SecretBox } from './secret-box.ts'
 import { createSender } from './send.ts'
 import { createSendSignal } from './send-signal.ts'
-import { shuffled } from './shuffled.ts'
 import { subscribersOf } from './subscribers.ts'
-import { createWatchdog, WATCH_EVERY_MS } from './watchdog.ts'
 import { FLIGHT_MS } from './work.ts'
-import { startWorkers } from './workers.ts'
+import { startWatchdog, startWorkers, type Workers } from './workers.ts'
 
 export type DeliveryOptions = {
   readonly redisUrl: string
@@ -35,8 +29,8 @@ export type DeliveryOptions = {
   readonly rules: AddressRules
   /** Authorities to trust in place of the machine's, PEM. */
   readonly ca?: string
-  /** How long a dead worker, a lost call or a dead relay goes unnoticed; shorter in tests. */
-  readonly pace?: { readonly flightMs: number; readonly overdueAfterMs: number; readonly leaseMs?: number }
+  /** How long a dead worker, a client that another process left due, or a dead relay goes unnoticed; shorter in tests. */
+  readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
   /** WAITS but in tests. */
   readonly waits?: Waits
   readonly onEvent: (event: DeliveryEvent) => void
@@ -63,8 +57,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   const { redisUrl, clock, onError } = options
   const redis = connectRedis(redisUrl, onError)
   const waiting = connectRedis(redisUrl, onError, { commandTimeout: WAITING_TIMEOUT_MS })
-  const blocking = connectRedis(redisUrl, onError, BLOCKING)
-  const connections = [redis, waiting, blocking]
+  const connections = [redis, waiting]
   try {
     await Promise.all(connections.map(connection => connection.connect()))
   } catch (error) {
@@ -74,24 +67,22 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
 
   const stopped = new AbortController()
   const sender = createSender({ ...options, ...clock })
-  const queue = createDeliveryQueue(redis)
   const givenUp = new AbortController()
   const parts = {
     ...deliveryParts(options, redis, createSendSignal(sender, clock.now), stopped.signal),
     sleep: createSleep(clock.startTimer, givenUp.signal),
   }
-  const workers = startWorkers(parts, queue, blocking, onError)
-  const relay = runRelay(
-    relayParts(options, redis, callNearby(queue, workers)),
-    waiting,
-    stopped.signal,
+  const workers = startWorkers(parts, clock.startTimer, onError, options.pace?.pollEveryMs)
+  const relay = runRelay(relayParts(options, redis, workers.begin), waiting, stopped.signal, onError)
+  const stopWatchdog = startWatchdog(
+    { ...parts, ...workers, counts: () => dueCounts(redis, clock.now()) },
+    clock.startTimer,
     onError,
   )
-  const stopTicks = startTicks(options, redis, queue, workers.lastStartMs)
   return {
     async stop() {
       stopped.abort()
-      stopTicks()
+      stopWatchdog()
       waiting.disconnect()
       const stopTimers = [
         clock.startTimer(STOP_GRACE_MS, () => void sender.close()),
@@ -100,14 +91,10 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
       await Promise.all([workers.close(), relay])
       for (const stopTimer of stopTimers) stopTimer()
       await sender.close()
-      await queue.close()
       for (const connection of connections) connection.disconnect()
     },
   }
 }
-
-/** BullMQ waits on a connection for as long as it takes, also for Redis to come back. */
-const BLOCKING = { maxRetriesPerRequest: null, commandTimeout: undefined, enableOfflineQueue: true } as const
 
 const deliveryParts = (
   { box, clock, dice, pace, waits, onEvent, onError }: DeliveryOptions,
@@ -131,10 +118,10 @@ const deliveryParts = (
 const relayParts = (
   { clock, dice, pace, privateStore }: DeliveryOptions,
   redis: Redis,
-  queue: DeliveryQueue,
+  begin: Workers['begin'],
 ): RelayParts => ({
   redis,
-  queue,
+  begin,
   highWater: createHighWater(privateStore),
   token: dice.newToken(),
   leaseMs: pace?.leaseMs,
@@ -161,22 +148,3 @@ const createSleep =
       if (givenUp.aborted) giveUp()
       else givenUp.addEventListener('abort', giveUp, { once: true })
     })
-
-/** The reconciler and the watchdog; gives a function that stops both. */
-function startTicks(
-  { clock, pace, onEvent, onError }: DeliveryOptions,
-  redis: Redis,
-  queue: DeliveryQueue,
-  lastStartMs: () => number,
-): () => void {
-  const overdueAfterMs = pace?.overdueAfterMs ?? OVERDUE_AFTER_MS
-  const watch = createWatchdog({ queue, lastStartMs, now: clock.now, onEvent })
-  const reconcile = () => reconcileOnce(redis, queue, clock.now(), overdueAfterMs)
-  const stops = [
-    every(clock.startTimer, Math.min(RECONCILE_EVERY_MS, overdueAfterMs), onError, reconcile),
-    every(clock.startTimer, WATCH_EVERY_MS, onError, watch),
-  ]
-  return () => {
-    for (const stop of stops) stop()
-  }
-}

@@ -6,14 +6,13 @@ import { readSignal } from '../log/read-log.ts'
 import { newestVisible } from '../log/visible.ts'
 import { askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
-import type { AddressRules } from './address-guard.ts'
+import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import { toAttempt } from './attempt.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
 import { commitTest, type FireTestParts, testAliasOf } from './fire-test.ts'
 import type { HighWater } from './high-water.ts'
-import { noteDelivered } from './ledger.ts'
+import { noteDelivered } from './outbox.ts'
 import type { Outcome } from './outcome.ts'
-import { NOT_ACKNOWLEDGED, refusalOfAnswer, refusalOfUrl } from './registration-refusal.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
 import { testContent } from './test-fire.ts'
 import {
@@ -197,3 +196,32 @@ const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
   new ApiError('validation_error', `${param}: ${reason}`, {
     details: [{ param, value: '(not repeated)', reason }],
   })
+
+/** To a subscriber the one answer to whatever went wrong at the address, so that nobody learns from it what is there. */
+export const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
+
+/**
+ * What is wrong with the address itself, so that no test is written for one that nothing is ever sent to; null where
+ * nothing is.
+ */
+export function refusalOfUrl(url: string, rules: AddressRules): string | null {
+  try {
+    checkUrl(url, rules)
+    return null
+  } catch (error) {
+    if (error instanceof RefusedAddressError) return error.message
+    throw error
+  }
+}
+
+/** What came of the test instead of 2xx, null where it was acknowledged. It repeats no address and nothing that was answered. */
+export function refusalOfAnswer(outcome: Outcome): string | null {
+  if (outcome.kind === 'delivered') return null
+  const reason = outcome.reason.replaceAll('_', ' ')
+  if (outcome.kind === 'ourFault') return `the test fire could not be sent, by a fault of ours: ${reason}`
+  const what =
+    outcome.status === null
+      ? reason
+      : `it answered ${outcome.status}${outcome.reason === 'status' ? '' : `, ${reason}`}`
+  return `${NOT_ACKNOWLEDGED}: ${what}`
+}

@@ -1,19 +1,21 @@
+// The relay: one process at a time carries the log into the outbox, behind a cursor and under a lease.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { type LoggedSignal, readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
-import { RELAY_CURSOR, RELAYED } from '../redis/keys.ts'
+import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
+import { releaseLease } from '../redis/release-lease.ts'
 import { createScript, runScript } from '../redis/script.ts'
-import { type DeliveryQueue, LANES, type Lane, type WakeUp } from './delivery-queue.ts'
 import type { HighWater } from './high-water.ts'
-import { holdLease } from './lease.ts'
-import { type Debts, owe } from './ledger.ts'
+import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
+import type { Workers } from './workers.ts'
 
 /** Signals that are read at once. */
 const BLOCK = 200
 
 /**
- * Signals that are owed together, before anybody is called for: a worker finds them all, and their writes wait for the disk
+ * Signals that are owed together, before any of them is sent: a worker finds them all, and their writes wait for the disk
  * together. More would put off the first attempt.
  */
 const SIGNALS_AT_ONCE = 16
@@ -23,7 +25,8 @@ const DEBTS_AT_ONCE = 500
 
 export type RelayParts = {
   readonly redis: Redis
-  readonly queue: DeliveryQueue
+  /** Begins to deliver to clients that are due, as far as there is room; the others are found in the schedule. */
+  readonly begin: Workers['begin']
   readonly highWater: Pick<HighWater, 'cover'>
   /** Names this process. */
   readonly token: string
@@ -37,7 +40,7 @@ export type RelayParts = {
 }
 
 /**
- * Carries every signal behind the cursor into the ledger and the queue, in order. Resolves with how many there were, or
+ * Carries every signal behind the cursor into the outbox, in order. Resolves with how many there were, or
  * null where another process relays. Killed anywhere, the next one does the same again: every write can be repeated.
  */
 export async function relayOnce(parts: RelayParts): Promise<number | null> {
@@ -60,12 +63,13 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
   }
 }
 
-/** Ledger, then queue, then cursor: what stands behind the cursor is in the ledger for sure. */
+/** Outbox, then cursor: what stands behind the cursor is in the outbox for sure. */
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
   const debtors = toDebtors(signals, await parts.subscribersOf(signals))
   const last = signals.at(-1)!.seq // never called with none
-  await parts.highWater.cover(last) // also what nobody is called for: it can be pulled
-  await enqueue(parts.queue, await oweAll(parts, debtors, signals.length))
+  await parts.highWater.cover(last) // also what no webhook gets: it can be pulled
+  const due = await oweAll(parts, debtors, signals.length)
+  for (const lane of LANES) parts.begin(lane, due[lane])
   const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))
   await runScript(parts.redis, ADVANCE_SCRIPT, [RELAY_CURSOR, RELAYED], last, ...[...passed].flat())
 }
@@ -101,33 +105,96 @@ function toDebtors(
   return [...debtors.values()]
 }
 
-type LaneCall = WakeUp & { readonly lane: Lane }
-
-/** Owes what each client is to get, so many signals at the most, and gives the calls that are to be made for it. */
+/** Owes what each client is to get, so many signals at the most, and gives the clients of each lane that are due for it. */
 async function oweAll(
   { redis, now, shuffle }: RelayParts,
   debtors: readonly Debtor[],
   signalsEach: number,
-): Promise<readonly LaneCall[]> {
-  const calls: LaneCall[] = []
+): Promise<Readonly<Record<Lane, readonly string[]>>> {
+  const due: Record<Lane, string[]> = { fast: [], slow: [] }
   const inTurn = shuffle(debtors)
   const clientsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
   for (let i = 0; i < inTurn.length; i += clientsAtOnce) {
     const block = inTurn.slice(i, i + clientsAtOnce)
-    const toCall = new Set(await owe(redis, block, now()))
-    for (const { client, lane, signals } of block) {
-      if (toCall.has(client)) calls.push({ client, seq: signals[0]!.seq, lane }) // a debtor has at least one
-    }
+    const found = new Set(await owe(redis, block, now()))
+    for (const { client, lane } of block) if (found.has(client)) due[lane].push(client)
   }
-  return calls
+  return due
 }
 
-async function enqueue(queue: DeliveryQueue, calls: readonly LaneCall[]): Promise<void> {
-  for (const lane of LANES) {
-    const ofLane = calls.filter(call => call.lane === lane)
-    await queue.wake(
-      lane,
-      ofLane.map(({ client, seq }) => ({ client, seq, generation: '1' })),
-    )
+/** How long a read of the log waits for a signal before the lease is renewed: well below the life of a lease, a second. */
+const BLOCK_SHARE = 1 / 3
+
+/** How soon a relay that waits for its turn, or for Redis, looks again, of the life of a lease: half a second. */
+const RETRY_SHARE = 1 / 6
+
+/**
+ * Relays from now on until the signal aborts. `waiting` is a connection of its own, because a read that waits for the
+ * next signal blocks it. `onError` is told what went wrong; then it goes on.
+ */
+export async function runRelay(
+  parts: RelayParts,
+  waiting: Redis,
+  stopped: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const leaseMs = parts.leaseMs ?? LEASE_MS
+  while (!stopped.aborted) {
+    try {
+      const relayed = await relayOnce(parts)
+      if (relayed === null) await pause(leaseMs, stopped)
+      else await untilSignal(parts.redis, waiting, leaseMs)
+    } catch (error) {
+      if (!stopped.aborted) onError(error)
+      await pause(leaseMs, stopped)
+    }
   }
+  await giveBackLease(parts.redis, parts.token).catch(onError)
+}
+
+/** Resolves as soon as the log holds a signal behind the cursor, and now and then without one. */
+async function untilSignal(redis: Redis, waiting: Redis, leaseMs: number): Promise<void> {
+  const cursor = (await redis.get(RELAY_CURSOR)) ?? '0'
+  const blockMs = Math.ceil(leaseMs * BLOCK_SHARE) // 0 would wait for ever
+  await waiting.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', LOG, `${cursor}-0`)
+}
+
+const pause = (leaseMs: number, stopped: AbortSignal): Promise<void> =>
+  sleep(leaseMs * RETRY_SHARE, undefined, { signal: stopped }).catch(() => {}) // the abort ends the loop
+
+/** How long a relay may be silent before another takes over: far longer than a step, far shorter than anybody notices. */
+const LEASE_MS = 3_000
+
+/** A lease that has a smaller share left is renewed: a write waits for the disk, and most signals need not wait for this one. */
+const RENEW_BELOW = 2 / 3
+
+const RENEW_SCRIPT = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+  return 1
+end
+return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
+`
+
+/** Takes or keeps the lease of the relay. False where another process has it. */
+async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS): Promise<boolean> {
+  const renewBelowMs = Math.floor(leaseMs * RENEW_BELOW)
+  const reply = await askRedis(() => redis.eval(RENEW_SCRIPT, 1, RELAY_LEASE, token, leaseMs, renewBelowMs))
+  return reply === 1
+}
+
+/** Gives the lease back, so that another process need not wait for its end. */
+export const giveBackLease = (redis: Redis, token: string): Promise<void> =>
+  releaseLease(redis, RELAY_LEASE, token)
+
+/** A list in an order that favours none (Fisher and Yates). `random` gives numbers in [0, 1). */
+export function shuffled<T>(list: readonly T[], random: () => number): T[] {
+  const mixed = [...list]
+  for (let i = mixed.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    const swapped = mixed[i]!
+    mixed[i] = mixed[j]!
+    mixed[j] = swapped
+  }
+  return mixed
 }

@@ -1,8 +1,9 @@
 // One attempt to deliver one signal: a request, bounded in every direction, and what came of it.
+
+import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { Agent } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
-import { type Exchange, type Head, type Received, startExchange } from './exchange.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
 import { type Answer, BrokenOff, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
 import {
@@ -11,13 +12,12 @@ import {
   IDLE_CONNECTION_MS,
   KEPT_ANSWER_CHARACTERS,
   LONGEST_IDLE_CONNECTION_MS,
+  MOST_ANSWER_BYTES,
   MOST_CONNECTIONS_PER_ORIGIN,
   MOST_HEADER_BYTES,
   MOST_ORIGINS,
 } from './policy.ts'
-import { redact } from './redact.ts'
 import type { ResolveHost } from './resolve-host.ts'
-import { parseRetryAfter } from './retry-after.ts'
 
 export type SenderOptions = {
   readonly rules: AddressRules
@@ -153,4 +153,120 @@ function excerptOf({ head, bytes }: Received, secrets: readonly string[]): strin
   const coding = head?.headers['content-encoding'] ?? 'identity'
   if (coding !== 'identity') return '(compressed, not read)'
   return redact(Buffer.from(bytes).toString('utf8'), secrets, KEPT_ANSWER_CHARACTERS)
+}
+
+/** How an answer began. */
+export type Head = {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** When it came, epoch milliseconds. */
+  readonly atMs: number
+}
+
+export type Received = {
+  /** Null where no answer began. */
+  readonly head: Head | null
+  /** The body, as much of it as is read. */
+  readonly bytes: Uint8Array
+  /** What ended the answer before its end and before the limit; null where nothing did. */
+  readonly error: Error | null
+}
+
+export type Exchange = {
+  readonly ended: Promise<Received>
+  /** Ends it at once with this error, wherever it is. */
+  breakOff(error: Error): void
+}
+
+/** Starts a request. Past the limit of an answer the connection is cut, and the answer counts as whole. */
+export function startExchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  now: () => number,
+): Exchange {
+  const { promise, resolve } = Promise.withResolvers<Received>()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let head: Head | null = null
+  let controller: Dispatcher.DispatchController | null = null
+  let broken: Error | null = null
+  const end = (error: Error | null): void =>
+    resolve({ head, bytes: Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES), error })
+
+  dispatcher.dispatch(request, {
+    onRequestStart(given) {
+      controller = given
+      if (broken !== null) given.abort(broken) // while it waited for its connection
+    },
+    onResponseStart(_, status, headers) {
+      if (status >= 200) head = { status, headers, atMs: now() } // before that come words about the answer
+    },
+    onResponseData(given, chunk) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size < MOST_ANSWER_BYTES) return
+      end(null)
+      given.abort(new Error('the answer is long enough'))
+    },
+    onResponseEnd: () => end(null),
+    onResponseError: (_, error) => end(error),
+  })
+  return {
+    ended: promise,
+    breakOff(error) {
+      broken = error
+      end(error)
+      controller?.abort(error)
+    },
+  }
+}
+
+// What a receiver answered, fit to be kept and shown: without anything that could be a secret of anybody.
+
+/** In place of what was taken out. */
+const REDACTED = '[redacted]'
+
+/** Shorter texts are no secrets, and would be found everywhere. */
+const SHORTEST_SECRET = 8
+
+/**
+ * What looks like a secret: ours, tokens with their scheme, named ones, tokens with a dot (JWT), and long runs of hex or
+ * base64. Every repetition that can be tried from many places is bounded: the text is an adversary's.
+ */
+const SECRET_LOOKS: readonly RegExp[] = [
+  /\b(?:whsec|hw_live|hw_test)_[\w+/=%-]*/g,
+  /\b(?:bearer|basic)\s{1,4}[\w.~+/=-]+/gi,
+  /(?<=(?:authorization|api[_-]?key|token|secret|passw(?:or)?d|signature|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)[^\s"',;&]+/gi,
+  /\bey[\w-]{8,512}\.[\w-]+(?:\.[\w-]*)?/g,
+  /[\w+/=-]{40,}/g,
+]
+
+/**
+ * `text` with every one of `known` and everything that looks like a secret taken out, and without characters that would
+ * act on a terminal or a log. Cut to `most` characters, after all that: a cut could hide a secret's half from it.
+ */
+export function redact(text: string, known: readonly string[], most: number): string {
+  const hidden = known
+    .filter(secret => secret.length >= SHORTEST_SECRET)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  const safe = SECRET_LOOKS.reduce((rest, looks) => rest.replaceAll(looks, REDACTED), hidden)
+  return safe
+    .replaceAll(/\p{C}+/gu, ' ')
+    .slice(0, most)
+    .toWellFormed()
+}
+
+/** The only form of a date that servers may send (RFC 9110, 5.6.7); the two obsolete ones are ignored. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/** Longer numbers are no waits. */
+const SECONDS = /^\d{1,9}$/
+
+/** The wait that a `Retry-After` asks for, in seconds or until a date; null where it says nothing that can be read. */
+export function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | null {
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (SECONDS.test(text)) return Number(text) * 1000
+  const ms = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(ms) ? null : Math.max(0, ms - nowMs)
 }

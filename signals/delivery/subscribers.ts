@@ -7,7 +7,7 @@ import { askRedis } from '../redis/connect.ts'
 import { CLIENT_PREFIX, RELAYED, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
 import { createScript, runScript } from '../redis/script.ts'
-import type { Lane } from './delivery-queue.ts'
+import type { Lane } from './outbox.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
 

@@ -1,111 +1,179 @@
-import { Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
-import { QUEUE_PREFIX } from '../redis/keys.ts'
+// The workers of one process: they take clients that are due from the schedules of the outbox, and there is no other queue.
 import type { DeliveryParts } from './delivery-parts.ts'
-import { type Call, type DeliveryQueue, LANES, type Lane } from './delivery-queue.ts'
-import { drainClient } from './drain.ts'
-import { createSlots, type Slots } from './slots.ts'
+import type { StartTimer } from './guarded-connect.ts'
+import { LANES, type Lane, readSchedule } from './outbox.ts'
+import { drainClient } from './worker.ts'
 
 /** Clients that are delivered to at the same time. A request is waiting for the network nearly all of its life. */
 const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128 }
 
-/** Calls that wait for room at the same time: enough that none waits for another one's round trip. */
-const CALLS_AT_ONCE = 8
+/** Where more is due than there is room for, the schedule is read again once this share of the room is free. */
+const REFILL_SHARE = 1 / 8
 
-/** How often BullMQ looks for jobs whose worker has died, of the time in which that is noticed: every 5 s. */
-const STALLED_SHARE = 1 / 4
+/** How often the schedules are read, so that what other processes leave behind is found: a dead worker, a resend. */
+export const POLL_EVERY_MS = 250
 
-/** A job that is found stalled is begun again, however often: the ledger decides when a signal is given up. */
-const MOST_STALLS = 1_000_000
+/** After an error, such as a Redis that is away, it is read less often. */
+const POLLS_LEFT_OUT = 4
 
 export type Workers = {
-  /** Looks after a client at once, without a call of the queue; false where there is no room for it now. */
-  readonly answerHere: (lane: Lane, client: string) => boolean
-  /** When a call was last begun, epoch milliseconds; 0 before the first. */
+  /** Begins with clients at once as far as there is room; the others stay due. */
+  readonly begin: (lane: Lane, clients: readonly string[]) => void
+  /** When a client was last begun with, epoch milliseconds; 0 before the first. */
   readonly lastStartMs: () => number
-  /** Begins no other call, and waits for what is under way. */
+  /** Begins with no other client, and waits for what is under way. */
   readonly close: () => Promise<void>
 }
 
-/**
- * Starts the workers of both lanes in this process. A call is done when its clients have been begun with: should the
- * process die then, their time in the ledger runs out and the reconciler calls again. `connection` must be ready to wait:
- * commands of theirs block.
- */
+/** Starts the workers of both lanes. A client that a worker does not end with is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
-  queue: DeliveryQueue,
-  connection: Redis,
+  startTimer: StartTimer,
   onError: (error: unknown) => void,
+  pollEveryMs: number = POLL_EVERY_MS,
 ): Workers {
+  const { redis, now } = parts
+  const atWork = { fast: new Map<string, Promise<void>>(), slow: new Map<string, Promise<void>>() }
+  const isCrowded = { fast: false, slow: false }
   let lastStartMs = 0
   let isClosing = false
-  const room = { fast: createSlots(CLIENTS_AT_ONCE.fast), slow: createSlots(CLIENTS_AT_ONCE.slow) }
-  const begun = (client: string, lane: Lane) => () => answerCall(parts, queue, client, lane).catch(onError)
-  const lanes = LANES.map(lane => {
-    const slots = room[lane]
-    const answer = async ({ data }: { readonly data: Call }): Promise<void> => {
-      lastStartMs = parts.now()
-      for (const client of data.clients) {
-        await slots.begin(begun(client, lane))
-      }
+
+  const roomIn = (lane: Lane): number => CLIENTS_AT_ONCE[lane] - atWork[lane].size
+  const begin = (lane: Lane, clients: readonly string[]): void => {
+    for (const client of clients) {
+      if (atWork[lane].has(client)) continue
+      isCrowded[lane] ||= roomIn(lane) <= 0
+      if (isClosing || roomIn(lane) <= 0) return
+      lastStartMs = now()
+      atWork[lane].set(client, lookAfter(client, lane))
     }
-    return { worker: startWorker(lane, answer, parts, connection, onError), slots }
-  })
+  }
+  const lookAfter = async (client: string, lane: Lane): Promise<void> => {
+    try {
+      const result = await drainClient(parts, client, lane)
+      if (result.kind === 'later') poll.by(result.atMs)
+    } catch (error) {
+      onError(error)
+    }
+    atWork[lane].delete(client)
+    if (isCrowded[lane] && roomIn(lane) >= CLIENTS_AT_ONCE[lane] * REFILL_SHARE) poll.by(now())
+  }
+  /** Begins with what is due in a lane; gives when the next client of it is due. */
+  const fill = async (lane: Lane): Promise<number> => {
+    const room = roomIn(lane)
+    const scheduled = await readSchedule(redis, lane, room + 1)
+    const due = scheduled.filter(({ atMs }) => atMs <= now()).map(({ client }) => client)
+    isCrowded[lane] = due.length > room
+    begin(lane, due)
+    return scheduled.find(({ atMs }) => atMs > now())?.atMs ?? Number.POSITIVE_INFINITY
+  }
+  const poll = startPolling({ now, startTimer, onError, everyMs: pollEveryMs }, async () =>
+    Math.min(...(await Promise.all(LANES.map(fill)))),
+  )
   return {
+    begin,
     lastStartMs: () => lastStartMs,
-    answerHere: (lane, client) => !isClosing && room[lane].tryBegin(begun(client, lane)),
-    close: async () => {
+    async close() {
       isClosing = true
-      await Promise.all(lanes.map(lane => closeLane(lane, connection)))
+      poll.stop()
+      const running = () => LANES.flatMap(lane => [...atWork[lane].values()])
+      while (running().length > 0) await Promise.all(running())
     },
   }
 }
 
-function startWorker(
-  lane: Lane,
-  answer: (job: { readonly data: Call }) => Promise<void>,
-  { flightMs }: DeliveryParts,
-  connection: Redis,
+type PollingParts = {
+  readonly now: () => number
+  readonly startTimer: StartTimer
+  readonly onError: (error: unknown) => void
+  readonly everyMs: number
+}
+
+/** Polls now, at the time that each poll gives, and after `everyMs` at the latest; one at a time. */
+function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll: () => Promise<number>) {
+  let isPolling = false
+  let isStopped = false
+  let nextMs = Number.POSITIVE_INFINITY
+  let stopTimer = (): void => {}
+  /** Polls at a time, unless it would anyway before. */
+  const by = (atMs: number): void => {
+    if (isStopped || atMs >= nextMs) return
+    nextMs = atMs
+    if (isPolling) return
+    stopTimer()
+    if (atMs <= now()) void run()
+    else stopTimer = startTimer(atMs - now(), () => void run())
+  }
+  const run = async (): Promise<void> => {
+    stopTimer()
+    isPolling = true
+    nextMs = Number.POSITIVE_INFINITY
+    let atMs = now() + everyMs
+    try {
+      atMs = Math.min(atMs, await poll())
+    } catch (error) {
+      atMs = now() + everyMs * POLLS_LEFT_OUT
+      if (!isStopped) onError(error)
+    }
+    isPolling = false
+    const wantedMs = Math.min(atMs, nextMs)
+    nextMs = Number.POSITIVE_INFINITY
+    by(wantedMs)
+  }
+  void run()
+  return {
+    by,
+    stop: () => {
+      isStopped = true
+      stopTimer()
+    },
+  }
+}
+
+/** How often it is looked whether clients that are due are begun with. */
+const WATCH_EVERY_MS = 5_000
+
+/** Clients are due while none is begun with for so long: a request lasts 10 s at the most, so no worker is merely busy. */
+export const STUCK_AFTER_MS = 30_000
+
+export type WatchdogParts = Pick<DeliveryParts, 'now' | 'onEvent'> &
+  Pick<Workers, 'lastStartMs'> & {
+    /** How many clients of each lane are due. */
+    readonly counts: () => Promise<Readonly<Record<Lane, number>>>
+  }
+
+/** Looks now and then whether the workers are stuck; gives a function that stops it. */
+export function startWatchdog(
+  parts: WatchdogParts,
+  startTimer: StartTimer,
   onError: (error: unknown) => void,
-): Worker<Call> {
-  const worker = new Worker<Call>(lane, answer, {
-    connection,
-    prefix: QUEUE_PREFIX,
-    concurrency: CALLS_AT_ONCE,
-    lockDuration: flightMs,
-    stalledInterval: flightMs * STALLED_SHARE,
-    maxStalledCount: MOST_STALLS,
-  })
-  worker.on('error', onError)
-  worker.on('failed', (_, error) => onError(error)) // the reconciler calls again: nothing is lost
-  return worker
+): () => void {
+  const look = createWatchdog(parts)
+  let isOver = false
+  let stopTimer = (): void => {}
+  const wait = (): void => {
+    if (!isOver) stopTimer = startTimer(WATCH_EVERY_MS, () => void look().catch(onError).finally(wait))
+  }
+  wait()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
 }
 
-/**
- * A worker that is closed in order waits for its connection, for ever where Redis is away: then it is closed by force, and
- * its calls come again. What is long, the requests under way, is waited for before.
- */
-async function closeLane(
-  { worker, slots }: { worker: Worker<Call>; slots: Slots },
-  connection: Redis,
-): Promise<void> {
-  await worker.pause(true)
-  await slots.idle()
-  await worker.close(connection.status !== 'ready')
-  await slots.idle()
-}
-
-/** Looks after a client, and asks for another look when there is more to do later. */
-async function answerCall(
-  parts: DeliveryParts,
-  queue: DeliveryQueue,
-  client: string,
-  lane: Lane,
-): Promise<void> {
-  const result = await drainClient(parts, client, lane)
-  if (result.kind !== 'later') return
-  // Equal times make equal ids: however many calls end here, one comes back.
-  const call = { client, seq: 0, generation: String(Math.ceil(result.atMs)) }
-  await queue.wake(result.lane, [call], Math.max(0, Math.ceil(result.atMs - parts.now())))
+/** A look at the schedules: reports once each time in which clients are due and none is begun with. */
+export function createWatchdog({ counts, lastStartMs, now, onEvent }: WatchdogParts): () => Promise<void> {
+  let waitingSinceMs: number | null = null
+  let reportedMs: number | null = null
+  return async () => {
+    const { fast, slow } = await counts()
+    const waiting = fast + slow
+    waitingSinceMs = waiting === 0 ? null : (waitingSinceMs ?? now())
+    if (waitingSinceMs === null) return
+    const sinceMs = Math.max(waitingSinceMs, lastStartMs())
+    const forMs = now() - sinceMs
+    if (forMs < STUCK_AFTER_MS || reportedMs === sinceMs) return
+    reportedMs = sinceMs
+    onEvent({ kind: 'stuck', waiting, forMs })
+  }
 }

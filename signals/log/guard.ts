@@ -3,7 +3,8 @@
 import type { Redis } from 'ioredis'
 import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
-import { EPOCH, HEAD } from '../redis/keys.ts'
+import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
+import type { LogHead } from './read-log.ts'
 
 /** What the log must still hold: its epoch, and a head that is not below the highest number that was seen. */
 export type KnownLog = { readonly epoch: string; readonly seq: number }
@@ -81,4 +82,19 @@ export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<s
   await askRedis(() => redis.set(EPOCH, newEpoch(), 'NX'))
   const epoch = await askRedis(() => redis.get(EPOCH))
   return epoch ?? ''
+}
+
+/**
+ * Goes on with a log whose past is lost: the next signal gets a number above `above` and above whatever is there, under a
+ * new epoch, which tells the clients to pull again. Throws where a service is at work: it would hold to the old epoch.
+ */
+export async function beginAnew(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
+  if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
+    throw new Error('a service is at work on this Redis: stop it first, and wait some seconds')
+  const epoch = newEpoch()
+  const { seq: head } = await readStoredHead(redis)
+  const [newest] = await askRedis(() => redis.xrevrange(LOG, '+', '-', 'COUNT', 1))
+  const seq = Math.max(above, head, newest === undefined ? 0 : Number.parseInt(newest[0], 10))
+  await askRedis(() => redis.multi().hset(HEAD, 'seq', seq).set(EPOCH, epoch).exec())
+  return { seq, epoch }
 }

@@ -1,5 +1,5 @@
 // Every key that the signals service has in Redis. The part in braces puts all of them on one node of a cluster, because
-// one script writes several of them at once. BullMQ keeps its own below `{hw}:queue`.
+// one script writes several of them at once.
 
 export const PREFIX = '{hw}'
 
@@ -68,9 +68,9 @@ export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
 /** String with an expiry: how many webhooks a client has tried to register lately. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`
 
-/** Hash of a signal: client -> state of the delivery, JSON. The truth of what is owed. */
-export const ledgerKey = (seq: number): string => `${LEDGER_PREFIX}${seq}`
-export const LEDGER_PREFIX = `${PREFIX}:ledger:`
+/** Hash of a signal: client -> state of the delivery, JSON: the outbox. The text of the key is that of stored data and backups. */
+export const outboxKey = (seq: number): string => `${OUTBOX_PREFIX}${seq}`
+export const OUTBOX_PREFIX = `${PREFIX}:ledger:`
 
 /** Sorted set of a client: numbers of the signals that are due for it, by themselves: the lowest is the oldest. */
 export const readyKey = (client: string): string => `${READY_PREFIX}${client}`
@@ -80,8 +80,11 @@ export const READY_PREFIX = `${PREFIX}:ready:`
 export const waitingKey = (client: string): string => `${WAITING_PREFIX}${client}`
 export const WAITING_PREFIX = `${PREFIX}:waiting:`
 
-/** Sorted set: the clients that are owed anything, by when somebody must have looked after them. */
-export const OWING = `${PREFIX}:owing`
+/**
+ * Sorted sets: the clients of a lane that are owed anything, by when a worker is to look after them: at once, at the next
+ * retry or probe, or when the lease of the worker that has them ends. A client is in one of the two.
+ */
+export const SCHEDULES = { fast: `${PREFIX}:owing`, slow: `${PREFIX}:owing:slow` } as const
 
 /** String with an expiry: which worker delivers to a client. One request at a time reaches it. */
 export const flightKey = (client: string): string => `${FLIGHT_PREFIX}${client}`
@@ -91,7 +94,7 @@ export const FLIGHT_PREFIX = `${PREFIX}:flight:`
 export const attemptsKey = (seq: number, client: string): string => `${ATTEMPTS_PREFIX}${seq}:${client}`
 export const ATTEMPTS_PREFIX = `${PREFIX}:attempts:`
 
-/** String: the number of the last signal that the relay has put into the ledger and the queue. */
+/** String: the number of the last signal that the relay has put into the outbox. */
 export const RELAY_CURSOR = `${PREFIX}:relay:cursor`
 
 /** Hash: an alias, or `test:<client>` -> number of the newest signal of it that the relay has passed. */
@@ -100,5 +103,5 @@ export const RELAYED = `${PREFIX}:relay:latest`
 /** String with an expiry: who relays. */
 export const RELAY_LEASE = `${PREFIX}:relay:lease`
 
-/** What BullMQ puts before its keys. */
-export const QUEUE_PREFIX = `${PREFIX}:queue`
+/** What earlier releases kept a queue under; nothing reads it, and a restore deletes it. */
+export const OLD_QUEUE_PREFIX = `${PREFIX}:queue`

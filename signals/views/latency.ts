@@ -1,7 +1,7 @@
 // How quickly a client gets its signals. It is read from the log and the ledger, where the worker has left it: there is no
 // second book of it, and no delivery pays for one.
 import type { Redis } from 'ioredis'
-import { readDeliveries } from '../delivery/ledger.ts'
+import { readDeliveries } from '../delivery/outbox.ts'
 import { readStoredHead } from '../log/guard.ts'
 import { toLogged } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'

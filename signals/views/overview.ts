@@ -1,7 +1,7 @@
 // How the whole service stands at this moment: one reading for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { listClients } from '../clients/clients.ts'
-import type { Lane } from '../delivery/delivery-queue.ts'
+import { dueCounts, type Lane } from '../delivery/outbox.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
@@ -30,6 +30,7 @@ export type Overview = {
   readonly relayLag: number
   /** False where no process relays. */
   readonly isRelayed: boolean
+  /** Clients of each lane that are due, and that no worker has begun with. */
   readonly queue: Readonly<Record<Lane, number>>
   readonly clients: { readonly total: number; readonly active: number }
   readonly webhooks: readonly WebhookState[]
@@ -43,7 +44,7 @@ export type OverviewParts = {
   readonly redis: Redis
   /** The ids of the strategies of the served dataset. */
   readonly aliases: () => ReadonlySet<string>
-  readonly queueCounts: () => Promise<Readonly<Record<Lane, number>>>
+  readonly clock: { readonly now: () => number }
   readonly newEpoch: () => string
 }
 
@@ -55,7 +56,7 @@ export async function readOverview(parts: OverviewParts): Promise<Overview> {
     readRedisHealth(redis),
     askRedis(() => redis.get(RELAY_CURSOR)),
     askRedis(() => redis.exists(RELAY_LEASE)),
-    parts.queueCounts(),
+    dueCounts(redis, parts.clock.now()),
     listClients(redis),
     readLive(redis, parts.aliases()),
     haltedAliases(redis),

@@ -1,7 +1,7 @@
 // What the operator sees of signals and deliveries, newest first. It reads the log and the ledger as they are; there is no
 // second book of them that could be wrong.
 import type { Redis } from 'ioredis'
-import { type DeliveryState, readDeliveries, readLedger } from '../delivery/ledger.ts'
+import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
 
 /** Signals that are looked through at the most for one answer: a second's work for Redis, and weeks of most books. */
@@ -44,7 +44,7 @@ export async function recentSignals(
   { before, limit }: Pick<DeliveryFilter, 'before' | 'limit'>,
 ): Promise<Page<SignalRow>> {
   const signals = await readBefore(redis, before ?? BEYOND, limit)
-  const ledgers = await Promise.all(signals.map(({ seq }) => readLedger(redis, seq)))
+  const ledgers = await Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
   const rows = signals.map((signal, i) => ({ signal, counts: countStates(ledgers[i]!.values()) }))
   return { rows, next: signals.length < limit ? null : signals.at(-1)!.seq }
 }
@@ -58,7 +58,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
   let { before } = filter
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
-    for (const [i, ledger] of (await readLedgers(redis, signals, filter.client)).entries()) {
+    for (const [i, ledger] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       rows.push(...rowsOf(signals[i]!, ledger, filter))
       // All of one signal or nothing of it: `next` is a number and cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
@@ -72,13 +72,13 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
 type Ledger = ReadonlyMap<string, DeliveryState>
 
 /** Of one client its own states alone: a thousand others would be a thousand times as much to read. */
-async function readLedgers(
+async function readOutboxes(
   redis: Redis,
   signals: readonly LoggedSignal[],
   client: string | undefined,
 ): Promise<readonly Ledger[]> {
   const seqs = signals.map(({ seq }) => seq)
-  if (client === undefined) return Promise.all(seqs.map(seq => readLedger(redis, seq)))
+  if (client === undefined) return Promise.all(seqs.map(seq => readOutbox(redis, seq)))
   const states = await readDeliveries(redis, seqs, client)
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
 }

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis'
-import { LANES, type Lane } from '../delivery/delivery-queue.ts'
-import { owedCount } from '../delivery/ledger.ts'
+import { LANES, type Lane, owedCount } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
 import { askRedis } from '../redis/connect.ts'
 import { webhookKey } from '../redis/keys.ts'

@@ -2,7 +2,7 @@
 // gets everything that is theirs, and nothing that was never fired.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readDelivery } from '#signals/delivery/ledger.ts'
+import { readDelivery } from '#signals/delivery/outbox.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { startKillable } from '../support/kills/killable.ts'
 import { startTestRedis } from '../support/servers/redis.ts'

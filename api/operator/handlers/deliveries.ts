@@ -8,7 +8,7 @@ import {
 } from '#core/contract/operator-requests.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
-import { readAttempts, readDelivery, readLedger } from '#signals/delivery/ledger.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
@@ -24,7 +24,7 @@ export const allSignals: Handler = async (c, { redis }) => {
 
 export const oneSignal: Handler = async (c, { redis }) => {
   const signal = await signalOf(c, redis)
-  const deliveries = rowsOf(signal, await readLedger(redis, signal.seq)).map(toDelivery)
+  const deliveries = rowsOf(signal, await readOutbox(redis, signal.seq)).map(toDelivery)
   return { data: { ...describe(signal), deliveries } }
 }
 

@@ -1,6 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { ApiError } from '#core/contract/errors.ts'
-import { STATUS_OF } from '#core/contract/errors.ts'
+import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { Session } from './session.ts'
 
 /** A piece of a page: everything that was put into it is escaped. */

@@ -1,6 +1,6 @@
 // Small pieces that several pages show.
 import { html } from 'hono/html'
-import type { DeliveryState } from '#signals/delivery/ledger.ts'
+import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import { latencyMs } from '../views.ts'
 import { csrfField, type Piece, sentence } from './layout.ts'

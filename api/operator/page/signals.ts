@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
-import type { Attempt } from '#signals/delivery/ledger.ts'
+import type { Attempt } from '#signals/delivery/outbox.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import type { DeliveryRow, Page, SignalRow } from '#signals/views/recent.ts'
 import type { Piece } from './layout.ts'

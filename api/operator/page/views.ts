@@ -1,7 +1,7 @@
 import { parseRequest, signalsQuery } from '#core/contract/operator-requests.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient, listClients } from '#signals/clients/clients.ts'
-import { readAttempts, readLedger } from '#signals/delivery/ledger.ts'
+import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { readLatency } from '#signals/views/latency.ts'
@@ -72,7 +72,7 @@ const signals: View = async (c, { redis }, session) =>
 const signal: View = async (c, { redis }, session) => {
   const logged = await signalOf(c, redis)
   const { seq } = logged
-  const all = rowsOf(logged, await readLedger(redis, seq))
+  const all = rowsOf(logged, await readOutbox(redis, seq))
   const deliveries = await Promise.all(
     all
       .slice(0, MOST_SHOWN)

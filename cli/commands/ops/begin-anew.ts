@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { aboveHighWater, readHighWater } from '#signals/delivery/high-water.ts'
-import { beginAnew } from '#signals/log/begin-anew.ts'
+import { beginAnew } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Surroundings } from '../../surroundings.ts'

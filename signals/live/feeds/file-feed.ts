@@ -1,4 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { FeedError } from '../admit-bar.ts'
 import type { Feed, NewBarReader, Pause } from './feed.ts'
 import { barsOfChunks } from './lines.ts'
@@ -51,3 +52,20 @@ async function assertSameFile(path: string, ino: number, offset: number): Promis
 }
 
 const AGAIN = 'start the runner again once it is whole, and it goes on where it stood'
+
+/** A table of bars that comes through a pipe, such as standard input. It ends when the pipe does. */
+export const streamFeed = (name: string, stream: Readable, newReader: NewBarReader): Feed => ({
+  name,
+  repeats: false,
+  bars: stop => barsOfChunks(name, chunksUntil(stream, stop), newReader),
+})
+
+async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<Buffer> {
+  try {
+    for await (const chunk of addAbortSignal(stop, stream)) {
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk))
+    }
+  } catch (error) {
+    if (!stop.aborted) throw error
+  }
+}

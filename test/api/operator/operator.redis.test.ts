@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
-import { owe } from '#signals/delivery/ledger.ts'
+import { owe } from '#signals/delivery/outbox.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'

@@ -8,7 +8,7 @@ import { type ExampledRouteId, SIGNALS_EXAMPLE_REQUESTS } from '#core/contract/s
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
-import { owe } from '#signals/delivery/ledger.ts'
+import { owe } from '#signals/delivery/outbox.ts'
 import { createPreviewLimits, PREVIEW_LIMITS } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {

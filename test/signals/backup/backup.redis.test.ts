@@ -8,14 +8,13 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
-import { owedCount, readAttempts, readLedger } from '#signals/delivery/ledger.ts'
-import { rekeyWebhooks } from '#signals/delivery/rekey.ts'
+import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { createSecretBox, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
-import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { readWebhook, rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
-import { liveKey, PREFIX, QUEUE_PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
+import { liveKey, OLD_QUEUE_PREFIX, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { offlineOrders, testBox } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -82,7 +81,7 @@ test('after backup, loss and restore everything is there, under a new epoch, and
   expect(await authenticate(redis, token, NOW_MS)).toMatchObject({ client: { id: 'zeta' } })
   expect(await readHead(redis, () => 'never')).toEqual({ seq: 1_007 + MARK_AHEAD, epoch: 'epoch-2' })
   expect(await owedCount(redis, 'north-ridge')).toBe(5)
-  expect((await readLedger(redis, 3)).get('north-ridge')).toMatchObject({ status: 'exhausted', attempts: 16 })
+  expect((await readOutbox(redis, 3)).get('north-ridge')).toMatchObject({ status: 'exhausted', attempts: 16 })
   expect(await readAttempts(redis, 3, 'north-ridge')).toHaveLength(16)
   expect(await fire(redis, 'new', 'alder')).toBe(1_008 + MARK_AHEAD)
   expect(await fire(redis, 'sig_2', 'alder')).toBe(2) // known as before: not fired a second time
@@ -137,15 +136,6 @@ test('a strategy that runs while a backup is taken stands in it where its signal
   expect(await redis.hget(liveKey('alder'), 'cursor')).toBe(String(signals))
 })
 
-test('is taken by a Redis that was emptied under a service, which has begun another queue in it', async () => {
-  await playScene(redis)
-  const lines = await backUp()
-  await redis.flushall()
-  await redis.set(`${QUEUE_PREFIX}:fast:meta`, 'of the service that was stopped')
-  expect(await restore(lines)).toMatchObject({ signals: 6 })
-  expect(await redis.exists(`${QUEUE_PREFIX}:fast:meta`)).toBe(0)
-})
-
 test('that is killed while it makes room leaves nothing that a service would begin with', async () => {
   await playScene(redis)
   await readHead(redis, () => 'epoch-1')
@@ -163,14 +153,14 @@ test('that is killed while it makes room leaves nothing that a service would beg
 
 test('is refused where signals are, unless it is forced, and then nothing else is left', async () => {
   await playScene(redis)
+  await redis.set(`${OLD_QUEUE_PREFIX}:fast:meta`, 'of an earlier release')
   const lines = await backUp()
-  await redis.set(`${QUEUE_PREFIX}:fast:meta`, 'old')
   await fire(redis, 'later', 'alder')
   await expect(restore(lines)).rejects.toThrow('--force')
   expect(await readAfter(redis, 0, 100)).toHaveLength(7)
   await restore(lines, { isForced: true })
   expect(await readAfter(redis, 0, 100)).toHaveLength(6)
-  expect(await redis.exists(`${QUEUE_PREFIX}:fast:meta`)).toBe(0)
+  expect(await redis.exists(`${OLD_QUEUE_PREFIX}:fast:meta`)).toBe(0)
 })
 
 test('is refused while a service is at work, forced or not', async () => {

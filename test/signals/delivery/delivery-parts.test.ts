@@ -1,17 +1,16 @@
-// The small parts of delivering: the watchdog, room for tasks, and the fair order of clients.
+// The small parts of delivering: the watchdog, and the fair order of clients.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
-import { shuffled } from '#signals/delivery/shuffled.ts'
-import { createSlots } from '#signals/delivery/slots.ts'
-import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/watchdog.ts'
+import { shuffled } from '#signals/delivery/relay.ts'
+import { createWatchdog, STUCK_AFTER_MS } from '#signals/delivery/workers.ts'
 
 describe('the watchdog', () => {
-  test('tells once of calls that wait while none is begun, and again after one was', async () => {
+  test('reports once that clients are due while none is begun with, and again after one was', async () => {
     const state = { waiting: 3, lastStartMs: 0, nowMs: 100_000 }
     const events: DeliveryEvent[] = []
     const look = createWatchdog({
-      queue: { counts: async () => ({ fast: state.waiting, slow: 0 }) },
+      counts: async () => ({ fast: state.waiting, slow: 0 }),
       lastStartMs: () => state.lastStartMs,
       now: () => state.nowMs,
       onEvent: event => void events.push(event),
@@ -35,29 +34,6 @@ describe('the watchdog', () => {
     state.waiting = 1
     await look()
     expect(events).toHaveLength(2)
-  })
-})
-
-describe('room for tasks', () => {
-  test('is never exceeded, and who waits for room is let in when one ends', async () => {
-    const slots = createSlots(2)
-    const ends: (() => void)[] = []
-    const begun: number[] = []
-    const begin = (name: number): Promise<void> =>
-      slots.begin(() => {
-        begun.push(name)
-        return new Promise(resolve => ends.push(resolve))
-      })
-    await begin(1)
-    await begin(2)
-    const third = begin(3)
-    expect(begun).toEqual([1, 2])
-    ends[0]?.()
-    await third
-    expect(begun).toEqual([1, 2, 3])
-    const idle = slots.idle()
-    for (const end of ends) end()
-    await idle
   })
 })
 

@@ -2,7 +2,7 @@
 // waits are short; what decides is which requests came, and what the ledger says of them.
 import type { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Attempt, readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
+import { type Attempt, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Waits } from '#signals/delivery/policy.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { RELAY_CURSOR } from '#signals/redis/keys.ts'

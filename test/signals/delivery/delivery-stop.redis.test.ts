@@ -1,7 +1,7 @@
 // A stop while Redis is away: it ends, whatever is under way, and what was not acknowledged is owed as before.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLedger } from '#signals/delivery/ledger.ts'
+import { readOutbox } from '#signals/delivery/outbox.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import {
   addSubscriber,
@@ -30,7 +30,7 @@ test('a request that nobody answers, and a Redis that is away, hold up no stop; 
   await addSubscriber(redis, 'acme', receiver.urlOf('acme'))
   // A result would be waited for longer than a test may last.
   const delivery = await startTestDelivery(server.url, {
-    pace: { flightMs: 600_000, overdueAfterMs: 600_000 },
+    pace: { flightMs: 600_000, pollEveryMs: 600_000 },
   })
   const seq = await fire(redis, 'a', 'alder')
   await until(() => receiver.of('acme').length === 1)
@@ -43,5 +43,5 @@ test('a request that nobody answers, and a Redis that is away, hold up no stop; 
       () => false,
     )
   await until(isUp)
-  expect((await readLedger(redis, seq)).get('acme')).toMatchObject({ status: 'owed', attempts: 0 })
+  expect((await readOutbox(redis, seq)).get('acme')).toMatchObject({ status: 'owed', attempts: 0 })
 })

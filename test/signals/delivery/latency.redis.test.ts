@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { drainClient } from '#signals/delivery/drain.ts'
-import { type DeliveryState, owe } from '#signals/delivery/ledger.ts'
-import { replayFrom } from '#signals/delivery/replay.ts'
-import { ledgerKey } from '#signals/redis/keys.ts'
+import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
+import { resendFrom } from '#signals/delivery/resend.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
+import { outboxKey } from '#signals/redis/keys.ts'
 import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
@@ -60,8 +60,7 @@ describe('the latency of a client', () => {
   test('leaves out what was replayed: the second round waited for the operator', async () => {
     const { parts, clock } = await playThree()
     clock.ms += 86_400_000
-    const queue = { wake: async () => {} }
-    await replayFrom({ redis, queue, now: parts.now, onProgress: () => {} }, 'acme', 2)
+    await resendFrom({ redis, now: parts.now, onProgress: () => {} }, 'acme', 2)
     await drainClient(parts, 'acme', 'slow')
     const wait = { p50: 50, p99: 50, max: 50 }
     expect(await readLatency(redis, 'acme')).toEqual({
@@ -80,7 +79,7 @@ describe('the latency of a client', () => {
     const pipeline = redis.pipeline()
     for (let seq = 1; seq <= count; seq++) {
       if (seq % 3 === 0) continue
-      pipeline.hset(ledgerKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
+      pipeline.hset(outboxKey(seq), 'acme', JSON.stringify(stateOf(seq < 601 ? 9_000 : seq)))
     }
     await pipeline.exec()
     const spread = { p50: 1_349, p99: 2_084, max: 2_099 }

@@ -13,8 +13,8 @@ import type { AlertKind } from '#signals/alert.ts'
 import { createAlerts, type SentAlert } from '#signals/alerts.ts'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { createMetrics } from '#signals/metrics.ts'
+import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { usedOfDisk } from '#signals/redis/disk.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -282,7 +282,7 @@ describe('the log', () => {
         onAnswered: ({ requestId, ...answered }) =>
           log.info('answered', { request_id: requestId, ...answered }),
         onError: error => log.error('a request failed', error),
-        queueCounts: async () => {
+        metrics: async () => {
           throw new Error(`cannot reach redis://user:${TOKEN}@host/?password=hunter2`)
         },
       }),
@@ -295,7 +295,7 @@ describe('the log', () => {
     const hidden = [...`${set.text}${key.text}`.matchAll(/whsec_[\w+/=]+|hw_live_\w+/g)].map(([text]) => text)
     expect(hidden).toHaveLength(2)
     await request('GET', `/ops/clients/${token}?api_key=${token}`)
-    await request('GET', '/ops/status')
+    await request('GET', '/metrics')
     log.error('sent', new Error(`a header was authorization: Bearer ${token}`), {
       token,
       note: `with ${hidden[0]}`,

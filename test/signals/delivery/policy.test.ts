@@ -3,13 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { afterFailure, type Breaker, burnsAttempt, CLOSED_BREAKER } from '#signals/delivery/breaker.ts'
 import {
-  afterFailedDelivery,
-  dueAlertMs,
-  type EndpointHealth,
-  HEALTHY,
-  shouldDisable,
-} from '#signals/delivery/endpoint-health.ts'
-import {
   BREAKER_FAILURES,
   clampRetryAfter,
   LONGEST_RETRY_AFTER_MS,
@@ -18,7 +11,14 @@ import {
   RETRY_JITTER,
   RETRY_WAITS_MS,
 } from '#signals/delivery/policy.ts'
-import { conditionAfter } from '#signals/delivery/webhook-condition.ts'
+import {
+  afterFailedDelivery,
+  conditionAfter,
+  dueAlertMs,
+  type EndpointHealth,
+  HEALTHY,
+  shouldDisable,
+} from '#signals/delivery/webhook-condition.ts'
 
 const NOW = Date.parse('2026-11-21T00:00:00Z')
 const SECOND = 1_000

@@ -7,7 +7,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { fireTest } from '#signals/delivery/fire-test.ts'
 import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
-import { readAttempts, readLedger } from '#signals/delivery/ledger.ts'
+import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import {
   MOST_REGISTRATIONS,
   type RegisterParts,
@@ -146,7 +146,7 @@ describe('a registration', () => {
     const calls = await relayAll(redis, parts.now)
     expect(calls).toEqual([])
     expect((await readSignal(redis, 1))?.onlyFor).toBe('acme')
-    expect((await readLedger(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
+    expect((await readOutbox(redis, 1)).get('acme')).toMatchObject({ status: 'delivered', attempts: 1 })
     expect(await readAttempts(redis, 1, 'acme')).toMatchObject([{ n: 1, ok: true, status: 200 }])
   })
 
@@ -157,7 +157,7 @@ describe('a registration', () => {
     answer = (_, response) => void response.writeHead(500).end()
     await refusalOf(registerWebhook(parts, 'acme', request()))
     expect(await accountFor(redis, 'acme', null, null)).toMatchObject({ delivered: 1, missing: [2] })
-    expect((await readLedger(redis, 2)).size).toBe(0)
+    expect((await readOutbox(redis, 2)).size).toBe(0)
   })
 
   test('of a client that is entitled to nothing yet uses an alias of the dataset', async () => {

@@ -1,11 +1,9 @@
 // The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
 import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
-import { giveBackLease } from '#signals/delivery/lease.ts'
-import { readLedger } from '#signals/delivery/ledger.ts'
-import { type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
+import { readOutbox } from '#signals/delivery/outbox.ts'
+import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
 import { commit } from '#signals/log/commit.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
@@ -39,16 +37,12 @@ async function fire(...ids: readonly string[]): Promise<void> {
   }
 }
 
-/** A relay whose queue is a list, and which may be killed before a write. */
+/** A relay whose workers are a list, and which may be killed before a write. */
 function relayParts(more: Partial<RelayParts> = {}) {
-  const queued: WakeUp[] = []
+  const begun: string[] = []
   const parts: RelayParts = {
     redis,
-    queue: {
-      wake: async (_, calls) => void queued.push(...calls.map(({ client, seq }) => ({ client, seq }))),
-      counts: async () => ({ fast: 0, slow: 0 }),
-      close: async () => {},
-    },
+    begin: (lane, clients) => void begun.push(...clients.map(client => `${client} ${lane}`)),
     highWater: createHighWater(createMemoryStore('private')),
     token: 'me',
     now: () => 1_000,
@@ -60,19 +54,19 @@ function relayParts(more: Partial<RelayParts> = {}) {
       }),
     ...more,
   }
-  return { parts, queued }
+  return { parts, begun }
 }
 
-const ledgerOf = async (seq: number) => [...(await readLedger(redis, seq)).keys()].sort()
+const ledgerOf = async (seq: number) => [...(await readOutbox(redis, seq)).keys()].sort()
 
 describe('the relay', () => {
-  test('owes each signal to those who are to get it, in order, and calls once for those nobody is called for', async () => {
+  test('owes each signal to those who are to get it, in order, and begins once with each client in its lane', async () => {
     await fire('a1', 'b1', 'a2')
-    const { parts, queued } = relayParts()
+    const { parts, begun } = relayParts()
     expect(await relayOnce(parts)).toBe(3)
     expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
     expect(await ledgerOf(2)).toEqual(['acme'])
-    expect(queued.map(({ client, seq }) => `${client} ${seq}`)).toEqual(['acme 1', 'bolt 1'])
+    expect(begun).toEqual(['acme fast', 'bolt slow'])
     expect(await redis.hgetall(RELAYED)).toEqual({ alder: '3', birch: '2' })
     expect(await redis.get(RELAY_CURSOR)).toBe('3')
     expect(await relayOnce(parts)).toBe(0)
@@ -83,9 +77,9 @@ describe('the relay', () => {
     const first = relayParts({ token: 'first' }).parts
     await relayOnce(first)
     await fire('a2')
-    const { parts, queued } = relayParts({ token: 'second' })
+    const { parts, begun } = relayParts({ token: 'second' })
     expect(await relayOnce(parts)).toBeNull()
-    expect(queued).toEqual([])
+    expect(begun).toEqual([])
     await giveBackLease(redis, 'first')
     expect(await relayOnce(parts)).toBe(1)
   })
@@ -101,7 +95,7 @@ describe('the relay', () => {
       return signals.map(() => [newcomer])
     }
     expect(await relayOnce({ ...late.parts, subscribersOf })).toBeNull()
-    expect(late.queued).toEqual([])
+    expect(late.begun).toEqual([])
     expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
     expect(await redis.get(RELAY_CURSOR)).toBe('2')
     expect(await redis.hgetall(RELAYED)).toEqual({ alder: '2' })
@@ -120,20 +114,20 @@ describe('the relay', () => {
         ...parts,
         subscribersOf: (...asked) => orDie(() => parts.subscribersOf(...asked)),
         highWater: { cover: seq => orDie(() => parts.highWater.cover(seq)) },
-        queue: { ...parts.queue, wake: (...call) => orDie(() => parts.queue.wake(...call)) },
+        begin: (...due) => orDie(() => parts.begin(...due)),
       }
       const ended = await relayOnce(dying).catch(error => error)
       if (!(ended instanceof Error)) break
     }
     expect(await ledgerOf(1)).toEqual(['acme', 'bolt'])
     expect(await ledgerOf(2)).toEqual(['acme'])
-    expect((await readLedger(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
+    expect((await readOutbox(redis, 2)).get('acme')).toMatchObject({ prev: 1, round: 1, attempts: 0 })
     expect(await redis.get(RELAY_CURSOR)).toBe('2')
   })
 })
 
 describe('the high-water mark', () => {
-  test('is ahead of a signal for which nobody is called: it can be pulled', async () => {
+  test('is ahead of a signal that no webhook gets: it can be pulled', async () => {
     await fire('b1', 'b2')
     const store = createMemoryStore('private')
     const { parts } = relayParts({

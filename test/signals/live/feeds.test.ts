@@ -7,10 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
-import { fileFeed } from '#signals/live/feeds/file-feed.ts'
-import { toTable } from '#signals/live/feeds/poll-body.ts'
-import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
-import { streamFeed } from '#signals/live/feeds/stream-feed.ts'
+import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
+import { pollFeed, toTable } from '#signals/live/feeds/poll-feed.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const newReader = () => createBarReader('4h')

@@ -14,9 +14,8 @@ import {
   readHighWater,
   readLogEnd,
 } from '#signals/delivery/high-water.ts'
-import { beginAnew } from '#signals/log/begin-anew.ts'
 import { commit } from '#signals/log/commit.ts'
-import { guardLog, LogGoneError } from '#signals/log/guard.ts'
+import { beginAnew, guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { EPOCH, HEAD, liveKey, RELAY_LEASE } from '#signals/redis/keys.ts'
 import { readOverview } from '#signals/views/overview.ts'

@@ -4,7 +4,7 @@ const order = z.object({
   redisUrl: z.string(),
   /** The private store of the service. */
   privateFolder: z.string(),
-  pace: z.object({ flightMs: z.number(), overdueAfterMs: z.number(), leaseMs: z.number() }),
+  pace: z.object({ flightMs: z.number(), pollEveryMs: z.number(), leaseMs: z.number() }),
 })
 
 /** What a process of the service is told at its start. */

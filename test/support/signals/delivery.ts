@@ -2,7 +2,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
 import type { DeliveryEvent, DeliveryParts, SendOrder } from '#signals/delivery/delivery-parts.ts'
-import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
 import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createFaults } from '#signals/delivery/faults.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
@@ -83,23 +82,19 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
   return { parts, clock, sent, events, errors, seqs: () => sent.map(({ signal }) => signal.seq) }
 }
 
-/** Carries the log into the ledger, and gives the calls that were made. */
-export async function relayAll(redis: Redis, now: () => number): Promise<readonly WakeUp[]> {
-  const calls: WakeUp[] = []
+/** Carries the log into the outbox, and gives the clients that workers were to begin with. */
+export async function relayAll(redis: Redis, now: () => number): Promise<readonly string[]> {
+  const begun: string[] = []
   await relayOnce({
     redis,
-    queue: {
-      wake: async (_, made) => void calls.push(...made),
-      counts: async () => ({ fast: 0, slow: 0 }),
-      close: async () => {},
-    },
+    begin: (_, clients) => void begun.push(...clients),
     highWater: createHighWater(createMemoryStore('private')),
     token: 'relay',
     now,
     shuffle: list => [...list],
     subscribersOf: signals => subscribersOf(redis, signals),
   })
-  return calls
+  return begun
 }
 
 /** A request that a receiver got. */

@@ -1,10 +1,9 @@
 // A scene for the operator's page: clients in every state, signals, deliveries that went well and some that did not.
 import type { Redis } from 'ioredis'
-import { afterFailedDelivery, HEALTHY } from '#signals/delivery/endpoint-health.ts'
-import { type DeliveryState, owe } from '#signals/delivery/ledger.ts'
-import { SOUND } from '#signals/delivery/webhook-condition.ts'
+import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
+import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/delivery/webhook-condition.ts'
 import { halt } from '#signals/live/control.ts'
-import { attemptsKey, ledgerKey, liveKey, RELAY_CURSOR, readyKey, webhookKey } from '#signals/redis/keys.ts'
+import { attemptsKey, liveKey, outboxKey, RELAY_CURSOR, readyKey, webhookKey } from '#signals/redis/keys.ts'
 import { offlineOrders } from './operator.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
@@ -63,7 +62,7 @@ export async function settleAs(
     first_attempt_at: NOW_MS + 9,
     settled_at: NOW_MS + 140 * attempts,
   }
-  await redis.hset(ledgerKey(seq), client, JSON.stringify(state))
+  await redis.hset(outboxKey(seq), client, JSON.stringify(state))
   await redis.zrem(readyKey(client), seq)
   for (let n = 1; n <= attempts; n++) {
     const ok = n === attempts && status === 'delivered'

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
-import { oweAgain } from '#signals/delivery/ledger.ts'
+import { oweAgain } from '#signals/delivery/outbox.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
 import {
@@ -71,7 +71,6 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
-    queueCounts: async () => ({ fast: 0, slow: 0 }),
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
     onAnswered: () => {},
     onError: error => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { readLedger } from '#signals/delivery/ledger.ts'
+import { readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readAfter } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ProcessOrder } from '../history/process-order.ts'
@@ -19,7 +19,7 @@ import { TOKEN } from './operator.ts'
 import { type Fired, violationsIn } from './signals-soundness.ts'
 
 /** As in production, and shorter by so much that a round need not wait for long until others take over. */
-export const PACE: ProcessOrder['pace'] = { flightMs: 400, overdueAfterMs: 100, leaseMs: 300 }
+export const PACE: ProcessOrder['pace'] = { flightMs: 400, pollEveryMs: 50, leaseMs: 300 }
 
 const programOf = (victim: Victim): string =>
   join(import.meta.dirname, `${victim.split(' ')[0]}-process.worker.ts`)
@@ -175,7 +175,7 @@ const MOST_SIGNALS = 1_000_000
 /** Deliveries of these signals that are not done, until the first signal that has some. */
 async function openIn(redis: Redis, log: readonly LoggedSignal[]): Promise<readonly string[]> {
   for (const { seq, alias } of log) {
-    const ledger = await readLedger(redis, seq)
+    const ledger = await readOutbox(redis, seq)
     const owed = Object.keys(ENTITLED).filter(client => ENTITLED[client]!.includes(alias))
     const open = owed.filter(client => ledger.get(client)?.status !== 'delivered')
     if (open.length > 0)

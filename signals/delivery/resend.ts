@@ -4,23 +4,21 @@ import { readBefore } from '../log/read-log.ts'
 import { BLOCK_SIGNALS, readVisible, type Viewer, viewOf } from '../log/visible.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
-import type { DeliveryQueue } from './delivery-queue.ts'
-import { oweAgain } from './ledger.ts'
+import { oweAgain } from './outbox.ts'
 
-export type ReplayParts = {
+export type ResendParts = {
   readonly redis: Redis
-  readonly queue: Pick<DeliveryQueue, 'wake'>
   readonly now: () => number
   /** Told how many signals are owed again so far, and up to which number. */
   readonly onProgress: (owed: number, seq: number) => void
 }
 
 /**
- * Owes a client again every signal from a number on that it may see now, whatever became of it, and calls for the client.
+ * Owes a client again every signal from a number on that it may see now, whatever became of it.
  * A try that is under way begins no second round and ends none: the signal is sent once more after it. What the relay has
  * not passed yet is owed by the relay. Resolves with how many signals there are. Throws `not_found`.
  */
-export async function replayFrom(parts: ReplayParts, client: string, fromSeq: number): Promise<number> {
+export async function resendFrom(parts: ResendParts, client: string, fromSeq: number): Promise<number> {
   const { redis, now, onProgress } = parts
   const viewer = await findClient(redis, client)
   const until = Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0)
@@ -36,12 +34,8 @@ export async function replayFrom(parts: ReplayParts, client: string, fromSeq: nu
     owed += debts.length
     onProgress(owed, prev)
   }
-  if (owed > 0) await callFor(parts, client)
   return owed
 }
-
-const callFor = ({ queue, now }: ReplayParts, client: string): Promise<void> =>
-  queue.wake('fast', [{ client, seq: 0, generation: `p${now()}` }])
 
 /** The number of the signal before `seq` that a client may see, 0 where there is none. */
 async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {

@@ -1,22 +1,21 @@
-// The ledger on a real Redis: what is owed is owed until it is settled, whoever crashes in between.
+// The outbox on a real Redis: what is owed is owed until it is settled, whoever crashes in between.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type Attempt,
-  overdueClients,
   owe,
   oweAgain,
   owedCount,
   readAttempts,
   readDelivery,
-  readLedger,
-} from '#signals/delivery/ledger.ts'
+  readOutbox,
+  readSchedule,
+} from '#signals/delivery/outbox.ts'
 import { type Due, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 
 const NOW = 1_000_000
-const MOST = 100
 
 let server: TestRedis
 let redis: Redis
@@ -45,6 +44,12 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   excerpt: '',
   ...more,
 })
+
+/** The clients of both lanes that are due at a time. */
+async function dueAt(ms: number): Promise<readonly string[]> {
+  const lanes = await Promise.all([readSchedule(redis, 'fast', 100), readSchedule(redis, 'slow', 100)])
+  return lanes.flat().flatMap(({ client, atMs }) => (atMs <= ms ? [client] : []))
+}
 
 const done = ({ state }: Due): Settlement => ({
   state: { ...state, status: 'delivered', attempts: 1, settled_at: NOW },
@@ -75,24 +80,25 @@ describe('a signal that is owed', () => {
     expect(await owedCount(redis, 'acme')).toBe(2)
     expect(await readDelivery(redis, 3, 'acme')).toMatchObject({ status: 'owed', prev: 1, owed_at: NOW })
     expect(await readDelivery(redis, 1, 'acme')).toMatchObject({ prev: 0, attempts: 0, round: 1 })
-    expect((await readLedger(redis, 3)).size).toBe(2)
+    expect((await readOutbox(redis, 3)).size).toBe(2)
     expect(await readDelivery(redis, 2, 'acme')).toBeNull()
   })
 
-  test('is called for where nobody is called already, and again where a relay died before it called', async () => {
+  test('is due at once where no worker has the client, and stays due if the relay dies before a worker begins', async () => {
     expect(await owe(redis, debts(1, 'acme'), NOW)).toEqual(['acme'])
-    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
-    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual(['acme'])
+    expect(await owe(redis, debts(2, 'acme'), NOW + 5)).toEqual([])
+    expect(await owe(redis, debts(2, 'acme'), NOW + 5)).toEqual([])
+    expect(await dueAt(NOW)).toEqual(['acme'])
     await taken()
-    expect(await owe(redis, debts(2, 'acme'), NOW)).toEqual([])
-    expect(await owe(redis, debts(3, 'acme'), NOW)).toEqual([])
+    expect(await owe(redis, debts(3, 'acme'), NOW + 5)).toEqual([])
+    expect(await dueAt(NOW + 5)).toEqual([])
   })
 
   test('is owed together with others, and only what is new of them', async () => {
     await owe(redis, debts(2, 'acme'), NOW)
     const signals = [1, 2, 3].map(seq => ({ seq, prev: seq - 1 }))
     const both = ['acme', 'bolt'].map(client => ({ client, signals }))
-    expect(await owe(redis, both, NOW + 5)).toEqual(['acme', 'bolt']) // for the second it is owed, and maybe not called for
+    expect(await owe(redis, both, NOW + 5)).toEqual(['bolt'])
     expect(await owedCount(redis, 'acme')).toBe(3)
     expect(await readDelivery(redis, 2, 'acme')).toMatchObject({ prev: 0, owed_at: NOW })
     expect(await readDelivery(redis, 3, 'bolt')).toMatchObject({ prev: 2, owed_at: NOW + 5 })
@@ -107,13 +113,13 @@ describe('a signal that is owed', () => {
     expect(await readAttempts(redis, 1, 'acme')).toEqual([attempt()])
   })
 
-  test('is found overdue by whoever looks for what the queue has lost', async () => {
+  test('is due again when the lease of a worker that died ends', async () => {
     await owe(redis, debts(1, 'acme'), NOW)
-    expect(await overdueClients(redis, NOW - 1, MOST)).toEqual([])
-    expect(await overdueClients(redis, NOW, MOST)).toEqual(['acme'])
+    expect(await dueAt(NOW - 1)).toEqual([])
+    expect(await dueAt(NOW)).toEqual(['acme'])
     await taken()
-    expect(await overdueClients(redis, NOW + ME.flightMs - 1, MOST)).toEqual([])
-    expect(await overdueClients(redis, NOW + ME.flightMs, MOST)).toEqual(['acme'])
+    expect(await dueAt(NOW + ME.flightMs - 1)).toEqual([])
+    expect(await dueAt(NOW + ME.flightMs)).toEqual(['acme'])
   })
 })
 
@@ -135,15 +141,15 @@ describe('a client', () => {
     const { next } = await settle(redis, ME, due, retried(due, NOW + 500), NOW, null)
     expect(next).toEqual({ kind: 'free', atMs: NOW + 500 })
     expect(await take(redis, OTHER, NOW)).toEqual({ kind: 'free', atMs: NOW + 500 })
-    expect(await overdueClients(redis, NOW + 499, MOST)).toEqual([])
-    expect(await overdueClients(redis, NOW + 500, MOST)).toEqual(['acme'])
+    expect(await dueAt(NOW + 499)).toEqual([])
+    expect(await dueAt(NOW + 500)).toEqual(['acme'])
   })
 
-  test('that is owed nothing is looked for no more', async () => {
+  test('that is owed nothing is no longer in the schedule', async () => {
     await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     expect((await settle(redis, ME, due, done(due), NOW, NOW)).next).toEqual({ kind: 'free', atMs: null })
-    expect(await overdueClients(redis, NOW * 2, MOST)).toEqual([])
+    expect(await dueAt(NOW * 2)).toEqual([])
   })
 
   test('of a worker that was silent for too long is another’s, and the first one is told', async () => {
@@ -162,8 +168,8 @@ describe('a client', () => {
     const due = await taken()
     const { next } = await settle(redis, ME, due, done(due), NOW, NOW + 15_000)
     expect(next).toEqual({ kind: 'left' })
-    expect(await overdueClients(redis, NOW + 14_999, MOST)).toEqual([])
-    expect(await overdueClients(redis, NOW + 15_000, MOST)).toEqual(['acme'])
+    expect(await dueAt(NOW + 14_999)).toEqual([])
+    expect(await dueAt(NOW + 15_000)).toEqual(['acme'])
     expect(await take(redis, OTHER, NOW)).toMatchObject({ kind: 'send', seq: 2 })
   })
 })

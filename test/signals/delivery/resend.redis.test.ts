@@ -5,12 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
-import type { WakeUp } from '#signals/delivery/delivery-queue.ts'
-import { drainClient } from '#signals/delivery/drain.ts'
-import { readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
+import { dueCounts, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
-import { replayFrom } from '#signals/delivery/replay.ts'
+import { resendFrom } from '#signals/delivery/resend.ts'
 import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
@@ -31,7 +30,6 @@ afterAll(() => server.stop())
 /** Fires under each alias in turn, and relays. */
 async function fired(aliases: readonly string[], answer: (order: SendOrder) => Outcome | Promise<Outcome>) {
   const world = madeWorld(redis, answer)
-  const calls: WakeUp[] = []
   let ids = 0
   const progress: number[][] = []
   const more = async (...fresh: readonly string[]): Promise<void> => {
@@ -39,26 +37,25 @@ async function fired(aliases: readonly string[], answer: (order: SendOrder) => O
     await relayAll(redis, world.parts.now)
   }
   await more(...aliases)
-  const queue = { wake: async (_: string, made: readonly WakeUp[]) => void calls.push(...made) }
   const replay = (from: number): Promise<number> =>
-    replayFrom(
-      { redis, queue, now: world.parts.now, onProgress: (owed, seq) => void progress.push([owed, seq]) },
+    resendFrom(
+      { redis, now: world.parts.now, onProgress: (owed, seq) => void progress.push([owed, seq]) },
       'acme',
       from,
     )
   const drain = () => drainClient(world.parts, 'acme', 'slow')
-  return { ...world, calls, progress, more, replay, drain }
+  return { ...world, progress, more, replay, drain }
 }
 
 describe('a replay from a number', () => {
   test('sends again what the client may see, in order, each with the one before it', async () => {
-    const { drain, replay, sent, calls, progress } = await fired(
+    const { drain, replay, sent, progress, clock } = await fired(
       ['alder', 'birch', 'alder', 'alder', 'birch'],
       () => delivered(),
     )
     await drain()
     expect(await replay(3)).toBe(2)
-    expect(calls).toMatchObject([{ client: 'acme' }])
+    expect(await dueCounts(redis, clock.ms)).toEqual({ fast: 1, slow: 0 })
     expect(progress).toEqual([[2, 4]])
     await drain()
     expect(sent.map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
@@ -117,13 +114,12 @@ describe('a replay from a number', () => {
     expect(seqs()).toEqual([1])
   })
 
-  test('of nothing calls nobody, and of nobody is refused', async () => {
-    const { replay, calls } = await fired(['birch'], () => delivered())
+  test('of nothing makes no client due, and of nobody is refused', async () => {
+    const { replay } = await fired(['birch'], () => delivered())
     expect(await replay(1)).toBe(0)
-    expect(calls).toEqual([])
-    const queue = { wake: async () => {} }
-    const parts = { redis, queue, now: () => 0, onProgress: () => {} }
-    await expect(replayFrom(parts, 'nobody', 1)).rejects.toThrow("there is no client 'nobody'")
+    expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
+    const parts = { redis, now: () => 0, onProgress: () => {} }
+    await expect(resendFrom(parts, 'nobody', 1)).rejects.toThrow("there is no client 'nobody'")
   })
 })
 

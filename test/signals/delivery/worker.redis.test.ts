@@ -3,12 +3,11 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
-import { drainClient } from '#signals/delivery/drain.ts'
-import { overdueClients, owedCount, readAttempts, readDelivery } from '#signals/delivery/ledger.ts'
+import { dueCounts, owedCount, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
-import { OVERDUE_AFTER_MS } from '#signals/delivery/reconcile.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
+import { drainClient } from '#signals/delivery/worker.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
@@ -86,10 +85,10 @@ describe('a client that is looked after', () => {
     expect(world.seqs()).toEqual([1, 2])
   })
 
-  test('is called for once, however many signals come while the call waits', async () => {
+  test('is begun with once, however many signals are relayed together', async () => {
     await fire(redis, 'a', 'alder')
     await fire(redis, 'b', 'alder')
-    expect(await relayAll(redis, () => NOW_MS)).toMatchObject([{ client: 'acme', seq: 1 }])
+    expect(await relayAll(redis, () => NOW_MS)).toEqual(['acme'])
   })
 
   test('has its turn, and then the others have theirs', async () => {
@@ -205,12 +204,13 @@ describe('a receiver that is down', () => {
   ])('is looked after at once, and not at its next probe, when it is %s anew', async (_, renew) => {
     const { drain, seqs } = await owed(5, () => failed(null))
     await drain()
-    expect(await overdueClients(redis, NOW_MS, 10)).toEqual([])
+    expect(await readSchedule(redis, 'slow', 10)).toEqual([{ client: 'acme', atMs: NOW_MS + 15_000 }])
     await renew()
-    expect(await overdueClients(redis, NOW_MS - OVERDUE_AFTER_MS, 10)).toEqual(['acme'])
+    expect(await readSchedule(redis, 'fast', 10)).toEqual([{ client: 'acme', atMs: 0 }])
+    expect(await readSchedule(redis, 'slow', 10)).toEqual([])
     await drain()
     expect(seqs().length).toBeGreaterThan(4)
-    expect(await overdueClients(redis, NOW_MS - OVERDUE_AFTER_MS, 10)).toEqual([])
+    expect(await dueCounts(redis, NOW_MS)).toEqual({ fast: 0, slow: 0 })
   })
 
   test('is asked after 15 s with the only signal there is, though that one would wait for longer', async () => {

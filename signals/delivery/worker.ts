@@ -2,11 +2,12 @@
 import { RedisDownError } from '../redis/connect.ts'
 import { attemptDelivery } from './attempt.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
-import type { Lane } from './delivery-queue.ts'
 import { errorWaitMs, OUR_FAULT_WAIT_MS } from './faults.ts'
-import { openWebhook } from './opened-webhooks.ts'
+import type { Lane } from './outbox.ts'
 import type { OurFaultReason } from './outcome.ts'
+import type { SecretBox } from './secret-box.ts'
 import { isEntitled } from './subscribers.ts'
+import { toWebhook, type Webhook } from './webhooks.ts'
 import { type Due, type Found, type Settlement, settle, type Taking, take } from './work.ts'
 
 /** A worker gives a client back after so long, so that the others have their turn. */
@@ -53,7 +54,7 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
     if (result.kind !== 'busy') parts.faults.end({ client, seq: null })
     return result
   } catch (error) {
-    // Nobody can write what came of it: its time in the ledger runs out, and the reconciler calls again.
+    // Nobody can write what came of it: its lease runs out, and a worker takes the client again.
     if (!(error instanceof RedisDownError)) tellFault(parts, client, null, 'program_error')
     throw error
   }
@@ -170,3 +171,24 @@ const withdrawn = ({ now }: DeliveryParts, { state }: Due): Settlement => ({
 /** Null as long as the turn goes on. */
 const endOf = ({ now, isStopping }: DeliveryParts, { endsMs }: Turn): number | null =>
   now() >= endsMs || isStopping() ? now() : null
+
+/** What was opened, by the box and by the very record: forgotten as soon as nobody holds one of them. */
+const opened = new WeakMap<SecretBox, WeakMap<object, Webhook>>()
+
+/**
+ * As `toWebhook`, remembered: a webhook is sealed once and opened for every delivery. Given the same record again, its
+ * fields must be unchanged.
+ */
+function openWebhook(
+  box: SecretBox,
+  client: string,
+  fields: Readonly<Record<string, string>>,
+): Webhook | null {
+  const ofBox = opened.get(box) ?? new WeakMap<object, Webhook>()
+  opened.set(box, ofBox)
+  const known = ofBox.get(fields)
+  if (known !== undefined && known.client === client) return known
+  const webhook = toWebhook(box, client, fields)
+  if (webhook !== null) ofBox.set(fields, webhook)
+  return webhook
+}
