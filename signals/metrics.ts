@@ -2,9 +2,9 @@
 // somebody asks. No label names a client: a subscriber list is nobody's business, and a label a client would be one series
 // each; the page and the ledger tell about one.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Breaker } from './delivery/breaker.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { type Attempt, LANES } from './delivery/outbox.ts'
+import type { Breaker } from './delivery/webhook-condition.ts'
 import { LogGoneError } from './log/guard.ts'
 import { RedisDownError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'

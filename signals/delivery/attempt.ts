@@ -1,11 +1,10 @@
 // One attempt at one delivery, and what it changes: the ledger, and how the webhook stands.
 import type { LoggedSignal } from '../log/read-log.ts'
-import { burnsAttempt } from './breaker.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import type { Attempt, DeliveryState } from './outbox.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
 import { clampRetryAfter, nextRetryMs, SUSPECT_AFTER_MS } from './policy.ts'
-import { type Condition, conditionAfter, isSound, probeAtMs } from './webhook-condition.ts'
+import { burnsAttempt, type Condition, conditionAfter, isSound, probeAtMs } from './webhook-condition.ts'
 import { liveSecrets } from './webhook-secret.ts'
 import type { Webhook } from './webhooks.ts'
 import type { Due, Settlement } from './work.ts'

@@ -1,59 +1,52 @@
 // How a webhook stands: its breaker, and how it has fared since its last success. Values, moved on after each attempt.
-import { afterFailure, type Breaker, CLOSED_BREAKER } from './breaker.ts'
 import {
   ALERT_AFTER_MS,
+  BREAKER_FAILURES,
+  clampRetryAfter,
   DISABLE_AFTER_ATTEMPTS,
   DISABLE_AFTER_GONE,
   DISABLE_AFTER_MS,
   DISABLE_AFTER_SIGNALS,
+  PROBE_WAITS_MS,
   WAITS,
 } from './policy.ts'
 
-export type Condition = { readonly breaker: Breaker; readonly health: EndpointHealth }
+export type Breaker =
+  /** Deliveries flow. `failures` counts those in a row. */
+  | { readonly kind: 'closed'; readonly failures: number }
+  /** Nothing is sent but a probe, the newest signal, from `probeAtMs` on. `probes` counts those that failed. */
+  | { readonly kind: 'open'; readonly probes: number; readonly probeAtMs: number }
 
-export const SOUND: Condition = { breaker: CLOSED_BREAKER, health: HEALTHY }
+export const CLOSED_BREAKER: Breaker = { kind: 'closed', failures: 0 }
 
-/** Whether nothing has failed since the last success. */
-export const isSound = ({ breaker, health }: Condition): boolean =>
-  breaker.kind === 'closed' && breaker.failures === 0 && health.failingSinceMs === null
+/** Whether a failure now counts against the signal. A probe asks for the receiver, not for the signal that it carries. */
+export const burnsAttempt = (breaker: Breaker): boolean => breaker.kind !== 'open'
 
-/** Until when nothing is sent to it, null where it may be sent to. */
-export const probeAtMs = ({ breaker }: Condition): number | null =>
-  breaker.kind === 'open' ? breaker.probeAtMs : null
-
-/** What an attempt says of the receiver. */
-type Result =
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'failed'; readonly status: number | null; readonly retryAfterMs: number | null }
-
-/** The condition after an attempt, whether the webhook is to be disabled (why), and whether to alert (failing for so long). */
-export function conditionAfter(
-  { breaker, health }: Condition,
-  seq: number,
-  result: Result,
+/** After a delivery that failed; one that succeeded closes it, whatever it was. */
+export function afterFailure(
+  breaker: Breaker,
   nowMs: number,
-  probeWaitsMs: readonly number[] = WAITS.probeMs,
-): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
-  if (result.kind === 'delivered') {
-    // One worker sends to a client, lowest number first: what has piled up is in order without a state of its own.
-    return { condition: SOUND, disabled: null, alertMs: null }
+  retryAfterMs: number | null = null,
+  waitsMs: readonly number[] = PROBE_WAITS_MS,
+): Breaker {
+  if (breaker.kind === 'open') {
+    // Began before the breaker opened, ended after: it is no probe.
+    if (nowMs < breaker.probeAtMs) return breaker
+    return opened(breaker.probes + 1, nowMs, retryAfterMs, waitsMs)
   }
-  const failed = afterFailedDelivery(health, seq, result.status, nowMs)
-  const alertMs = dueAlertMs(failed, nowMs)
-  return {
-    condition: {
-      breaker: afterFailure(breaker, nowMs, result.retryAfterMs, probeWaitsMs),
-      health: alertMs === null ? failed : { ...failed, alertedMs: alertMs },
-    },
-    disabled: shouldDisable(failed, nowMs) ? whyDisabled(failed) : null,
-    alertMs,
-  }
+  const failures = breaker.failures + 1
+  return failures < BREAKER_FAILURES ? { kind: 'closed', failures } : opened(0, nowMs, retryAfterMs, waitsMs)
 }
 
-const whyDisabled = ({ gone, attempts, failedSeqs }: EndpointHealth): string =>
-  gone > 1
-    ? `the receiver answered 410 Gone ${gone} times in a row`
-    : `${attempts} attempts of at least ${failedSeqs.length} signals failed, and none succeeded for three days`
+function opened(
+  probes: number,
+  nowMs: number,
+  retryAfterMs: number | null,
+  waitsMs: readonly number[],
+): Breaker {
+  const waitMs = waitsMs[Math.min(probes, waitsMs.length - 1)]!
+  return { kind: 'open', probes, probeAtMs: nowMs + clampRetryAfter(waitMs, retryAfterMs) }
+}
 
 /** What is counted from the first failure after a success on; probes of an open breaker count too. */
 export type EndpointHealth = {
@@ -116,3 +109,49 @@ export function dueAlertMs({ failingSinceMs, alertedMs }: EndpointHealth, nowMs:
 }
 
 const GONE = 410
+
+export type Condition = { readonly breaker: Breaker; readonly health: EndpointHealth }
+
+export const SOUND: Condition = { breaker: CLOSED_BREAKER, health: HEALTHY }
+
+/** Whether nothing has failed since the last success. */
+export const isSound = ({ breaker, health }: Condition): boolean =>
+  breaker.kind === 'closed' && breaker.failures === 0 && health.failingSinceMs === null
+
+/** Until when nothing is sent to it, null where it may be sent to. */
+export const probeAtMs = ({ breaker }: Condition): number | null =>
+  breaker.kind === 'open' ? breaker.probeAtMs : null
+
+/** What an attempt says of the receiver. */
+type Result =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'failed'; readonly status: number | null; readonly retryAfterMs: number | null }
+
+/** The condition after an attempt, whether the webhook is to be disabled (why), and whether to alert (failing for so long). */
+export function conditionAfter(
+  { breaker, health }: Condition,
+  seq: number,
+  result: Result,
+  nowMs: number,
+  probeWaitsMs: readonly number[] = WAITS.probeMs,
+): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
+  if (result.kind === 'delivered') {
+    // One worker sends to a client, lowest number first: what has piled up is in order without a state of its own.
+    return { condition: SOUND, disabled: null, alertMs: null }
+  }
+  const failed = afterFailedDelivery(health, seq, result.status, nowMs)
+  const alertMs = dueAlertMs(failed, nowMs)
+  return {
+    condition: {
+      breaker: afterFailure(breaker, nowMs, result.retryAfterMs, probeWaitsMs),
+      health: alertMs === null ? failed : { ...failed, alertedMs: alertMs },
+    },
+    disabled: shouldDisable(failed, nowMs) ? whyDisabled(failed) : null,
+    alertMs,
+  }
+}
+
+const whyDisabled = ({ gone, attempts, failedSeqs }: EndpointHealth): string =>
+  gone > 1
+    ? `the receiver answered 410 Gone ${gone} times in a row`
+    : `${attempts} attempts of at least ${failedSeqs.length} signals failed, and none succeeded for three days`

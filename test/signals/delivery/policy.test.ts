@@ -1,7 +1,6 @@
 // The policy of deliveries: retries, breaker, alerts and disabling, as pure functions.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { afterFailure, type Breaker, burnsAttempt, CLOSED_BREAKER } from '#signals/delivery/breaker.ts'
 import {
   BREAKER_FAILURES,
   clampRetryAfter,
@@ -13,6 +12,10 @@ import {
 } from '#signals/delivery/policy.ts'
 import {
   afterFailedDelivery,
+  afterFailure,
+  type Breaker,
+  burnsAttempt,
+  CLOSED_BREAKER,
   conditionAfter,
   dueAlertMs,
   type EndpointHealth,
