@@ -298,7 +298,7 @@ describe('a webhook', () => {
     await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
     for (const client of ['acme', 'bolt']) await registerWebhook(parts, client, request())
     const seq = await fireTest(parts, 'acme')
-    expect(await relayAll(redis, parts.now)).toMatchObject([{ client: 'acme', seq }])
+    expect(await relayAll(redis, parts.now)).toEqual(['acme'])
     expect((await readSignal(redis, seq))?.body).toContain('"is_test":true')
   })
 })

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/delivery/webhook-condition.ts'
 import { halt } from '#signals/live/control.ts'
-import { attemptsKey, liveKey, outboxKey, RELAY_CURSOR, readyKey, webhookKey } from '#signals/redis/keys.ts'
+import { attemptsKey, liveKey, outboxKey, RELAY_CURSOR, readyKey, SCHEDULES, webhookKey } from '#signals/redis/keys.ts'
 import { offlineOrders } from './operator.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
@@ -27,6 +27,8 @@ export async function playScene(redis: Redis): Promise<void> {
   await redis.hset(webhookKey('acme-capital'), { condition: JSON.stringify(SOUND) })
   for (let i = 1; i <= 6; i++) await playSignal(redis, i)
   await redis.set(RELAY_CURSOR, 6)
+  await redis.del(...Object.values(SCHEDULES))
+  await redis.zadd(SCHEDULES.slow, condition.breaker.probeAtMs, 'north-ridge')
   for (const alias of ALIASES)
     await redis.hset(liveKey(alias), { cursor: NOW_MS - 5_000, live_from: NOW_MS - 864e5, mode: 'LIVE' })
   await halt(redis, 'birch')
