@@ -4,10 +4,12 @@ import type { Redis } from 'ioredis'
 import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
-import type { LogHead } from './read-log.ts'
 
 /** What the log must still hold: its epoch, and a head that is not below the highest number that was seen. */
 export type KnownLog = { readonly epoch: string; readonly seq: number }
+
+/** Where the log stands. */
+export type LogHead = { readonly seq: number; readonly epoch: string }
 
 /** What Redis says of the log. */
 export type StoredHead = { readonly epoch: string | null; readonly seq: number }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG } from '../redis/keys.ts'
-import { nameEpoch, readGuardedHead } from './guard.ts'
+import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
 
 /** A signal in the log. */
 export type LoggedSignal = {
@@ -15,9 +15,6 @@ export type LoggedSignal = {
   /** When it was written, epoch milliseconds. */
   readonly atMs: number
 }
-
-/** Where the log stands. */
-export type LogHead = { readonly seq: number; readonly epoch: string }
 
 /** An entry whose bytes are not those that were written. */
 export class DamagedLogError extends Error {

@@ -3,7 +3,15 @@ import type { Redis } from 'ioredis'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { afterFailedDelivery, HEALTHY, SOUND } from '#signals/delivery/webhook-condition.ts'
 import { halt } from '#signals/live/control.ts'
-import { attemptsKey, liveKey, outboxKey, RELAY_CURSOR, readyKey, SCHEDULES, webhookKey } from '#signals/redis/keys.ts'
+import {
+  attemptsKey,
+  liveKey,
+  outboxKey,
+  RELAY_CURSOR,
+  readyKey,
+  SCHEDULES,
+  webhookKey,
+} from '#signals/redis/keys.ts'
 import { offlineOrders } from './operator.ts'
 import { addClient, fire, NOW_MS, seededBytes } from './signals.ts'
 
