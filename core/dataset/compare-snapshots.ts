@@ -94,7 +94,7 @@ const toPublished = (value: unknown): FigureValue =>
  * What `after` adds to `before` and what it alters, at the precision that was published. Appended is what lies after
  * the old end; a value that comes before the old beginning alters history too, because the equity begins there.
  */
-export function compareSeries(before: Series, after: Series): SeriesChanges {
+function compareSeries(before: Series, after: Series): SeriesChanges {
   const restated: SeriesChanges['restated'] = []
   let count = 0
   const end = before.values.length === 0 ? dayOf(after, -1) : lastDay(before)

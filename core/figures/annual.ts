@@ -17,50 +17,11 @@ import { DAYS_PER_YEAR } from './series.ts'
 import { sharpe } from './sharpe.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
-/** A year of the table. Its cells are bare nulls where they do not exist: a table has no reasons. */
-export type YearRow = {
-  readonly year: number
-  readonly return_pct: number
-  /** The peak restarts at the equity of the year before. */
-  readonly max_drawdown_pct: number
-  /** Daily, annualised. */
-  readonly sharpe: number | null
-  readonly volatility_pct: number | null
-  /** Trades closed in the year. */
-  readonly trade_count: number
-  readonly days: number
-  /** True where the series does not cover the whole year. */
-  readonly partial: boolean
-}
-
-/** UTC calendar years; the statistics are those of complete years. */
-export type AnnualFigures = {
-  readonly table: readonly YearRow[]
-  readonly complete_count: number
-  readonly longest_up_streak_years: number
-  readonly longest_down_streak_years: number
-  readonly best_year_pct: Figure
-  readonly worst_year_pct: Figure
-  readonly average_year_pct: Figure
-  readonly median_year_pct: Figure
-  readonly std_pct: Figure
-  readonly positive_years_pct: Figure
-  readonly average_up_year_pct: Figure
-  readonly average_down_year_pct: Figure
-  /** Over the last so many calendar days of the series. */
-  readonly trailing_30d_return_pct: Figure
-  readonly trailing_90d_return_pct: Figure
-  readonly trailing_180d_return_pct: Figure
-  readonly trailing_365d_return_pct: Figure
-  /** Per year, over the last three. */
-  readonly trailing_1095d_cagr_pct: Figure
-  /** The month and the year of the last day, so far. */
-  readonly mtd_pct: Figure
-  readonly ytd_pct: Figure
-}
-
-/** The `annual` block. The table of a ruined account ends with the year of its ruin, and its statistics are `ruin`. */
-export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]): AnnualFigures {
+/**
+ * The `annual` block, of UTC years: a table of all, statistics of the complete ones, and returns up to the last day. The
+ * table of a ruined account ends with the year of its ruin, and everything else is undefined (`ruin`).
+ */
+export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]) {
   const years = livingYears(path)
   const complete = completeOf(years)
   const returns = periodReturns(path.curve, complete)
@@ -73,7 +34,8 @@ export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]
   }
 }
 
-function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOutcome[]): YearRow {
+/** Drawdowns begin again at the equity before the year. A ratio that does not exist is a bare null: a table has no reasons. */
+function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOutcome[]) {
   const { from, days, partial } = year
   const { daily, curve, k, ruinDay } = path
   const returns = daily.values.subarray(from, from + days)
@@ -111,6 +73,7 @@ function statistics(returns: readonly number[]) {
   }
 }
 
+/** Over the last so many calendar days of the series; the last one per year. */
 const trailing = ({ curve }: AccountPath) => ({
   trailing_30d_return_pct: percentFigure(trailingReturn(curve, 30)),
   trailing_90d_return_pct: percentFigure(trailingReturn(curve, 90)),
@@ -119,6 +82,7 @@ const trailing = ({ curve }: AccountPath) => ({
   trailing_1095d_cagr_pct: mapFigure(trailingReturn(curve, 1095), total => percent(Math.cbrt(1 + total) - 1)),
 })
 
+/** The month and the year of the last day, so far. */
 function toDate(path: AccountPath) {
   const soFar = (periods: readonly CalendarPeriod[]): Figure => {
     const [last] = periodReturns(path.curve, periods.slice(-1))

@@ -66,26 +66,14 @@ export const completeMonthReturns = (path: AccountPath): number[] =>
 const until = (ruinDay: number | null, periods: CalendarPeriod[]): CalendarPeriod[] =>
   ruinDay === null ? periods : periods.filter(({ from }) => from <= ruinDay)
 
-/** The distribution of the returns of complete months, or years. All in percent. */
-export type PeriodStatistics = {
-  readonly best: Figure
-  readonly worst: Figure
-  readonly average: Figure
-  readonly median: Figure
-  /** Sample standard deviation. */
-  readonly std: Figure
-  /** Share of the periods above 0. */
-  readonly positive: Figure
-  /** Averages of those above and below 0. */
-  readonly averageUp: Figure
-  readonly averageDown: Figure
-}
-
 /**
- * Statistics of the returns of complete periods, fractions. Without a period all are undefined, with one the deviation
- * (`too_few_points`); the averages need a gain (`no_wins`) or a loss (`no_losses`).
+ * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation, `positive` the
+ * share above 0, and `averageUp` and `averageDown` are the means of those above and below 0. Without a period all are
+ * undefined, with one the deviation is (`too_few_points`); the means need a gain (`no_wins`) or a loss (`no_losses`).
+ *
+ * @param returns fractions
  */
-export function periodStatistics(returns: readonly number[]): PeriodStatistics {
+export function periodStatistics(returns: readonly number[]) {
   return {
     best: percentOf(returns, max),
     worst: percentOf(returns, min),

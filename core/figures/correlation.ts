@@ -55,7 +55,7 @@ export function correlateRows(series: readonly Series[], fromRow: number, toRow:
 }
 
 /** Where cell (row, column) of the upper triangle stands in packed rows that begin with `fromRow`. */
-export function packedCell(size: number, fromRow: number, row: number, column: number): number {
+function packedCell(size: number, fromRow: number, row: number, column: number): number {
   const above = row - fromRow
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
 }
@@ -151,7 +151,7 @@ function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; cou
  * The values less their mean, divided by the norm of what is left: the dot product of two such columns is their Pearson
  * correlation. The values must not be flat. `standard` takes the result, so that a thousand columns need one array.
  */
-export function standardize(values: Float64Array, standard = new Float64Array(values.length)): Float64Array {
+function standardize(values: Float64Array, standard = new Float64Array(values.length)): Float64Array {
   const center = mean(values)
   const norm = Math.sqrt(sampleVariance(values, center) * (values.length - 1))
   for (let i = 0; i < values.length; i++) standard[i] = (values[i]! - center) / norm

@@ -6,46 +6,14 @@ import { type Figure, percent, percentFigure, share, undefinedBecause } from './
 import { longestRun } from './longest-run.ts'
 import { tailMean } from './quantile.ts'
 
-/** A drawdown by its days, ISO dates; the peak may be the day before the first. Nulls while it is open. */
-export type WorstDrawdown = {
-  readonly peak_t: string
-  readonly trough_t: string
-  readonly recovery_t: string | null
-  readonly depth_pct: number
-  readonly days_to_trough: number
-  /** From the trough. */
-  readonly days_to_recovery: number | null
-  readonly underwater_days: number
-}
-
-export type DrawdownFigures = {
-  /** The five deepest, deepest first, equal ones by date. */
-  readonly worst: readonly WorstDrawdown[]
-  readonly count: number
-  readonly average_depth_pct: Figure
-  readonly average_underwater_days: Figure
-  readonly current_drawdown_pct: number
-  readonly current_underwater_days: number
-  readonly pct_time_underwater: Figure
-  readonly longest_days: number
-  readonly total_days: number
-  /** Mean of the deepest 5 % and 1 % of the daily drawdowns. */
-  readonly cdar_95_pct: Figure
-  readonly cdar_99_pct: Figure
-  /** Over any so many consecutive calendar days. */
-  readonly worst_7d_return_pct: Figure
-  readonly worst_30d_return_pct: Figure
-  readonly worst_90d_return_pct: Figure
-  readonly worst_365d_return_pct: Figure
-}
-
+/** Rows of the table: the deepest drawdowns, deepest first, equal ones by date. */
 const WORST_COUNT = 5
 
 /**
  * The `drawdowns` block. A ruined account keeps its counts, its table and its time under water, which the curve shows;
  * averages, tails and windows are undefined (`ruin`).
  */
-export function drawdownFigures(path: AccountPath): DrawdownFigures {
+export function drawdownFigures(path: AccountPath) {
   const { daily, depths } = path
   const episodes = drawdownEpisodes(depths)
   const last = episodes.at(-1)
@@ -61,7 +29,8 @@ export function drawdownFigures(path: AccountPath): DrawdownFigures {
   }
 }
 
-function toRow(episode: DrawdownEpisode, first: EpochDay): WorstDrawdown {
+/** ISO dates; the peak may be the day before the first. Nulls as long as the drawdown is open. */
+function toRow(episode: DrawdownEpisode, first: EpochDay) {
   const { peak, trough, recovery, depth, underwaterDays } = episode
   return {
     peak_t: toIsoDate(first + peak),
@@ -85,6 +54,7 @@ function averages(path: AccountPath, episodes: readonly DrawdownEpisode[]) {
   }
 }
 
+/** Conditional drawdown at risk: the mean of the deepest 5 % and 1 % of the daily drawdowns. */
 function tails({ depths }: AccountPath) {
   const sorted = depths.toSorted()
   return {
@@ -93,6 +63,7 @@ function tails({ depths }: AccountPath) {
   }
 }
 
+/** The worst return over so many consecutive calendar days. */
 const windows = ({ curve }: AccountPath) => ({
   worst_7d_return_pct: percentFigure(worstReturn(curve, 7)),
   worst_30d_return_pct: percentFigure(worstReturn(curve, 30)),

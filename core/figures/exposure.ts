@@ -3,25 +3,12 @@ import { type Figure, percent, share, undefinedBecause } from './figure.ts'
 import { lastDay, type Series } from './series.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
-export type ExposureFigures = {
-  /** Share of the days with a return other than 0. */
-  readonly active_days_pct: Figure
-  /** Share of the window with at least one position. */
-  readonly time_in_market_pct: Figure
-  /** The same of long, and of short, positions. */
-  readonly long_time_pct: Figure
-  readonly short_time_pct: Figure
-  /** Position time / window. */
-  readonly average_concurrent_positions: Figure
-  readonly max_concurrent_positions: Figure
-}
-
 /**
  * The `exposure` block: how much of the window, the days of the series from midnight to midnight, positions take.
  * Undefined without trades (`no_trades`), because a strategy that only reports its returns has positions all the same.
  * It speaks of the ledger and not of the equity, so it is the same at every risk.
  */
-export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]): ExposureFigures {
+export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) {
   const begin = daily.first * DAY_MS
   const end = (lastDay(daily) + 1) * DAY_MS
   const timeOf = (positions: readonly TradeOutcome[]): PositionTime => positionTime(positions, begin, end)
@@ -44,7 +31,7 @@ export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]):
 /** A position over `[entry, exit)`, epoch milliseconds. */
 export type Interval = { readonly entry_time: number; readonly exit_time: number }
 
-export type PositionTime = {
+type PositionTime = {
   /** Time with at least one position. */
   readonly unionMs: number
   /** Time of all positions added up: two at once count twice. */

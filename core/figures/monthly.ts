@@ -6,42 +6,14 @@ import {
   periodReturns,
   periodStatistics,
 } from './calendar-periods.ts'
-import { type Figure, percent } from './figure.ts'
+import { percent } from './figure.ts'
 import { longestRun } from './longest-run.ts'
 
-export type MonthRow = {
-  readonly year: number
-  /** 1 to 12. */
-  readonly month: number
-  readonly return_pct: number
-  /** True where the series does not cover the whole month. */
-  readonly partial: boolean
-}
-
-/** UTC months; the statistics are those of complete months. */
-export type MonthlyFigures = {
-  readonly table: readonly MonthRow[]
-  readonly complete_count: number
-  readonly longest_up_streak_months: number
-  readonly longest_down_streak_months: number
-  readonly best_month_pct: Figure
-  readonly worst_month_pct: Figure
-  readonly average_month_pct: Figure
-  readonly median_month_pct: Figure
-  readonly std_pct: Figure
-  readonly positive_months_pct: Figure
-  readonly average_up_month_pct: Figure
-  readonly average_down_month_pct: Figure
-  readonly best_rolling_3m_pct: Figure
-  readonly worst_rolling_3m_pct: Figure
-  readonly positive_rolling_3m_pct: Figure
-  readonly best_rolling_12m_pct: Figure
-  readonly worst_rolling_12m_pct: Figure
-  readonly positive_rolling_12m_pct: Figure
-}
-
-/** The `monthly` block. The table of a ruined account ends with the month of its ruin, and its statistics are `ruin`. */
-export function monthlyFigures(path: AccountPath): MonthlyFigures {
+/**
+ * The `monthly` block, of UTC months: a table of all, and statistics of the complete ones. The table of a ruined account
+ * ends with the month of its ruin, and its statistics are undefined (`ruin`).
+ */
+export function monthlyFigures(path: AccountPath) {
   const months = livingMonths(path)
   const complete = completeOf(months)
   const returns = periodReturns(path.curve, complete)
@@ -54,7 +26,7 @@ export function monthlyFigures(path: AccountPath): MonthlyFigures {
   }
 }
 
-function toTable(months: readonly CalendarPeriod[], curve: Float64Array): MonthRow[] {
+function toTable(months: readonly CalendarPeriod[], curve: Float64Array) {
   const returns = periodReturns(curve, months)
   return months.map(({ year, month, partial }, i) => ({
     year,

@@ -2,31 +2,11 @@ import { toIsoDate } from '#core/calendar.ts'
 import { accountPath, unlessRuined } from './account-path.ts'
 import { daysUnderwater, maxDrawdown } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
-import { type Figure, percent, percentFigure } from './figure.ts'
+import { percent, percentFigure } from './figure.ts'
 import { longestRun } from './longest-run.ts'
 import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
 import { sharpe } from './sharpe.ts'
 import { sortino } from './sortino.ts'
-
-/** The figures that come from the series alone. `_pct` in percent. */
-export type PerformanceFigures = {
-  readonly n_days: number
-  /** Complete ISO weeks. */
-  readonly n_weeks: number
-  /** First and last day, ISO dates; null where there is no day. */
-  readonly start: string | null
-  readonly end: string | null
-  readonly ruined: boolean
-  /** The day that took everything, an ISO date. */
-  readonly ruin_t: string | null
-  readonly net_return_pct: number
-  readonly cagr_pct: Figure
-  readonly max_drawdown_pct: number
-  readonly sharpe_daily_annualized: Figure
-  readonly sortino_daily_annualized: Figure
-  readonly sharpe_weekly_annualized: Figure
-  readonly time_underwater: { readonly longest_days: number; readonly total_days: number }
-}
 
 /**
  * The performance of a strategy, or of a book, at `k` times its base risk. Net return, CAGR and drawdowns are those of
@@ -40,16 +20,18 @@ export type PerformanceFigures = {
  * @param weekly the complete weeks of the same base returns
  * @param k `risk_pct / base_risk_pct`
  */
-export function performanceFigures(daily: Series, weekly: Series, k: number): PerformanceFigures {
+export function performanceFigures(daily: Series, weekly: Series, k: number) {
   const path = accountPath(daily, weekly, k)
   const { curve, depths, ruinDay } = path
   const n = daily.values.length
   return {
     n_days: n,
     n_weeks: weekly.values.length,
+    // The first and the last day, ISO dates; null if there is no day.
     start: n === 0 ? null : toIsoDate(daily.first),
     end: n === 0 ? null : toIsoDate(lastDay(daily)),
     ruined: ruinDay !== null,
+    // The day that took everything.
     ruin_t: ruinDay === null ? null : toIsoDate(dayOf(daily, ruinDay)),
     net_return_pct: percent(curve[n]! - 1),
     cagr_pct: percentFigure(cagr(curve)),

@@ -10,45 +10,16 @@ import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
 import { sharpe, sharpeInference } from './sharpe.ts'
 import { downsideDeviation, sortino } from './sortino.ts'
 
-/** Return against risk, and the shape of the daily returns. `_pct` in percent, losses negative. */
-export type RiskAdjustedFigures = RiskRatios & DailyShape
-
 /**
- * The `risk_adjusted` block. All of it is undefined for a ruined account (`ruin`). With fewer than two days whatever is
- * undefined is so for `too_few_points`, but what divides the CAGR (`less_than_one_year`).
+ * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative. All of it
+ * is undefined for a ruined account (`ruin`). With fewer than two days the reason is always `too_few_points`, except for
+ * what divides the CAGR (`less_than_one_year`).
  */
-export const riskAdjustedFigures = (path: AccountPath): RiskAdjustedFigures =>
+export const riskAdjustedFigures = (path: AccountPath) =>
   unlessRuined(path, { ...riskRatios(path), ...dailyShape(path) })
 
-export type RiskRatios = {
-  readonly volatility_annualized_pct: Figure
-  readonly downside_deviation_annualized_pct: Figure
-  /** Of the annualised daily Sharpe ratio. */
-  readonly sharpe_std_error: Figure
-  /** Probability, 0 to 1, that the true Sharpe ratio is positive. */
-  readonly probabilistic_sharpe_ratio: Figure
-  readonly min_track_record_days: Figure
-  /** Of complete months. */
-  readonly sharpe_monthly_annualized: Figure
-  readonly sortino_weekly_annualized: Figure
-  /** CAGR / deepest drawdown. */
-  readonly calmar: Figure
-  /** Net return / deepest drawdown. */
-  readonly recovery_factor: Figure
-  readonly omega: Figure
-  /** Sum of the complete months / that of the losing ones. */
-  readonly gain_to_pain_monthly: Figure
-  readonly ulcer_index_pct: Figure
-  /** CAGR / ulcer index. */
-  readonly ulcer_performance_index: Figure
-  readonly pain_index_pct: Figure
-  /** Mean / variance of the daily returns: the leverage that would have grown fastest. */
-  readonly kelly_leverage: Figure
-  readonly stability_r2: Figure
-}
-
 /** Return against risk. Ratios that ignore the risk level come from the base returns, the others are at the path's. */
-export const riskRatios = (path: AccountPath): RiskRatios => ({
+const riskRatios = (path: AccountPath) => ({
   ...deviations(path),
   ...inference(path),
   ...monthlyRatios(path),
@@ -69,6 +40,7 @@ function deviations({ daily: { values }, k }: AccountPath) {
   }
 }
 
+/** The standard error is that of the annualised daily ratio. */
 function inference({ daily: { values } }: AccountPath) {
   const { standardError, probabilistic, minTrackRecord } = sharpeInference(values)
   return {
@@ -78,6 +50,7 @@ function inference({ daily: { values } }: AccountPath) {
   }
 }
 
+/** Of complete months. Gain to pain: their sum / that of the losing ones. */
 function monthlyRatios(path: AccountPath) {
   const months = completeMonthReturns(path)
   let sum = 0
@@ -93,6 +66,7 @@ function monthlyRatios(path: AccountPath) {
   }
 }
 
+/** Calmar: CAGR / deepest drawdown. Recovery: net return / deepest drawdown. Ulcer performance: CAGR / ulcer index. */
 function drawdownRatios(path: AccountPath) {
   const { curve, depths } = path
   const deepest = -maxDrawdown(depths)
@@ -111,6 +85,7 @@ function drawdownRatios(path: AccountPath) {
   }
 }
 
+/** Mean / variance of the daily returns: the leverage under which the account would have grown fastest. */
 function kellyLeverage({ daily: { values }, k }: AccountPath): Figure {
   if (values.length < 2) return undefinedBecause('too_few_points')
   if (isFlat(values)) return undefinedBecause('zero_variance')
@@ -149,25 +124,8 @@ export function stability(returns: Float64Array, curve: Float64Array): Figure {
   return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho * rho
 }
 
-export type DailyShape = {
-  readonly tail_ratio: Figure
-  readonly skewness_daily: Figure
-  readonly kurtosis_excess_daily: Figure
-  /** The return that one day in 20 falls short of, and the mean of those days. */
-  readonly var_95_daily_pct: Figure
-  readonly cvar_95_daily_pct: Figure
-  /** The same of one day in 100. */
-  readonly var_99_daily_pct: Figure
-  readonly cvar_99_daily_pct: Figure
-  readonly best_day_pct: Figure
-  readonly worst_day_pct: Figure
-  /** Of all days, also those without a position. */
-  readonly positive_days_pct: Figure
-  readonly autocorrelation_lag1_daily: Figure
-}
-
-/** The distribution of the daily returns. */
-export function dailyShape({ daily: { values }, k }: AccountPath): DailyShape {
+/** Of all days, also those without a position. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up to them. */
+function dailyShape({ daily: { values }, k }: AccountPath) {
   const n = values.length
   const sorted = values.toSorted()
   const { skewness, kurtosisExcess } = standardizedMoments(values)

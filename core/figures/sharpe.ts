@@ -18,7 +18,7 @@ export function sharpe(returns: Float64Array, periodsPerYear: number): Figure {
 /** The 95 % quantile of the standard normal distribution. */
 const Z_95 = 1.6448536269514722
 
-export type SharpeInference = {
+type SharpeInference = {
   /** Probability, 0 to 1, that the true Sharpe ratio is positive: `Phi(SR * sqrt((n - 1) / v))`. */
   readonly probabilistic: Figure
   /** Standard error of the Sharpe ratio per period: `sqrt(v / (n - 1))`. */

@@ -1,13 +1,13 @@
 import { type Figure, isUndefined, type Undefined, type UndefinedReason } from './figure.ts'
 
 /** A block of statistics: figures and plain values, nested by group, and tables, whose cells are plain. */
-export type FigureTree = { readonly [field: string]: FigureNode }
+type FigureTree = { readonly [field: string]: FigureNode }
 type FigureNode = Figure | string | boolean | null | PlainTable | FigureTree
 type PlainTable = readonly PlainValue[]
 
 /** What is left when the undefined figures are nulls. */
-export type PlainValues = { readonly [field: string]: PlainValue }
-export type PlainValue = number | string | boolean | null | PlainTable | PlainValues
+type PlainValues = { readonly [field: string]: PlainValue }
+type PlainValue = number | string | boolean | null | PlainTable | PlainValues
 
 /** The type of a block's `values`: every `Figure` a number or null. */
 export type Split<Block> = Block extends Undefined
@@ -16,7 +16,7 @@ export type Split<Block> = Block extends Undefined
     ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
     : Block
 
-export type SplitFigures = {
+type SplitFigures = {
   readonly values: PlainValues
   readonly undefined: Readonly<Record<string, UndefinedReason>>
 }

@@ -1,31 +1,15 @@
 import { accountPath, assertPositive } from './account-path.ts'
-import { type AnnualFigures, annualFigures } from './annual.ts'
-import { type DrawdownFigures, drawdownFigures } from './drawdown-figures.ts'
-import { type ExposureFigures, exposureFigures } from './exposure.ts'
-import { type MonthlyFigures, monthlyFigures } from './monthly.ts'
-import { type PerformanceFigures, performanceFigures } from './performance.ts'
-import { type RiskAdjustedFigures, riskAdjustedFigures } from './risk-adjusted.ts'
+import { annualFigures } from './annual.ts'
+import { drawdownFigures } from './drawdown-figures.ts'
+import { exposureFigures } from './exposure.ts'
+import { monthlyFigures } from './monthly.ts'
+import { performanceFigures } from './performance.ts'
+import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
-import {
-  type TradeFigures,
-  type TradeOutcome,
-  type TradeStatistics,
-  tradeFigures,
-  tradeStatistics,
-} from './trade-statistics.ts'
-
-/** Everything that is computed of one strategy. */
-export type StrategyFigures = PerformanceFigures & TradeFigures & { readonly fund_dd: FundDueDiligence }
-
-/** All statistics of a strategy, or of a book (without trades), at `k` times its base risk. */
-export const strategyFigures = (input: StrategyInput): StrategyFigures => ({
-  ...performanceFigures(input.daily, input.weekly, input.k ?? 1),
-  ...tradeFigures(input.trades),
-  fund_dd: fundDueDiligence(input),
-})
+import { type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
 
 /** What the statistics of a strategy are made from, all at base risk. */
-export type StrategyInput = {
+type StrategyInput = {
   readonly daily: Series
   /** The complete weeks of `daily`. */
   readonly weekly: Series
@@ -37,18 +21,20 @@ export type StrategyInput = {
   readonly k?: number
 }
 
-/** What a fund's due diligence asks for. Units last in names: `_pct` percent, `_days`, `_hours`; ratios have none. */
-export type FundDueDiligence = {
-  readonly trades: TradeStatistics
-  readonly risk_adjusted: RiskAdjustedFigures
-  readonly drawdowns: DrawdownFigures
-  readonly monthly: MonthlyFigures
-  readonly annual: AnnualFigures
-  readonly exposure: ExposureFigures
-}
+/**
+ * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Units stand last in names:
+ * `_pct` percent, `_days`, `_hours`; ratios have none. Each field is described in `core/contract/payloads`.
+ */
+export const strategyFigures = (input: StrategyInput) => ({
+  ...performanceFigures(input.daily, input.weekly, input.k ?? 1),
+  ...tradeFigures(input.trades),
+  fund_dd: fundDueDiligence(input),
+})
 
-/** The `fund_dd` block. Each group says in its own file what it is made of and when it is undefined. */
-export function fundDueDiligence(input: StrategyInput): FundDueDiligence {
+export type StrategyFigures = ReturnType<typeof strategyFigures>
+
+/** The `fund_dd` block, for the due diligence of a fund. The file of each group defines it and its null rules. */
+export function fundDueDiligence(input: StrategyInput) {
   const { daily, weekly, trades, base_risk_pct, k = 1 } = input
   assertPositive(base_risk_pct, 'base_risk_pct, the fraction of equity at risk in a trade,')
   const path = accountPath(daily, weekly, k)
@@ -61,3 +47,5 @@ export function fundDueDiligence(input: StrategyInput): FundDueDiligence {
     exposure: exposureFigures(daily, trades),
   }
 }
+
+export type FundDueDiligence = ReturnType<typeof fundDueDiligence>

@@ -24,7 +24,7 @@ export type TradeOutcome = {
  * The account returns of trades in the order given. Throws, naming the first such trade, where one is not a finite
  * number: an unknown outcome is neither a win nor a loss, so a ledger that has one has no trade statistics.
  */
-export function accountReturns(trades: readonly TradeOutcome[]): number[] {
+function accountReturns(trades: readonly TradeOutcome[]): number[] {
   return trades.map(({ account_return, entry_time }, i) => {
     if (Number.isFinite(account_return)) return account_return
     throw new RangeError(
@@ -33,28 +33,6 @@ export function accountReturns(trades: readonly TradeOutcome[]): number[] {
     )
   })
 }
-
-/** The trades of one side. */
-export type SideFigures = {
-  readonly count: number
-  readonly win_rate_pct: Figure
-  readonly profit_factor: Figure
-}
-
-/** Closed trades, each by its net return on account equity. */
-export type TradeStatistics = SideFigures &
-  OutcomeFigures &
-  WinLossFigures & {
-    /** By exit time; a trade of exactly 0 ends both runs. */
-    readonly max_consecutive_wins: number
-    readonly max_consecutive_losses: number
-    readonly average_holding_hours: Figure
-    readonly median_holding_hours: Figure
-    readonly max_holding_hours: Figure
-    readonly trades_per_year: Figure
-    readonly long: SideFigures
-    readonly short: SideFigures
-  }
 
 const HOUR_MS = 3_600_000
 
@@ -67,12 +45,7 @@ const HOUR_MS = 3_600_000
  * @param k factor on every outcome
  * @param baseRisk `base_risk_pct`, a fraction: one R at `k` = 1
  */
-export function tradeStatistics(
-  trades: readonly TradeOutcome[],
-  nDays: number,
-  k: number,
-  baseRisk: number,
-): TradeStatistics {
+export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, k: number, baseRisk: number) {
   const outcomes = accountReturns(trades)
   return {
     ...sideFigures(trades),
@@ -86,11 +59,12 @@ export function tradeStatistics(
   }
 }
 
-function sideFigures(trades: readonly TradeOutcome[]): SideFigures {
+function sideFigures(trades: readonly TradeOutcome[]) {
   const { trade_count, win_rate_pct, profit_factor } = tradeFigures(trades)
   return { count: trade_count, win_rate_pct, profit_factor }
 }
 
+/** Runs by exit time; a trade of exactly 0 ends both. */
 function runs(trades: readonly TradeOutcome[]) {
   const byExit = trades.toSorted((a, b) => a.exit_time - b.exit_time || a.entry_time - b.entry_time)
   const outcomes = accountReturns(byExit)
@@ -116,19 +90,12 @@ function tradesPerYear(count: number, nDays: number): Figure {
   return nDays === 0 ? undefinedBecause('too_few_points') : (count / nDays) * DAYS_PER_YEAR
 }
 
-/** The trade figures of the stats block. They ignore the risk level: it multiplies wins and losses alike. */
-export type TradeFigures = {
-  /** Closed trades. */
-  readonly trade_count: number
-  readonly win_rate_pct: Figure
-  readonly profit_factor: Figure
-}
-
 /**
- * Count, win rate and profit factor of closed trades, each weighed by its net return on account equity. A trade of
- * exactly 0 counts, and is no win. Undefined without trades (`no_trades`); see `profitFactor`.
+ * Count, win rate and profit factor of closed trades, each weighed by its net return on account equity; they ignore the
+ * risk level, which multiplies wins and losses alike. A trade of exactly 0 counts, and is no win. Undefined without
+ * trades (`no_trades`).
  */
-export function tradeFigures(trades: readonly TradeOutcome[]): TradeFigures {
+export function tradeFigures(trades: readonly TradeOutcome[]) {
   const outcomes = accountReturns(trades)
   return {
     trade_count: outcomes.length,
@@ -155,31 +122,8 @@ export function profitFactor(outcomes: readonly number[]): Figure {
   return losses > NEGLIGIBLE ? wins / losses : undefinedBecause('no_losses')
 }
 
-/** How the outcomes of trades are distributed. R is the equity at risk in one trade. */
-export type OutcomeFigures = {
-  /** Mean outcome. */
-  readonly expectancy_pct: Figure
-  /** The same in R, which ignores the risk level. */
-  readonly expectancy_r: Figure
-  readonly median_trade_pct: Figure
-  /** Sample standard deviation. */
-  readonly std_trade_pct: Figure
-  readonly best_trade_pct: Figure
-  readonly worst_trade_pct: Figure
-  /** The worst losing trade in R, negative. */
-  readonly largest_loss_r: Figure
-  /** System quality number, `sqrt(N) * mean / std`. Source: Van K. Tharp, Trade Your Way to Financial Freedom. */
-  readonly sqn: Figure
-}
-
-/**
- * Figures of the outcomes of trades, fractions of account equity at base risk.
- *
- * @param k factor on every outcome
- * @param baseRisk `base_risk_pct`, a fraction: one R at `k` = 1
- */
-export function outcomeFigures(outcomes: readonly number[], k: number, baseRisk: number): OutcomeFigures {
-  const values = [...outcomes]
+/** The distribution of the outcomes. One R is the equity at risk in a trade; figures in R ignore the risk level. */
+function outcomeFigures(values: number[], k: number, baseRisk: number) {
   const statistic = (of: (values: number[]) => number): Figure =>
     values.length === 0 ? undefinedBecause('no_trades') : of(values)
   const statisticPct = (of: (values: number[]) => number): Figure => statistic(() => percent(k * of(values)))
@@ -196,12 +140,14 @@ export function outcomeFigures(outcomes: readonly number[], k: number, baseRisk:
   }
 }
 
+/** The worst losing trade, negative. */
 function largestLoss(values: number[], baseRisk: number): Figure {
   if (values.length === 0) return undefinedBecause('no_trades')
   const worst = min(values)
   return worst < 0 ? worst / baseRisk : undefinedBecause('no_losses')
 }
 
+/** System quality number, `sqrt(N) * mean / std`. Source: Van K. Tharp, Trade Your Way to Financial Freedom. */
 function systemQuality(values: number[]): Figure {
   if (values.length === 0) return undefinedBecause('no_trades')
   if (values.length === 1) return undefinedBecause('too_few_points')
@@ -209,30 +155,11 @@ function systemQuality(values: number[]): Figure {
   return (Math.sqrt(values.length) * mean(values)) / sampleStandardDeviation(values)
 }
 
-/** Winning trades against losing ones. */
-export type WinLossFigures = {
-  readonly wins: number
-  readonly losses: number
-  /** Outcomes of exactly 0. */
-  readonly breakeven: number
-  readonly average_win_pct: Figure
-  readonly average_loss_pct: Figure
-  /** Average win / average loss. */
-  readonly payoff_ratio: Figure
-  /** `p - (1 - p) / payoff` with the win rate p: the fraction of equity to risk per trade, if one loss is 1 R. */
-  readonly kelly_fraction: Figure
-  /** What the five best trades are of all that was won. */
-  readonly top5_wins_share_of_gross_profit_pct: Figure
-}
-
-const TOP_WINS = 5
-
 /**
- * Figures of the wins and the losses among the outcomes of trades, fractions of account equity at base risk.
- *
- * @param k factor on every outcome; the ratios ignore it
+ * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the win rate p,
+ * is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
  */
-export function winLossFigures(outcomes: readonly number[], k: number): WinLossFigures {
+function winLossFigures(outcomes: readonly number[], k: number) {
   const wins = outcomes.filter(outcome => outcome > 0)
   const losses = outcomes.filter(outcome => outcome < 0)
   const none = (reason: UndefinedReason) => (outcomes.length === 0 ? 'no_trades' : reason)
@@ -261,6 +188,9 @@ const payoffRatio = (averageWin: Figure, averageLoss: Figure): Figure =>
     if (win <= NEGLIGIBLE) return undefinedBecause('no_wins')
     return mapFigure(averageLoss, loss => (-loss > NEGLIGIBLE ? win / -loss : undefinedBecause('no_losses')))
   })
+
+/** Best trades whose share of all gains is published. */
+const TOP_WINS = 5
 
 const topShare = (wins: readonly number[]): number => {
   const best = wins.toSorted((a, b) => b - a).slice(0, TOP_WINS)

@@ -32,7 +32,7 @@ function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array
 }
 
 /** What a rule may look at. */
-export type Outlook = {
+type Outlook = {
   /** The warm-up and what has happened of the window. */
   readonly closes: Float64Array
   /** Index of the first bar of the window in `closes`. */
@@ -58,7 +58,7 @@ type MayerRule = Extract<TierRule, { kind: 'mayer' }>
  *
  * Source: the ratio of the price to its 200-day moving average that Trace Mayer proposed for bitcoin.
  */
-export function mayerAppetite(rule: MayerRule, { closes, first, bars_per_day }: Outlook): Float64Array {
+function mayerAppetite(rule: MayerRule, { closes, first, bars_per_day }: Outlook): Float64Array {
   const means = trailingMean(closes, rule.mean_days * bars_per_day)
   const fraction = new Float64Array(closes.length - first)
   for (let bar = 0; bar < fraction.length; bar++) {

@@ -7,7 +7,7 @@ export const BENCHMARK_NAMES = ['dca', 'vwap', 'lump_sum', 'hodl'] as const
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
 
 /** What one BTC cost, in dollars; null as long as nothing of the window has happened. */
-export type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
+type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
 
 /**
  * What anybody could have done instead, over what has happened of the window:

@@ -3,7 +3,7 @@ import type { ProgramData } from './program.ts'
 import { isPausedOn } from './program-window.ts'
 
 export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'complete'] as const
-export type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
+type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
 
 /**
  * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the newest bar

@@ -30,7 +30,7 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
 }
 
 /** The length of a rolling program: a year. */
-export const ROLLING_DAYS = 365
+const ROLLING_DAYS = 365
 
 /**
  * The program against dca on windows of one year, one beginning every day of the history that has a whole warm-up before it

@@ -1,35 +1,7 @@
 // The data of a program as JSON, to the last digit, so that a service computes on exactly what the build computed on.
 import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
-import { type ProgramData, TIER_NAMES } from './program.ts'
-
-const day = z.int()
-
-const rule = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('always') }),
-  z.object({
-    kind: z.literal('mayer'),
-    mean_days: z.int(),
-    bands: z.array(z.object({ below: z.number(), spend: z.number() })),
-  }),
-  z.object({
-    kind: z.literal('dips'),
-    steps: z.array(z.object({ drawdown: z.number(), spend: z.number() })),
-  }),
-])
-
-const plan = z.object({
-  alias: z.string(),
-  instrument: z.string(),
-  timeframe: z.string(),
-  window: z.object({ from: day, to: day }),
-  tiers: z.array(z.object({ tier: z.enum(TIER_NAMES), weight: z.number(), rule })),
-  contribution_cadence_bars: z.int(),
-  costs: z.object({ fee_bps: z.number(), slippage_bps: z.number() }),
-  reference_equity_usd: z.number(),
-  paused: z.array(z.object({ from: day, to: day.nullable() })),
-  tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']),
-})
+import { type ProgramData, programPlan, rolling } from './program.ts'
 
 const prices = z.array(z.number()).transform(values => Float64Array.from(values))
 
@@ -38,7 +10,7 @@ const volumes = z.array(z.number().nullable()).transform(values => Float64Array.
 
 const programDataFile = z
   .object({
-    plan,
+    plan: programPlan,
     bars: z.object({
       timeframeMs: z.int(),
       t: prices,
@@ -50,7 +22,7 @@ const programDataFile = z
     }),
     first: z.int().min(0),
     bars_planned: z.int().min(1),
-    rolling: z.object({ windows: z.int(), win_rate: z.number(), median_cheaper: z.number() }).nullable(),
+    rolling: rolling.nullable(),
   })
   .refine(({ bars, first }) => hasEqualColumns(bars) && first <= bars.t.length)
 

@@ -15,7 +15,7 @@ export const windowRange = ({ from, to }: ProgramPlan['window'], { t }: Bars): R
 const countBefore = (times: Float64Array, ms: number): number => lastAtOrBefore(times, ms - 1) + 1
 
 /** How many days of bars a program keeps from before its window: the Mayer multiple asks for that many. */
-export const WARM_UP_DAYS = 200
+const WARM_UP_DAYS = 200
 
 /** Bars of a day; whole for every timeframe that divides the day. */
 export const barsPerDay = (timeframeMs: number): number => DAY_MS / timeframeMs

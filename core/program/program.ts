@@ -1,58 +1,64 @@
 // The accumulation program as an operator plans it, and the bars that it runs on. Inside the program everything that
 // could be a percent is a fraction, and money is a fraction of the equity; both become percents and dollars at the wire.
-import type { EpochDay } from '#core/calendar.ts'
+import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
 
 export const TIER_NAMES = ['core', 'cyclical', 'tactical'] as const
 export type TierName = (typeof TIER_NAMES)[number]
 
+/** An epoch day. */
+const day = z.int()
+
 /**
  * When a tier spends, and what fraction of its own cash. A rule sees the closes up to and including the bar it decides
  * on, and buys at the close of that bar.
  */
-export type TierRule =
+const tierRule = z.discriminatedUnion('kind', [
   /** All of its cash, on each contribution bar. */
-  | { readonly kind: 'always' }
+  z.object({ kind: z.literal('always') }),
   /**
-   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The first band
-   * that the multiple lies below decides; above all bands, and where the bars are too few for a mean, it holds its cash.
+   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The first of the
+   * ascending bands that the multiple lies below decides; above all bands, and where the bars are too few for a mean, it
+   * holds its cash.
    */
-  | {
-      readonly kind: 'mayer'
-      readonly mean_days: number
-      /** Ascending. */
-      readonly bands: readonly { readonly below: number; readonly spend: number }[]
-    }
+  z.object({
+    kind: z.literal('mayer'),
+    mean_days: z.int(),
+    bands: z.array(z.object({ below: z.number(), spend: z.number() })).readonly(),
+  }),
   /**
-   * On the first touch of each step below the running high of the closes, on whatever bar that is. Where one bar touches
-   * several steps at once the deepest decides. A new high arms all steps again.
+   * On the first touch of each step below the running high of the closes, on whatever bar that is. Steps ascend by depth;
+   * where one bar touches several at once the deepest decides. A new high arms all steps again.
    */
-  | {
-      readonly kind: 'dips'
-      /** Ascending by depth. */
-      readonly steps: readonly { readonly drawdown: number; readonly spend: number }[]
-    }
+  z.object({
+    kind: z.literal('dips'),
+    steps: z.array(z.object({ drawdown: z.number(), spend: z.number() })).readonly(),
+  }),
+])
+export type TierRule = z.infer<typeof tierRule>
 
 /** `weight` is the fraction of every contribution that the tier gets; the weights of a program sum to 1. */
-export type Tier = { readonly tier: TierName; readonly weight: number; readonly rule: TierRule }
+const tier = z.object({ tier: z.enum(TIER_NAMES), weight: z.number(), rule: tierRule })
+export type Tier = z.infer<typeof tier>
 
 /** `program.yaml`, read and sound. */
-export type ProgramPlan = {
-  readonly alias: string
-  readonly instrument: string
+export const programPlan = z.object({
+  alias: z.string(),
+  instrument: z.string(),
   /** Spelled as in the book: `1d`. */
-  readonly timeframe: string
+  timeframe: z.string(),
   /** Both days belong to it. */
-  readonly window: { readonly from: EpochDay; readonly to: EpochDay }
+  window: z.object({ from: day, to: day }),
   /** In the order of `TIER_NAMES`. */
-  readonly tiers: readonly Tier[]
-  readonly contribution_cadence_bars: number
-  readonly costs: { readonly fee_bps: number; readonly slippage_bps: number }
-  readonly reference_equity_usd: number
+  tiers: z.array(tier).readonly(),
+  contribution_cadence_bars: z.int(),
+  costs: z.object({ fee_bps: z.number(), slippage_bps: z.number() }),
+  reference_equity_usd: z.number(),
   /** Ascending, without overlap; both days belong to a span, and one without an end goes on. */
-  readonly paused: readonly { readonly from: EpochDay; readonly to: EpochDay | null }[]
-  readonly tv_status: 'provisional' | 'confirmed' | 'diverged' | 'not_applicable'
-}
+  paused: z.array(z.object({ from: day, to: day.nullable() })).readonly(),
+  tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']),
+})
+export type ProgramPlan = Readonly<z.infer<typeof programPlan>>
 
 /** A plan and what has happened so far: every figure of a program is a function of this. */
 export type ProgramData = {
@@ -68,13 +74,14 @@ export type ProgramData = {
 }
 
 /** The honesty figures: what one window, which may be a cherry-pick, cannot show. */
-export type Rolling = {
-  readonly windows: number
+export const rolling = z.object({
+  windows: z.int(),
   /** Fraction of the windows in which the average cost was below that of dca. */
-  readonly win_rate: number
+  win_rate: z.number(),
   /** Median over the windows of 1 - average cost / dca, a fraction. */
-  readonly median_cheaper: number
-}
+  median_cheaper: z.number(),
+})
+export type Rolling = Readonly<z.infer<typeof rolling>>
 
 /** Fraction of a purchase that fee and slippage take. */
 export const costFraction = ({ fee_bps, slippage_bps }: ProgramPlan['costs']): number =>

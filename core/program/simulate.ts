@@ -2,7 +2,7 @@ import { type Appetite, appetite, outlookOf } from './appetite.ts'
 import { costFraction, type ProgramData, type Tier, type TierName } from './program.ts'
 import { contributionCount } from './program-window.ts'
 
-export type TierHolding = Holding & { readonly tier: TierName; readonly weight: number }
+type TierHolding = Holding & { readonly tier: TierName; readonly weight: number }
 
 /** What the program has done on an equity of one dollar; multiply by an equity for dollars and BTC. */
 export type Simulation = {
@@ -69,10 +69,10 @@ export const averageCost = ({ deployed, btc }: Pick<Holding, 'deployed' | 'btc'>
  * A spend below this fraction of the equity is not made, and the cash stays where it is. A fraction, never dollars, so that
  * every result is exactly linear in the equity.
  */
-export const SMALLEST_SPEND = 1e-6
+const SMALLEST_SPEND = 1e-6
 
 /** When money comes in, and what it costs to spend it. */
-export type Terms = {
+type Terms = {
   /** Closes of the window that have happened. */
   readonly closes: Float64Array
   readonly cadence_bars: number
@@ -98,7 +98,7 @@ export type Holding = {
   readonly btc: number
 }
 
-export type TierRun = { readonly holding: Holding; readonly deployments: readonly Deployment[] }
+type TierRun = { readonly holding: Holding; readonly deployments: readonly Deployment[] }
 
 /**
  * A tier through what has happened of the window: on each contribution bar its share comes in, and then, where its appetite

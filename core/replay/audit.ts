@@ -2,7 +2,7 @@ import { type Bars, barHolding, describeInstant, endOfBars, lastAtOrBefore } fro
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
 import { type Costs, signOf, slippagePrice, type Trade } from './trade.ts'
 
-export type AuditInput = {
+type AuditInput = {
   readonly trades: readonly Trade[]
   readonly bars: Bars
   readonly costs: Costs

@@ -4,7 +4,7 @@ import { describePlainJsonFault, type EngineState, startState } from './state.ts
 import type { Bar, Strategy } from './strategy.ts'
 import { assertCosts, type Costs, commissionRate, slippagePrice } from './trade.ts'
 
-export type EngineInput<State> = {
+type EngineInput<State> = {
   readonly strategy: Strategy<State>
   readonly costs: Costs
   /** Null: the instrument has no funding. */

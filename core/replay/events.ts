@@ -27,7 +27,7 @@ export type EntryTerms = {
 }
 
 /** A decision to leave: the deciding close, and the stop that was in force. */
-export type ExitTerms = {
+type ExitTerms = {
   readonly t: number
   readonly act: 'flat'
   readonly why: OrderedExit

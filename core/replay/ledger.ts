@@ -16,7 +16,7 @@ function compareTrades(a: Trade, b: Trade): number {
   return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
 }
 
-export type Overlap = { readonly index: number; readonly other: number }
+type Overlap = { readonly index: number; readonly other: number }
 
 /**
  * Trades that enter before an earlier one is over, each with the one that is. Entering at its very exit is

@@ -187,7 +187,7 @@ type Holding = {
 }
 
 /** An account with an equity of 1, before the first trade. */
-export const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
+const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
   ledger,
   terms,
   taken: [],
@@ -210,7 +210,7 @@ export function advanceTo(account: Account, horizon: number): void {
 }
 
 /** Equity with the open trades at `price`, funding up to and including `ms` paid. */
-export function equityAt({ realised, open, terms }: Account, price: number, ms: number): number {
+function equityAt({ realised, open, terms }: Account, price: number, ms: number): number {
   let equity = realised
   for (const holding of open) equity += valueAt(holding, terms, price, ms)
   return equity
@@ -286,7 +286,7 @@ const liquidated = (
  */
 export const DUAL_MARKS_BOUND = 1e-9
 
-export type MarksComparison = {
+type MarksComparison = {
   /** No day differs by more than `DUAL_MARKS_BOUND`. */
   readonly agree: boolean
   /** The day of the largest difference, the first of equals; null for empty series. */

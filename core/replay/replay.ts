@@ -72,7 +72,7 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
   return { ...log, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
-export type ReplayStart<State> = {
+type ReplayStart<State> = {
   readonly engine: Engine<State>
   readonly state: EngineState<State>
   readonly from: EpochDay

@@ -46,7 +46,7 @@ function remember<State>({ state, bar }: Turn<State>): void {
  * `0 < l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because a bar that is skipped
  * moves every decision after it. A gap is legal: it is time without bars.
  */
-export function checkBar<State>(turn: Turn<State>): void {
+function checkBar<State>(turn: Turn<State>): void {
   const { engine, state, bar } = turn
   const { t, o, h, l, c } = bar
   if (state.bars > 0 && !(t > state.last_t)) {
@@ -76,7 +76,7 @@ function refuse<State>({ engine, bar }: Turn<State>, why: string): never {
  * an event inside the last bar (off the grid) that is the close before it: at T the last bar had not closed
  * yet.
  */
-export function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
+function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
   const { funding } = engine
   if (funding === null || state.open === null) return
   const signedQty = signOf(state.open.position.side) * state.open.qty
@@ -99,7 +99,7 @@ function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): n
 }
 
 /** Step 2: the orders of the last close fill at this bar's open, the exit before the entry. */
-export function fillOrders<State>(turn: Turn<State>): void {
+function fillOrders<State>(turn: Turn<State>): void {
   const { state, bar } = turn
   const { open, exit_order, entry_order } = state
   state.exit_order = null
@@ -112,7 +112,7 @@ export function fillOrders<State>(turn: Turn<State>): void {
  * Step 3: the protective stop, on the entry bar too. A bar that opens at or beyond the stop fills at the
  * open, one that only touches it fills at the stop.
  */
-export function fillStop<State>(turn: Turn<State>): void {
+function fillStop<State>(turn: Turn<State>): void {
   const { open } = turn.state
   if (open === null) return
   const price = stopPrice(open.position, turn.bar)
@@ -120,7 +120,7 @@ export function fillStop<State>(turn: Turn<State>): void {
 }
 
 /** Step 4: equity at the close. At 0 or below the position is liquidated there. */
-export function markClose<State>(turn: Turn<State>): void {
+function markClose<State>(turn: Turn<State>): void {
   const { state, bar } = turn
   const { open } = state
   state.equity = state.cash
