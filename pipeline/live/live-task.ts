@@ -1,5 +1,5 @@
 import { DAY_MS } from '#core/calendar.ts'
-import { type Bars, type Funding, barAt } from '#core/replay/bars.ts'
+import { type Bars, barAt, type Funding } from '#core/replay/bars.ts'
 import { createEngine, type Engine } from '#core/replay/engine.ts'
 import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
 import { PROGRESS_BARS, startReplay } from '#core/replay/replay.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Funding, barAt } from '#core/replay/bars.ts'
+import { barAt, type Funding } from '#core/replay/bars.ts'
 import { initialState } from '#core/replay/engine.ts'
 import { startReplay } from '#core/replay/replay.ts'
 import { step } from '#core/replay/step.ts'
