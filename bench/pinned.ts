@@ -5,10 +5,9 @@ import { Agent, get } from 'node:http'
 import { cpus } from 'node:os'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { createHistoryApp } from '#api/history/app.ts'
-import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
+import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
-import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource } from '#api/history/version-source.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
@@ -76,7 +75,6 @@ async function startTier(): Promise<RunningServer> {
   const app = createHistoryApp({
     source,
     published,
-    deltas: createDictionaryDeltas(store, published, source.history, fail),
     computed: createComputedAnswers(),
     pinned: createPinnedVersions(source, store, privateStore, fail),
     files: createStoredFiles(store, source.history),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { z } from 'zod'
-import { cacheTag } from '#api/history/dataset-headers.ts'
+import { cacheTag } from '#core/contract/caching.ts'
 import type { PurgeDue } from '#static-build/purge-due.ts'
 
 /** The caches in front of the service: how they are purged, and where one sees what they answer. */

@@ -1,10 +1,9 @@
 import type { AdminParts } from '#api/history/admin.ts'
+import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
+import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createHistoryApp } from '#api/history/app.ts'
-import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
-import { createPublishedAnswers } from '#api/history/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource, POLL_MS } from '#api/history/version-source.ts'
@@ -101,7 +100,6 @@ async function listen(
     const parts: HistoryParts = {
       source,
       published,
-      deltas: createDictionaryDeltas(store, published, source.history, note),
       computed,
       pinned,
       files: createStoredFiles(store, source.history),

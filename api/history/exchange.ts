@@ -8,25 +8,23 @@ import type { Clock } from '../http/clock.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { errorAnswer, toApiError } from '../http/error-answer.ts'
 import { matchesEtag } from '../http/etag.ts'
+import type { ReadyAnswer } from '../http/ready-answer.ts'
 import { sharedHeaders } from '../http/shared-headers.ts'
+import type { Sent } from '../http/stream-body.ts'
 import type { Answered, AnswerKind } from './answered.ts'
-import type { ComputedAnswers } from './computed-answers.ts'
-import type { DictionaryDeltas } from './dictionary-deltas.ts'
+import type { ComputedAnswers } from './answers/computed-answers.ts'
+import type { PublishedAnswers } from './answers/published-answers.ts'
 import type { InfrastructureAnswer } from './infrastructure.ts'
 import type { PinnedVersions } from './pinned-versions.ts'
-import type { PublishedAnswers } from './published-answers.ts'
-import type { ReadyAnswer } from './ready-answer.ts'
 import type { ServedVersion } from './served-version.ts'
 import type { HistorySettings } from './settings.ts'
 import type { StoredFiles } from './stored-files.ts'
-import type { Sent } from './stream-body.ts'
 import type { VersionSource } from './version-source.ts'
 
 /** Everything the history app needs of the world. */
 export type HistoryParts = {
   readonly source: VersionSource
   readonly published: PublishedAnswers
-  readonly deltas: DictionaryDeltas
   readonly computed: ComputedAnswers
   readonly pinned: PinnedVersions
   readonly files: StoredFiles
@@ -88,6 +86,11 @@ export const datasetHeaders = (
   ...answerHeaders(c, parts),
   'cache-control': caching,
   ...more,
+})
+
+/** A pinned answer is as old as its version, whichever is served; only here the date tells the truth. */
+export const pinnedHeaders = (version: string): Record<string, string> => ({
+  'last-modified': new Date(version).toUTCString(),
 })
 
 /** 304, with the validator that the client has. */

@@ -2,8 +2,14 @@ import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES, type FileRoute, type FileVariable } from '#core/contract/file-routes.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { CACHING } from '../http/shared-headers.ts'
-import { pinnedHeaders } from './dataset-headers.ts'
-import { type Exchange, type Handler, type HistoryParts, requestIdOf, sendReady } from './exchange.ts'
+import {
+  type Exchange,
+  type Handler,
+  type HistoryParts,
+  pinnedHeaders,
+  requestIdOf,
+  sendReady,
+} from './exchange.ts'
 import { findPublication, versionInPath } from './history.ts'
 import { goneError } from './pinned-versions.ts'
 import { DamagedFileError, type StoredFile } from './stored-files.ts'

@@ -1,7 +1,7 @@
 import type { Route, RouteId } from '#core/contract/route.ts'
 import { isResource, type ResourceId } from '#core/dataset/resources/resources.ts'
 import { CACHING } from '../http/shared-headers.ts'
-import { latestHandler, pinnedHandler } from './answer-resource.ts'
+import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import { type Handler, sendLive } from './exchange.ts'
 import { health, readiness, versions } from './infrastructure.ts'
 import { listVersions } from './version-list.ts'

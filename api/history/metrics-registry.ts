@@ -1,6 +1,6 @@
 // What a process that serves history did as counters, and how it stands as gauges, all read when somebody asks.
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { CacheUse } from './cache-use.ts'
+import type { CacheUse } from './answers/published-answers.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 
 /** What is looked at when somebody asks. */

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { FileRoute } from '#core/contract/file-routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../http/ready-answer.ts'
 import type { History } from './history.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
 import { proofOf } from './stored-proofs.ts'
 
 /** Memory for objects that never change; the manifest of a book of a thousand strategies takes half of it. */

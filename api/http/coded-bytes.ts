@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { sha256 } from '#storage/digest.ts'
-import { type ReadyAnswer, toReadyAnswer } from '../history/ready-answer.ts'
 import { negotiateCoding } from './negotiate-coding.ts'
+import { type ReadyAnswer, toReadyAnswer } from './ready-answer.ts'
 
 const CODINGS = ['br', 'gzip'] as const
 

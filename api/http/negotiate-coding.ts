@@ -2,9 +2,6 @@
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
-/** Zstandard with an older answer as dictionary: RFC 9842. */
-export const DELTA_CODING = 'dcz'
-
 /** Real clients send a few dozen different headers; a memo of this size serves them all and cannot grow. */
 const MEMO_SIZE = 256
 
@@ -31,20 +28,6 @@ export function negotiateCoding<Offered extends Coding>(
   }
   return best
 }
-
-/** Whether a client names `dcz`. A wildcard is none: who sends one need not know what a dictionary is. */
-export const acceptsDelta = (header: string | null | undefined): boolean => deltaWeight(header) > 0
-
-/** Whether it likes a delta no less than the coding that it would get otherwise (undefined: as it is). */
-export function prefersDelta(header: string | null | undefined, instead: string | undefined): boolean {
-  const weight = deltaWeight(header)
-  if (weight === 0) return false
-  const weights = weightsOf(header ?? '')
-  return weight >= (weights.get(instead ?? 'identity') ?? (instead === undefined ? 0 : weights.get('*')) ?? 0)
-}
-
-const deltaWeight = (header: string | null | undefined): number =>
-  header ? (weightsOf(header).get(DELTA_CODING) ?? 0) : 0
 
 function weightsOf(header: string): ReadonlyMap<string, number> {
   const known = memo.get(header)

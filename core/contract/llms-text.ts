@@ -65,8 +65,7 @@ const pinning = (publicBaseUrl: string): string =>
     `- \`?${PIN_PARAMETER}=${SOME_VERSION}\` on any data route does the same.`,
     `- \`${publicBaseUrl}/v1/dataset/versions\` lists the versions, and with \`?${AS_OF_PARAMETER}=2026-11-21\` leads to the one of a day.`,
     '- `/v1/snapshots/{version}/changes` says what was appended and whether published history was restated.',
-    '- Who keeps an export, returns or a curve gets the next version as a difference, often some hundred bytes: send',
-    '  `Accept-Encoding: dcz` and `Available-Dictionary: :{base64 of the SHA-256 of the bytes}:` (RFC 9842).',
+    '- `/v1/export` and `returns` take `from` and `to`: with an earlier export, ask only for the days after its last one.',
   ].join('\n')
 
 const VERIFYING = [

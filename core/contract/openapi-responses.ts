@@ -1,6 +1,5 @@
 // The responses of the OpenAPI document.
 import { isBinary, MEDIA_TYPES } from './artifacts.ts'
-import { isGrowing } from './dictionaries.ts'
 import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { envelopeSchema } from './openapi-envelope.ts'
 import { exampleOf } from './openapi-examples.ts'
@@ -13,7 +12,6 @@ import { ROUTE_DATA } from './route-data.ts'
 /** The answer of a route, in all its formats. */
 export const success = (route: Route): Schema => ({
   description: 'The answer.',
-  ...dictionaryHeaders(route),
   content: {
     'application/json': {
       schema: envelopeSchema(toSchema(ROUTE_DATA[route.id]), `${route.title}.`),
@@ -42,21 +40,6 @@ const ABOUT: { readonly [F in (typeof TABLE_FORMATS)[number]]: string } = {
   arrow: 'Arrow IPC file with typed columns: the numbers that the CSV holds.',
   parquet: 'Parquet file with typed columns: the numbers that the CSV holds.',
 }
-
-/** The headers of an answer that later versions may be told by; none where nothing can. */
-const dictionaryHeaders = ({ id }: Route): Schema =>
-  isGrowing(id)
-    ? {
-        headers: {
-          'Use-As-Dictionary': {
-            description:
-              'At a canonical point: the addresses for which these bytes may be named in `Available-Dictionary`. Who ' +
-              'also accepts the coding `dcz` gets the difference to them (RFC 9842).',
-            schema: { type: 'string' },
-          },
-        },
-      }
-    : {}
 
 export const NOT_MODIFIED = {
   304: { description: 'The client has this answer: `If-None-Match` names its ETag.' },

@@ -99,14 +99,12 @@ const pin = (address: string): string => address.replace('/v1', `/${versionFolde
 describe('a pinned answer', () => {
   /** Made of the file's time by nginx and of its digest by the tier. */
   const VALIDATORS = ['etag', 'last-modified', 'accept-ranges']
-  /** Only the tier makes deltas, so only its answers are told to be dictionaries. */
-  const OF_THE_TIER = ['use-as-dictionary']
   const OF_THE_MOMENT = ['date', 'server', 'connection', 'keep-alive', 'server-timing', 'unencoded-digest']
 
   const sayings = ({ headers }: Got) =>
     Object.fromEntries(
       Object.entries(headers).filter(
-        ([name]) => ![...VALIDATORS, ...OF_THE_TIER, ...OF_THE_MOMENT].includes(name),
+        ([name]) => ![...VALIDATORS, ...OF_THE_MOMENT].includes(name),
       ),
     )
 

@@ -1,8 +1,8 @@
 // Caches are bounded in bytes, whatever is asked for: what they keep never passes it, and it is what was asked for last.
 import { describe, expect, inject, test } from 'vitest'
-import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import { createPublishedAnswers } from '#api/history/published-answers.ts'
-import type { ReadyAnswer } from '#api/history/ready-answer.ts'
+import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
+import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
+import type { ReadyAnswer } from '#api/http/ready-answer.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { openStore } from '#storage/open-store.ts'
 import { limitsWith, longBook, longReturns, toServed } from '../../support/books/large-book.ts'
@@ -61,8 +61,7 @@ describe('the cache', () => {
     for (const point of points) {
       const answer = await computed.compute(served, 'export', point, null)
       if ('bytes' in answer) throw new Error('the export is a large answer')
-      const reader = answer.open()
-      while ((await reader.next()) !== null) expect(computed.use().bytes).toBeLessThanOrEqual(bound)
+      for await (const _ of answer.begin().blocks) expect(computed.use().bytes).toBeLessThanOrEqual(bound)
       expect(computed.use().bytes).toBeLessThanOrEqual(bound)
     }
     expect(computed.use().bytes).toBeGreaterThan(bound / 2)

@@ -1,10 +1,8 @@
-// Large answers are made while they are sent: the same bytes as ever, two at a time, once for equal requests.
+// Large answers are made while they are sent: the same bytes as ever, two at a time.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { compressBlocks } from '#api/history/compress.ts'
-import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import { SlowReaderError } from '#api/history/large-answers.ts'
-import type { LargeLimits } from '#api/history/large-limits.ts'
-import { openStream } from '#api/history/stream-body.ts'
+import { compressBlocks } from '#api/history/answers/compress.ts'
+import { createComputedAnswers, type LargeLimits } from '#api/history/answers/computed-answers.ts'
+import { streamBody } from '#api/http/stream-body.ts'
 import { DEFAULT_PARAMS, FORMATS, type Params } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import { limitsWith, longBook, longReturns, sourceOf, toServed } from '../../support/books/large-book.ts'
@@ -174,22 +172,8 @@ describe('of large answers', () => {
     expect((await ask(app, `${exportAt('0.011')}&format=parquet`)).status).toBe(200)
   })
 
-  test('equal ones are one, evaluated once, also for who comes in the middle', async () => {
-    const { app, computed } = await openApp({ mostLarge: 1, aheadBytes: 1 })
-    const early = await Promise.all([1, 2, 3].map(() => ask(app, exportAt('0.013'))))
-    const reader = early[0]!.body!.getReader()
-    await reader.read()
-    await reader.read()
-    const late = await ask(app, exportAt('0.013'))
-    expect(late.status).toBe(200)
-    expect(computed.use()).toEqual({ hits: 0, misses: 1, shared: 3, bytes: 0 })
-    await reader.cancel()
-    const bodies = await Promise.all([early[1]!, early[2]!, late].map(read))
-    for (const body of bodies) expect(body.equals(bytesOf({ risk_pct: 0.013 }))).toBe(true)
-  })
-
   test('one that was sent whole is kept, and is given at once and with its length from then on', async () => {
-    const { app, computed } = await openApp({ mostLarge: 1, aheadBytes: 1 })
+    const { app, computed } = await openApp({ mostLarge: 1 })
     const first = await ask(app, exportAt('0.013'), { 'accept-encoding': 'gzip' })
     expect(computed.use().bytes).toBe(0) // half of it must not be found
     const body = await read(first)
@@ -202,15 +186,14 @@ describe('of large answers', () => {
     await held.body!.cancel()
   })
 
-  test('one that is larger than what is held of it is not kept, nor is one that was broken off', async () => {
-    const { app, computed } = await openApp({ heldBytes: 300_000 })
-    await read(await ask(app, exportAt('0.013')))
+  test('one that was broken off is not kept', async () => {
+    const { app, computed } = await openApp()
     const broken = await ask(app, exportAt('0.014'), { 'accept-encoding': 'gzip' })
     await broken.body!.cancel()
     expect(computed.use().bytes).toBe(0)
   })
 
-  test('one that is held whole and is longer than may be kept is not kept', async () => {
+  test('one that is longer than may be kept is not kept', async () => {
     const { app, computed } = await openApp({ keptBytes: 100_000 })
     await read(await ask(app, exportAt('0.013')))
     expect(computed.use().bytes).toBe(0)
@@ -232,19 +215,13 @@ describe('of large answers', () => {
     expect(errors).toHaveLength(3)
   })
 
-  test('one whose reader takes too long is refused to them, and gives its place back', async () => {
-    const { computed, served } = await openApp({ mostLarge: 1, readingMs: 1 })
-    const openAt = async (risk_pct: number) => {
-      const answer = await computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, null)
-      if ('bytes' in answer) throw new Error('the export is a large answer')
-      return answer.open()
-    }
-    const slow = await openAt(0.013)
-    await expect.poll(() => openAt(0.014).then(() => 'opened', String)).toBe('opened')
-    const reading = async () => {
-      while ((await slow.next()) !== null);
-    }
-    await expect(reading()).rejects.toThrow('a large answer was not read within 1 ms')
+  test('one whose reader takes too long breaks off, and gives its place back', async () => {
+    const { app, errors, answers } = await openApp({ mostLarge: 1, readingMs: 100 })
+    const slow = await ask(app, exportAt('0.013'))
+    await expect.poll(async () => (await ask(app, exportAt('0.014'))).status).toBe(200)
+    await expect(slow.arrayBuffer()).rejects.toThrow('the answer broke off')
+    expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
+    expect(errors).toEqual([])
   })
 })
 
@@ -275,18 +252,21 @@ test.each(['identity', 'zstd'] as const)(
   },
 )
 
-test('a stream breaks off where its reader took too long, which is nobody’s fault', async () => {
-  const chunk = new Uint8Array(7)
-  const faults: unknown[] = []
-  let cuts = 0
-  const chunks = [async () => chunk, () => Promise.reject(new SlowReaderError(1))]
-  const { stream, sent } = await openStream(
-    { next: () => chunks.shift()!(), leave: () => {} },
-    { onFault: error => faults.push(error), cutOff: () => cuts++ },
-  )
+test('a stream that fails ends its connection and its generator, and reports the error once', async () => {
+  const [errors, ended]: [unknown[], string[]] = [[], []]
+  async function* chunks() {
+    try {
+      yield new Uint8Array(7)
+      throw new Error('no more')
+    } finally {
+      ended.push('ended')
+    }
+  }
+  const cutOff = (): void => void ended.push('cut')
+  const { stream, sent } = await streamBody(chunks(), { onError: error => errors.push(error), cutOff })
   const reader = stream.getReader()
-  expect(await reader.read()).toEqual({ done: false, value: chunk })
+  expect((await reader.read()).value).toHaveLength(7)
   void reader.read() // there is no connection that would end
   expect(await sent).toEqual({ bytes: 7, isWhole: false })
-  expect([cuts, faults]).toEqual([1, []])
+  expect([ended, errors.map(String)]).toEqual([['ended', 'cut'], ['Error: no more']])
 })

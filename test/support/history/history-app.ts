@@ -1,10 +1,9 @@
 import type { Answered } from '#api/history/answered.ts'
 import { createHistoryApp } from '#api/history/app.ts'
-import { createComputedAnswers } from '#api/history/computed-answers.ts'
-import { createDictionaryDeltas } from '#api/history/dictionary-deltas.ts'
+import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
-import { createPublishedAnswers } from '#api/history/published-answers.ts'
+import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
 import { createVersionSource } from '#api/history/version-source.ts'
@@ -55,7 +54,6 @@ async function createTestParts(
   const parts: HistoryParts = {
     source,
     published,
-    deltas: createDictionaryDeltas(store, published, source.history, tellDamage),
     computed: createComputedAnswers(),
     pinned: createPinnedVersions(source, store, privateStore, error => faults.push(error)),
     files: createStoredFiles(store, source.history),

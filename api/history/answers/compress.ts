@@ -13,8 +13,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { BLOCK_BYTES } from '#core/dataset/render/writing.ts'
-import type { Coding } from '../http/negotiate-coding.ts'
-import { createTurns } from './turns.ts'
+import type { Coding } from '../../http/negotiate-coding.ts'
 
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
@@ -45,7 +44,21 @@ export async function compress(
 /** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
 const MOST_COMPRESSIONS = 4
 
-const takeTurn = createTurns(MOST_COMPRESSIONS)
+let free = MOST_COMPRESSIONS
+const waiting: (() => void)[] = []
+
+/** Runs `work` when fewer than `MOST_COMPRESSIONS` run, in the order of the calls. */
+async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (free > 0) free--
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) free++
+    else next() // passes its place on
+  }
+}
 
 /**
  * The same for a body in blocks. A block is asked for when the one before is compressed and somebody wants the next, and

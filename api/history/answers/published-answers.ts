@@ -3,9 +3,28 @@ import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { negotiateCoding } from '../http/negotiate-coding.ts'
-import { type CacheUse, countUse } from './cache-use.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from './ready-answer.ts'
+import { negotiateCoding } from '../../http/negotiate-coding.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/ready-answer.ts'
+
+/** How a cache of answers was used since the process began, and what it holds. */
+export type CacheUse = {
+  hits: number
+  misses: number
+  /** Answered by a computation that was under way for an equal request. */
+  shared: number
+  /** Bytes of the bodies in it. */
+  readonly bytes: number
+}
+
+/** Counters of a cache; its size is read when it is asked for. */
+export const countUse = (cache: { readonly calculatedSize: number }): CacheUse => ({
+  hits: 0,
+  misses: 0,
+  shared: 0,
+  get bytes() {
+    return cache.calculatedSize
+  },
+})
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
 const CACHE_BYTES = 64 << 20

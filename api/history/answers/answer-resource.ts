@@ -1,0 +1,193 @@
+import { cacheTag } from '#core/contract/caching.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
+import { type Params, parseParams } from '#core/contract/parameters.ts'
+import { PIN_PARAMETER, pinnedPath, unpinnedPath } from '#core/contract/pins.ts'
+import type { Route } from '#core/contract/route.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
+import { findStrategy } from '#core/dataset/resources/find-strategy.ts'
+import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { matchesEtag } from '../../http/etag.ts'
+import type { ReadyAnswer } from '../../http/ready-answer.ts'
+import { CACHING } from '../../http/shared-headers.ts'
+import { streamBody } from '../../http/stream-body.ts'
+import {
+  datasetHeaders,
+  type Exchange,
+  type Handler,
+  type HistoryParts,
+  notModified,
+  pinnedHeaders,
+  requestIdOf,
+  sendReady,
+} from '../exchange.ts'
+import { versionInPath } from '../history.ts'
+import type { ServedVersion } from '../served-version.ts'
+import type { StreamedAnswer } from './computed-answers.ts'
+
+/** An answer, and the canonical path and query that it answers, without a pin. */
+type Found = { readonly answer: ReadyAnswer | StreamedAnswer; readonly path: string }
+
+/** A dataset answer of the served version, or of the one that the query names. */
+export const latestHandler =
+  (route: Route, id: ResourceId): Handler =>
+  async (c, parts) => {
+    const served = c.get('served')
+    const address = spelledAddress(c)
+    // A published address names no version, so nearly every request is answered without parsing its query.
+    const pins = served?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
+    if (pins.length > 0) {
+      const pinned = await openPinned(c, parts, pins.join(','))
+      const { answer, path } = await find(c, parts, pinned, route, id, address, true)
+      const twin = { 'content-location': pinnedPath(pinned.version, path) }
+      return send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(pinned.version), ...twin })
+    }
+    if (served === null) {
+      const details = { checks: parts.source.checks() }
+      throw new ApiError('not_ready', 'no dataset is loaded yet', { details })
+    }
+    const { answer, path } = await find(c, parts, served, route, id, address, false)
+    return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path, parts))
+  }
+
+/** A dataset answer of the version that the path names. */
+export const pinnedHandler =
+  (route: Route, id: ResourceId): Handler =>
+  async (c, parts) => {
+    const version = versionInPath(parts.source.history(), c.req.param('version') ?? '')
+    const pinned = await openPinned(c, parts, version)
+    const address = unpinnedPath(spelledAddress(c)) ?? ''
+    const { answer } = await find(c, parts, pinned, route, id, address, true)
+    return send(c, parts, answer, CACHING.pinned, pinnedHeaders(pinned.version))
+  }
+
+/** From here on the request is one of this version, also if it ends in an error. */
+async function openPinned(c: Exchange, { pinned }: HistoryParts, version: string): Promise<ServedVersion> {
+  const opened = await pinned.open(version)
+  c.set('served', opened)
+  return opened
+}
+
+/** Path and query as they came, without parsing the address. */
+const spelledAddress = ({ req: { url } }: Exchange): string =>
+  url.slice(url.indexOf('/', url.indexOf('//') + 2))
+
+const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
+
+/** The published file of an address, as spelled or in its canonical form; computed if there is none or it is lost. */
+async function find(
+  c: Exchange,
+  parts: HistoryParts,
+  version: ServedVersion,
+  route: Route,
+  id: ResourceId,
+  address: string,
+  isPinned: boolean,
+): Promise<Found> {
+  const spelled = version.artifacts.get(address)
+  const file = await readPublished(c, parts, spelled)
+  if (file !== null) return file
+  const params = resolveParams(route, version.snapshot, c.req.param('sid') ?? '', queryOf(c))
+  const path = canonicalPath(id, params)
+  const artifact = version.artifacts.get(path)
+  const published = artifact === spelled ? null : await readPublished(c, parts, artifact)
+  if (published !== null) return published
+  c.set('kind', 'computed')
+  const hasDigest = isPinned || artifact !== undefined
+  const acceptEncoding = c.req.header('accept-encoding')
+  return { answer: await parts.computed.compute(version, id, params, acceptEncoding, hasDigest, path), path }
+}
+
+async function readPublished(
+  c: Exchange,
+  { published }: HistoryParts,
+  artifact: Artifact | undefined,
+): Promise<Found | null> {
+  const answer =
+    artifact === undefined ? null : await published.read(artifact, c.req.header('accept-encoding'))
+  if (artifact === undefined || answer === null) return null
+  c.set('kind', 'static')
+  return { answer, path: artifact.url }
+}
+
+/**
+ * The parameters of a request in canonical form. Refuses in the order of the contract: an unknown strategy in the path,
+ * then every invalid parameter at once, then an unknown id in `ids`.
+ */
+function resolveParams(route: Route, snapshot: Snapshot, sid: string, query: URLSearchParams): Params {
+  if (route.kind === 'strategy') findStrategy(snapshot, sid)
+  const { params, problems } = parseParams(route.query, route.formats, query)
+  if (problems.length > 0) {
+    const names = [...new Set(problems.map(({ param }) => param))].join(', ')
+    throw new ApiError('validation_error', `unfit query parameters: ${names}`, { details: problems })
+  }
+  for (const id of params.ids ?? []) findStrategy(snapshot, id)
+  return { ...params, sid, ids: canonicalIds(snapshot, params.ids) }
+}
+
+/** Naming every strategy in catalogue order is the same as naming none. */
+function canonicalIds({ strategies }: Snapshot, ids: readonly string[] | null): readonly string[] | null {
+  if (ids === null || ids.length !== strategies.length) return ids
+  return strategies.every(({ id }, i) => id === ids[i]) ? null : ids
+}
+
+/** How long a CDN keeps an answer that each publication purges. */
+const PURGED_SECONDS = 86_400
+
+/** Headers of an unpinned answer: its immutable twin, and the tag by which a CDN purges answers of this version. */
+function latestHeaders(version: string, path: string, { settings }: HistoryParts): Record<string, string> {
+  const tag = cacheTag(version)
+  return {
+    'content-location': pinnedPath(version, path),
+    'cache-tag': tag,
+    xkey: tag,
+    ...(settings.purgesByTag ? { 'cdn-cache-control': `max-age=${PURGED_SECONDS}` } : {}),
+  }
+}
+
+const send = (
+  c: Exchange,
+  parts: HistoryParts,
+  answer: Found['answer'],
+  caching: string,
+  more: Readonly<Record<string, string>>,
+): Response | Promise<Response> =>
+  'bytes' in answer
+    ? sendReady(c, parts, answer, caching, more)
+    : sendStreamed(c, parts, answer, caching, more)
+
+/**
+ * An answer that is made while it is sent, or 304 if the client has it. Its headers wait for its first bytes, so that an
+ * answer that cannot be made is refused in the envelope.
+ */
+async function sendStreamed(
+  c: Exchange,
+  parts: HistoryParts,
+  answer: StreamedAnswer,
+  caching: string,
+  more: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const headers = () => datasetHeaders(c, parts, caching, more)
+  if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers(), answer.etag)
+  const { headers: own, blocks } = answer.begin()
+  if (c.req.method === 'HEAD') return new Response(null, { headers: { ...headers(), ...own } })
+  const { stream, sent } = await streamBody(blocks, {
+    limitMs: answer.readingMs,
+    onError: error => parts.onError(error, requestIdOf(c, parts)),
+    cutOff: connectionCutter(c),
+  })
+  c.set('sent', sent)
+  return new Response(stream, { headers: { ...headers(), ...own } })
+}
+
+/**
+ * Resets the connection of a request in the middle of its answer: a client of HTTP/1.0 takes any other end for the end of
+ * the answer. Null if there is no connection.
+ */
+function connectionCutter(c: Exchange): (() => void) | null {
+  const outgoing = c.env?.outgoing
+  if (outgoing === undefined) return null
+  // A pipelined answer that waits for its turn has no socket yet: it ends the connection when it gets one.
+  return () => void (outgoing.socket?.resetAndDestroy() ?? outgoing.destroy())
+}

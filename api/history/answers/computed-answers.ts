@@ -1,0 +1,199 @@
+import { LRUCache } from 'lru-cache'
+import { isBinary } from '#core/contract/artifacts.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import type { Params } from '#core/contract/parameters.ts'
+import { canonicalPath } from '#core/contract/routes.ts'
+import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
+import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type Coding, negotiateCoding } from '../../http/negotiate-coding.ts'
+import {
+  type AnswerHeaders,
+  codedHeaders,
+  type ReadyAnswer,
+  toReadyAnswer,
+  unencodedDigest,
+} from '../../http/ready-answer.ts'
+import type { ServedVersion } from '../served-version.ts'
+import { CODINGS, compress, compressBlocks } from './compress.ts'
+import { type CacheUse, countUse } from './published-answers.ts'
+
+/** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
+const CACHE_BYTES = 32 << 20
+
+/** Below this a body fits one packet and compressing it saves nothing. */
+const SMALLEST_COMPRESSED_BYTES = 1024
+
+/** What large answers may take of a process; docs/limits.md lists it for callers. */
+export type LargeLimits = { readonly [Name in keyof typeof LARGE_LIMITS]: number }
+
+export const LARGE_LIMITS = {
+  /** Cells from which on an answer is large: 2 MB of text, and 50 ms in which the thread would answer nobody else. */
+  largeCells: 100_000,
+
+  /** Large answers that are made and sent at a time: each holds memory until its client has read it. */
+  mostLarge: 2,
+
+  /** A larger one is not kept once it is sent. */
+  keptBytes: 1 << 20,
+
+  /** A client has this long to read a large answer: one that reads just fast enough would hold a place for ever. */
+  readingMs: 600_000,
+} as const
+
+/** An answer whose body is made while it is sent: its length and its digest are not known beforehand. */
+export type StreamedAnswer = {
+  readonly etag: string
+  /** A client that has not read it after this time is cut off. */
+  readonly readingMs: number
+  /** Evaluates it. Throws `overloaded` if too many are being sent; the first block throws it too. */
+  readonly begin: () => { readonly headers: AnswerHeaders; readonly blocks: AsyncGenerator<Uint8Array, void> }
+}
+
+/**
+ * The answers at points that cannot be files: evaluated on demand by the functions that made the files. A digest of an
+ * answer costs as much as the answer, so only those have one that are kept for ever or stand for a file, and no large one:
+ * it is sent before its digest is known.
+ */
+export type ComputedAnswers = {
+  /** A large answer is made while it is sent. `path` is the canonical path, if the caller has it already. */
+  compute(
+    served: ServedVersion,
+    id: ResourceId,
+    params: Params,
+    acceptEncoding: string | null | undefined,
+    hasDigest?: boolean,
+    path?: string,
+  ): Promise<ReadyAnswer | StreamedAnswer>
+  readonly use: () => CacheUse
+}
+
+type Asked = {
+  readonly served: ServedVersion
+  readonly id: ResourceId
+  readonly params: Params
+  readonly path: string
+  readonly coding: Coding
+  readonly hasDigest: boolean
+}
+
+export function createComputedAnswers(
+  limits: LargeLimits = LARGE_LIMITS,
+  cacheBytes: number = CACHE_BYTES,
+): ComputedAnswers {
+  const cache = new LRUCache<string, ReadyAnswer>({
+    maxSize: cacheBytes,
+    sizeCalculation: answer => answer.bytes.length,
+  })
+  const use = countUse(cache)
+  const inFlight = new Map<string, Promise<ReadyAnswer>>()
+  const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
+    const running = inFlight.get(key)
+    if (running !== undefined) {
+      use.shared++
+      return running // equal requests at the same time are one computation
+    }
+    use.misses++
+    const made = renderReady(asked)
+      .then(ready => {
+        cache.set(key, ready)
+        return ready
+      })
+      .finally(() => inFlight.delete(key))
+    inFlight.set(key, made)
+    return made
+  }
+  const stream = createStreaming(limits, use, (key, answer) => cache.set(key, answer))
+  return {
+    use: () => use,
+    async compute(served, id, params, acceptEncoding, hasDigest = false, path = canonicalPath(id, params)) {
+      const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
+      const isLarge = cellsOf(served, id, params) >= limits.largeCells
+      const key = `${served.version} ${coding} ${path}${hasDigest && !isLarge ? ' digest' : ''}`
+      const cached = cache.get(key)
+      if (cached !== undefined) {
+        use.hits++
+        return cached
+      }
+      const asked = { served, id, params, path, coding, hasDigest }
+      return isLarge ? stream(asked, key) : renderOnce(asked, key)
+    },
+  }
+}
+
+/** Answers that are made while they are sent, `mostLarge` at a time; `keep` is given those that are small enough. */
+function createStreaming(
+  { mostLarge, keptBytes, readingMs }: LargeLimits,
+  use: CacheUse,
+  keep: (key: string, answer: ReadyAnswer) => void,
+): (asked: Asked, key: string) => StreamedAnswer {
+  let places = mostLarge
+  const assertPlace = (): void => {
+    if (places > 0) return
+    const most = `${mostLarge} large answers are being made and sent already`
+    throw new ApiError('overloaded', `${most}; ask again in a moment`)
+  }
+  async function* inPlace(
+    blocks: AsyncIterable<Uint8Array<ArrayBuffer>>,
+    onWhole: (bytes: Uint8Array<ArrayBuffer>) => void,
+  ): AsyncGenerator<Uint8Array, void> {
+    assertPlace()
+    places--
+    use.misses++
+    try {
+      let kept: Uint8Array[] = []
+      let length = 0
+      for await (const block of blocks) {
+        length += block.length
+        if (length <= keptBytes) kept.push(block)
+        else kept = []
+        yield block
+      }
+      if (length <= keptBytes) onWhole(Buffer.concat(kept))
+    } finally {
+      places++
+    }
+  }
+  return (asked, key) => {
+    const { served, id, params, coding } = asked
+    const etag = etagOf(asked, coding)
+    return {
+      etag,
+      readingMs,
+      begin() {
+        assertPlace() // before the work of evaluating it
+        const { blocks, headers } = renderBlocks(id, served.snapshot, params)
+        const onWhole = (bytes: Uint8Array<ArrayBuffer>) =>
+          keep(key, toReadyAnswer(bytes, coding, etag, headers))
+        return {
+          headers: codedHeaders(coding, etag, headers),
+          blocks: inPlace(compressBlocks(blocks, coding), onWhole),
+        }
+      },
+    }
+  }
+}
+
+/** Of the answers that grow with the book; all others are small. */
+function cellsOf(served: ServedVersion, id: ResourceId, { period, ids }: Params): number {
+  if (id === 'correlation') return (ids ?? served.snapshot.strategies).length ** 2
+  if (id !== 'export') return 0
+  return served.snapshot.strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
+}
+
+async function renderReady(asked: Asked): Promise<ReadyAnswer> {
+  const { served, id, params, coding, hasDigest } = asked
+  const { bytes, headers } = renderAnswer(id, served.snapshot, params)
+  const used = bytes.length < SMALLEST_COMPRESSED_BYTES ? 'identity' : coding
+  const digest = hasDigest ? { 'unencoded-digest': unencodedDigest(sha256(bytes)) } : {}
+  const body = await compress(bytes, used)
+  if (used !== 'identity') bytes.buffer.transfer(0) // frees its memory now, before the garbage collector finds it
+  return toReadyAnswer(body, used, etagOf(asked, used), { ...headers, ...digest })
+}
+
+/** From what determines the bytes, not from the bytes: a validator without a pass over them. */
+function etagOf({ served, path }: Asked, coding: Coding): string {
+  const identity = `${served.version} ${RENDER_REVISION} ${coding} ${path}`
+  return `"${sha256(new TextEncoder().encode(identity)).slice(0, 32)}"`
+}
