@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
-import { highwater } from '../support/history/highwater-process.ts'
 import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
 import {
   buildArgs,
@@ -72,12 +72,12 @@ describe('a build of a book with', () => {
 })
 
 test('a build whose day is not over, or whose data end long before it, publishes nothing', async () => {
-  const future = await highwater(buildArgs(stores, { asOf: '2999-12-31' }))
-  expect(future).toMatchObject({ code: 1, stdout: '' })
-  expect(future.stderr).toContain('--as-of: expected a day that is over, got 2999-12-31 while it is ')
-  const late = await highwater(buildArgs(stores, { asOf: '2025-06-30' }))
-  expect(late).toMatchObject({ code: 1, stdout: '' })
-  expect(late.stderr).toContain(
+  const future = await build(buildArgs(stores, { asOf: '2999-12-31' }))
+  expect(future).toMatchObject({ code: 1, out: '' })
+  expect(future.err).toContain('--as-of: expected a day that is over, got 2999-12-31 while it is ')
+  const late = await build(buildArgs(stores, { asOf: '2025-06-30' }))
+  expect(late).toMatchObject({ code: 1, out: '' })
+  expect(late.err).toContain(
     `${BARS}: the newest bar ends at 2025-02-24T00:00:00Z, more than 36 hours before the end of 2025-06-30`,
   )
   await expectUntouched()
@@ -103,45 +103,47 @@ test('a build of the past does not take the served window back, unless it names 
     const version = args.indexOf('--version')
     return i !== version && i !== version + 1
   })
-  const exit = await highwater(unnamed)
-  expect(exit).toMatchObject({ code: 1, stdout: '' })
-  expect(exit.stderr).toContain(
+  const exit = await build(unnamed)
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toContain(
     `the window of this build ends on 2024-12-31, and that of ${TINY_VERSION}, which is served now, ends on ` +
       `${TINY_LAST_DAY}: bring newer data, or name the version with --version`,
   )
   expect(await pointerOf(own)).toBe(TINY_VERSION)
-  const named = await highwater(buildArgs(own, { asOf: '2024-12-31' }))
-  expect(named).toMatchObject({ code: 1, stdout: '' })
-  expect(named.stderr).toMatch(/would alter history .*\n.*return of 2025-01-01: .* -> none/)
+  const named = await build(buildArgs(own, { asOf: '2024-12-31' }))
+  expect(named).toMatchObject({ code: 1, out: '' })
+  expect(named.err).toMatch(/would alter history .*\n.*return of 2025-01-01: .* -> none/)
   expect(await pointerOf(own)).toBe(TINY_VERSION)
   const allowed = [...buildArgs(own, { asOf: '2024-12-31' }), '--allow-restatement']
-  expect(await highwater(allowed)).toMatchObject({ code: 0 })
+  expect(await build(allowed)).toMatchObject({ code: 0 })
   expect(await pointerOf(own)).toBe(NEXT_VERSION)
 })
 
 test('a build under an older version than the served one publishes nothing', async () => {
   const older = '2025-02-23T00:00:00Z'
-  const exit = await highwater(buildArgs(stores, { version: older }))
+  const exit = await build(buildArgs(stores, { version: older }))
   expect(exit.code).toBe(1)
-  expect(exit.stderr).toContain(`the version ${older} is older than ${TINY_VERSION}, which is served now`)
+  expect(exit.err).toContain(`the version ${older} is older than ${TINY_VERSION}, which is served now`)
   await expectUntouched()
 })
 
 test('a build of other data under the name of a published version publishes nothing', async () => {
   const book = await damagedBook(editRow('returns/elm.csv', 7, row => row.replace(/,.*/, ',0.5')))
-  const exit = await highwater(buildArgs(stores, { book, version: TINY_VERSION }))
+  const exit = await build(buildArgs(stores, { book, version: TINY_VERSION }))
   expect(exit.code).toBe(1)
-  expect(exit.stderr).toContain('exists with other bytes, and what is published never changes')
+  expect(exit.err).toContain('exists with other bytes, and what is published never changes')
   await expectUntouched()
 })
 
+const build = (args: readonly string[]) => run(args, { now: () => Date.now() })
+
 /** Builds a book that must be refused, and returns what was said about it. */
 async function expectRefusal(book: string, asOf?: null): Promise<string> {
-  const exit = await highwater(buildArgs(stores, { book, ...(asOf === null ? { asOf } : {}) }))
-  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
-  expect(exit.stderr).not.toMatch(/^ +at /m) // a sentence for people, not a stack
+  const exit = await build(buildArgs(stores, { book, ...(asOf === null ? { asOf } : {}) }))
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).not.toMatch(/^ +at /m) // a sentence for people, not a stack
   await expectUntouched()
-  return exit.stderr
+  return exit.err
 }
 
 async function expectUntouched(): Promise<void> {

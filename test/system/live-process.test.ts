@@ -49,7 +49,7 @@ const expectAll = async (own: LiveBook): Promise<void> => {
 }
 
 const BARS = 60
-const SEEDS = Array.from({ length: 12 }, (_, i) => i + 1)
+const SEEDS = Array.from({ length: 8 }, (_, i) => i + 1)
 
 describe('a live runner', () => {
   test.concurrent.each(SEEDS)(

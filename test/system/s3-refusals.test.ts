@@ -2,8 +2,8 @@
 // half published, and the served version untouched.
 import { describe, expect, test } from 'vitest'
 import type { S3Access } from '#storage/s3-access.ts'
+import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
-import { type Exit, highwater } from '../support/history/highwater-process.ts'
 import { type Asked, type Fault, startS3Proxy } from '../support/servers/s3-proxy.ts'
 import { forbidWriting, newS3Stores, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
 import {
@@ -15,13 +15,13 @@ import {
   versionContentOf,
 } from '../support/stores/stores.ts'
 
-const buildInto = (stores: Stores, access: S3Access): Promise<Exit> =>
-  highwater(buildArgs(stores), { env: s3Env(access) })
+const buildInto = (stores: Stores, access: S3Access) =>
+  run(buildArgs(stores), { env: s3Env(access), now: () => Date.now() })
 
-function expectRefusal(exit: Exit, reason: RegExp): void {
-  expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
-  expect(exit.stderr).toMatch(reason)
-  expect(exit.stderr).not.toMatch(/^ +at /m)
+function expectRefusal(exit: Awaited<ReturnType<typeof run>>, reason: RegExp): void {
+  expect(exit).toMatchObject({ code: 1, out: '' })
+  expect(exit.err).toMatch(reason)
+  expect(exit.err).not.toMatch(/^ +at /m)
 }
 
 describe('a build is refused with', () => {
@@ -35,7 +35,7 @@ describe('a build is refused with', () => {
       exit,
       /^highwater: cannot \w+ s3:\S+: the service refuses \(SignatureDoesNotMatch\): check AWS_/m,
     )
-    expect(exit.stderr).not.toContain('HIDDEN')
+    expect(exit.err).not.toContain('HIDDEN')
     expect(await contentOf(stores)).toEqual(before)
   })
 
