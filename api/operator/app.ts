@@ -3,6 +3,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertUrlLength } from '../http/assert-url-length.ts'
+import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/documents.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
 import { assertBearer, assertHost } from './guard.ts'
@@ -67,3 +68,7 @@ function mount(
     throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
   })
 }
+
+/** Starts the operator's interface. */
+export const listenOperator = (parts: OperatorParts, host: string, port: number): Promise<RunningServer> =>
+  startServer(() => createOperatorApp(parts).fetch, host, port)

@@ -9,6 +9,7 @@ import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
 import { errorAnswer, toApiError } from '../http/error-answer.ts'
+import * as body from '../http/read-body.ts'
 import { CACHING } from '../http/shared-headers.ts'
 import type { OperatorParts } from './parts.ts'
 
@@ -78,3 +79,13 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
   onError(error)
   return toApiError(error)
 }
+
+/** The largest body of ours, a client with a thousand aliases, is a third of this. */
+export const MOST_OPERATOR_BYTES = 256 << 10
+
+/** The JSON of a request; an empty body is an empty object where `isOptional`. Throws 415, 413 or 400. */
+export const readJson = (c: Exchange, isOptional = false): Promise<unknown> =>
+  body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
+
+/** The body as UTF-8 text. Throws 413 or 400. */
+export const readText = (c: Exchange): Promise<string> => body.readText(c.req.raw, MOST_OPERATOR_BYTES)

@@ -4,6 +4,7 @@ import type { SignalsRoute, SignalsRouteId } from '#core/contract/signals-route.
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../http/assert-url-length.ts'
+import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/answer-reference.ts'
 import { createDocuments } from './documents.ts'
 import {
@@ -128,3 +129,10 @@ function assertEntitled({ client }: Identity): void {
     'the key is valid, and the accumulation program is not among what it may see',
   )
 }
+
+/** Starts the signals service; its parts are made once the address is known. */
+export const listenSignals = (
+  createParts: (url: string) => SignalsParts,
+  host: string,
+  port: number,
+): Promise<RunningServer> => startServer(url => createSignalsApp(createParts(url)).fetch, host, port)

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
+import { createAddressCounts } from '#signals/address-counts.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange, SignalsParts } from './exchange.ts'
-import { createFailedKeys } from './failed-keys.ts'
 import type { RemoteAddress } from './remote-address.ts'
 
 /** Keys that were good here before. They are asked for all the same, also from an address that fails a lot. */
@@ -49,3 +49,21 @@ export const WRONG_KEY = 'the API key is mistyped, unknown or revoked'
 
 export const unauthorized = (message: string): ApiError =>
   new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey header="X-API-Key"' } })
+
+/** Failures a minute that an address has; nobody mistypes a key more often. Who has many addresses guesses 256 bits. */
+export const MOST_FAILURES = 20
+
+export const WINDOW_MS = 60_000
+
+/** Counts the failures of addresses, a minute at a time, in bounded memory. */
+export type FailedKeys = {
+  readonly add: (address: string) => void
+  /** Whether an address has had all its failures of this minute. */
+  readonly isSpent: (address: string) => boolean
+}
+
+/** `elapsed` is a clock that is never set back. */
+export function createFailedKeys(elapsed: () => number): FailedKeys {
+  const { add, countOf } = createAddressCounts(WINDOW_MS, elapsed)
+  return { add, isSpent: address => countOf(address) >= MOST_FAILURES }
+}

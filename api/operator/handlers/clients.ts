@@ -14,9 +14,8 @@ import { keyIdOf } from '#signals/clients/token.ts'
 import { readLatency } from '#signals/views/latency.ts'
 import { recentDeliveries } from '#signals/views/recent.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
-import type { Exchange, Handler } from '../exchange.ts'
+import { type Exchange, type Handler, readJson } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
-import { readJson } from '../read-body.ts'
 import { toDelivery, toLatency, toWebhook } from '../views.ts'
 
 /** Deliveries that the answer about one client brings along. */

@@ -4,9 +4,8 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import { assertClock, ClockError } from '#signals/live/clock.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
-import type { Answer, Handler } from '../exchange.ts'
+import { type Answer, type Handler, readJson } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
-import { readJson } from '../read-body.ts'
 
 /** `POST /ops/signals`: 201 for a new signal, 200 for one that was fired before under the same id. */
 export const fire: Handler = async (c, parts) => {

@@ -3,9 +3,8 @@ import { haltRequest, modeRequest, parseRequest } from '#core/contract/operator-
 import { halt, haltedAliases, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readLive } from '#signals/views/overview.ts'
-import type { Handler } from '../exchange.ts'
+import { type Handler, readJson } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
-import { readJson } from '../read-body.ts'
 import { toLive } from '../views.ts'
 
 export const live: Handler = async (_, parts) => ({ data: await describeLive(parts) })

@@ -8,9 +8,8 @@ import {
 } from '#core/contract/operator-requests.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
-import type { Exchange, Handler } from '../exchange.ts'
+import { type Exchange, type Handler, readJson } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
-import { readJson } from '../read-body.ts'
 import { toWebhook } from '../views.ts'
 import { clientOf } from './clients.ts'
 

@@ -5,19 +5,20 @@ import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from '../parts.ts'
-import { type Piece, sentence } from './layout.ts'
 import {
   action,
   clientLink,
   duration,
   latencyOf,
   moment,
+  type Piece,
+  type Session,
+  sentence,
   signalLink,
   statusOf,
   table,
   webhookWord,
-} from './pieces.ts'
-import type { Session } from './session.ts'
+} from './layout.ts'
 
 export const clientsPage = (
   clients: readonly Client[],

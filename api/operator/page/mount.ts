@@ -1,42 +1,58 @@
 // The page for the operator: rendered here, without a script. A cookie opens it and nothing else; the JSON interface beside
-// it takes the token alone, so a browser cannot be made to use it.
-import type { Hono } from 'hono'
+// it takes the token alone, so a browser cannot be made to use it. No session is stored: the cookie is signed with the
+// operator token and carries its own end, so another token ends every session.
+import type { Hono, MiddlewareHandler } from 'hono'
+import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
+import { csrf } from 'hono/csrf'
+import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
-import { type Exchange, type OperatorEnv, toRefusal } from '../exchange.ts'
+import { haltRequest, parseRequest, replayQuery } from '#core/contract/operator-requests.ts'
+import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
+import { halt, resume } from '#signals/live/control.ts'
+import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame } from '../guard.ts'
+import { assertAlias } from '../handlers/live.ts'
 import type { OperatorParts } from '../parts.ts'
-import { readText } from '../read-body.ts'
-import { FORMS } from './forms.ts'
-import { errorPage, loginPage } from './layout.ts'
-import { assertOwnForm, beginSession, endSession, readSession, type Session } from './session.ts'
-import { STYLE } from './style.ts'
+import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
 import { VIEWS } from './views.ts'
 
+/** A working day: who leaves the machine over night logs in again. */
+const SESSION_SECONDS = 12 * 3_600
+
+const CSRF_BYTES = 16
+
+const COOKIE = 'highwater_ops'
+
+const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as const
+
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts): void {
+  const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
+    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError)))
+  const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
+    app.post(
+      path,
+      shown(async c => {
+        await assertOwnSite(c)
+        return answer(c)
+      }),
+    )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: STYLE_HEADERS }))
   app.get('/ops/login', () => loginPage(null))
-  app.post('/ops/login', c => told(parts, () => logIn(c, parts)))
-  app.post('/ops/logout', c =>
-    told(parts, async () => {
-      await readOwnForm(c, parts)
-      return redirect('/ops/login', endSession())
-    }),
-  )
+  post('/ops/login', c => logIn(c, parts))
+  post('/ops/logout', async c => {
+    await readOwnForm(c, parts)
+    setCookie(c, COOKIE, '', { ...COOKIE_OPTIONS, maxAge: 0 })
+    return redirect(c, '/ops/login')
+  })
   for (const [path, view] of Object.entries(VIEWS)) {
-    app.get(path, c =>
-      told(parts, async () => {
-        const session = readSession(c, parts)
-        return session === null ? redirect('/ops/login') : view(c, parts, session)
-      }),
-    )
+    const answer = async (c: Exchange): Promise<Response> => {
+      const session = await readSession(c, parts)
+      return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
+    }
+    app.get(path, shown(answer))
   }
   for (const [path, act] of Object.entries(FORMS)) {
-    app.post(path, c =>
-      told(parts, async () => {
-        const { form } = await readOwnForm(c, parts)
-        return redirect(await act(c, parts, form))
-      }),
-    )
+    post(path, async c => redirect(c, await act(c, parts, await readOwnForm(c, parts))))
   }
 }
 
@@ -46,31 +62,44 @@ const STYLE_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** A page, or the page that tells why there is none. */
-async function told(parts: OperatorParts, answer: () => Promise<Response>): Promise<Response> {
+async function logIn(c: Exchange, { token, clock, random }: OperatorParts): Promise<Response> {
+  const given = (await readForm(c)).get('token') ?? ''
+  if (!isSame(given.trim(), token)) return loginPage('That is not the operator token.')
+  const endsMs = clock.now() + SESSION_SECONDS * 1_000
+  const value = `${endsMs}.${Buffer.from(random(CSRF_BYTES)).toString('hex')}`
+  await setSignedCookie(c, COOKIE, value, token, { ...COOKIE_OPTIONS, maxAge: SESSION_SECONDS })
+  return redirect(c, '/ops')
+}
+
+/** The session of a request, null where there is none or it is over. */
+async function readSession(c: Exchange, { token, clock }: OperatorParts): Promise<Session | null> {
+  const [endsMs, csrf = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
+  return clock.now() < Number(endsMs) ? { csrf } : null
+}
+
+/** Throws `forbidden` unless the browser says that a page of this host sent the form. A proxy may speak TLS: the scheme is not compared. */
+async function assertOwnSite(c: Exchange): Promise<void> {
   try {
-    return await answer()
+    await CSRF(c, async () => {})
   } catch (error) {
-    return errorPage(toRefusal(error, parts.onError))
+    throw error instanceof HTTPException ? foreignForm() : error
   }
 }
 
-async function logIn(c: Exchange, parts: OperatorParts): Promise<Response> {
-  const given = (await readForm(c)).get('token') ?? ''
-  if (!isSame(given.trim(), parts.token)) return loginPage('That is not the operator token.')
-  return redirect('/ops', beginSession(parts))
-}
+const CSRF: MiddlewareHandler = csrf({
+  origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === new URL(c.req.url).host,
+})
 
-/** The form of a request, which somebody who is logged in has sent from a page of ours. */
-async function readOwnForm(
-  c: Exchange,
-  parts: OperatorParts,
-): Promise<{ readonly session: Session; readonly form: URLSearchParams }> {
-  const session = readSession(c, parts)
+const foreignForm = (): ApiError =>
+  new ApiError('forbidden', 'this form is not of your session: load the page again, and send it from there')
+
+/** The form of a request, which was sent by a page of the session. */
+async function readOwnForm(c: Exchange, parts: OperatorParts): Promise<URLSearchParams> {
+  const session = await readSession(c, parts)
   if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')
   const form = await readForm(c)
-  assertOwnForm(c, session, form)
-  return { session, form }
+  if (!isSame(form.get('csrf') ?? '', session.csrf)) throw foreignForm()
+  return form
 }
 
 async function readForm(c: Exchange): Promise<URLSearchParams> {
@@ -81,12 +110,54 @@ async function readForm(c: Exchange): Promise<URLSearchParams> {
 }
 
 /** After a form another page: loading it again does nothing again. */
-const redirect = (location: string, cookie?: string): Response =>
-  new Response(null, {
-    status: 303,
-    headers: {
-      location,
-      'cache-control': 'no-store',
-      ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
-    },
-  })
+function redirect(c: Exchange, location: string): Response {
+  c.header('cache-control', 'no-store')
+  return c.redirect(location, 303)
+}
+
+/** Does what a form asks for, and names the page that follows. */
+type Act = (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<string>
+
+const CLIENT = '/ops/view/clients/:client'
+
+/** What is done to one client, which the page that follows tells. */
+const forClient =
+  (note: Note, act: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<unknown>): Act =>
+  async (c, parts, form) => {
+    const { id } = await findClient(parts.redis, c.req.param('client') ?? '')
+    await act(id, parts, form)
+    return `/ops/view/clients/${id}?note=${note}`
+  }
+
+const forAlias =
+  (note: Note, act: (alias: string, parts: OperatorParts) => Promise<void>): Act =>
+  async (_, parts, form) => {
+    const { alias } = parseRequest(haltRequest, fieldsOf(form))
+    await act(alias, parts)
+    return `/ops/view/live?note=${note}`
+  }
+
+/** What was filled in: all but the proof that the form is ours. */
+function fieldsOf(form: URLSearchParams): Record<string, string> {
+  const { csrf: _, ...fields } = Object.fromEntries(form)
+  return fields
+}
+
+/** Every form, by the path that it is sent to. */
+export const FORMS: Readonly<Record<string, Act>> = {
+  [`${CLIENT}/activate`]: forClient('activated', (id, { redis }) => activateClient(redis, id)),
+  [`${CLIENT}/suspend`]: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
+  [`${CLIENT}/test`]: forClient('tested', (id, { orders }) => orders.fireTest(id)),
+  [`${CLIENT}/enable`]: forClient('enabled', (id, { orders }) => orders.enable(id)),
+  [`${CLIENT}/disable`]: forClient('disabled', (id, { orders }) =>
+    orders.disable(id, 'the operator disabled it'),
+  ),
+  [`${CLIENT}/replay`]: forClient('replayed', (id, { orders }, form) =>
+    orders.replay(id, parseRequest(replayQuery, fieldsOf(form)).from),
+  ),
+  '/ops/view/live/halt': forAlias('halted', async (alias, parts) => {
+    assertAlias(alias, parts)
+    await halt(parts.redis, alias)
+  }),
+  '/ops/view/live/resume': forAlias('resumed', (alias, { redis }) => resume(redis, alias)),
+}

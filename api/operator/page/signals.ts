@@ -3,7 +3,6 @@ import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
 import type { Attempt } from '#signals/delivery/outbox.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import type { DeliveryRow, Page, SignalRow } from '#signals/views/recent.ts'
-import type { Piece } from './layout.ts'
 import {
   action,
   cards,
@@ -11,12 +10,13 @@ import {
   duration,
   latencyOf,
   moment,
+  type Piece,
   preciseMoment,
+  type Session,
   signalLink,
   statusOf,
   table,
-} from './pieces.ts'
-import type { Session } from './session.ts'
+} from './layout.ts'
 
 const parse = ({ body }: LoggedSignal): Signal => signalShape.parse(JSON.parse(body))
 

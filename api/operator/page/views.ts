@@ -1,21 +1,33 @@
+import { html } from 'hono/html'
 import { parseRequest, signalsQuery } from '#core/contract/operator-requests.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient, listClients } from '#signals/clients/clients.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
-import { haltedAliases } from '#signals/live/control.ts'
+import type { Condition } from '#signals/delivery/webhook-condition.ts'
+import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
+import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readLatency } from '#signals/views/latency.ts'
-import { readLive, readOverview } from '#signals/views/overview.ts'
+import { type Overview, readLive, readOverview } from '#signals/views/overview.ts'
 import { recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
 import type { Exchange } from '../exchange.ts'
 import { signalOf } from '../handlers/deliveries.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientPage, clientsPage } from './clients.ts'
-import { page } from './layout.ts'
-import { livePage } from './live.ts'
-import { overviewPage } from './overview.ts'
-import type { Session } from './session.ts'
+import {
+  action,
+  cards,
+  clientLink,
+  duration,
+  type Figure,
+  moment,
+  type Piece,
+  page,
+  type Session,
+  table,
+  webhookWord,
+} from './layout.ts'
 import { exhaustedPage, signalPage, signalsPage } from './signals.ts'
 
 type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Response>
@@ -103,3 +115,128 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/exhausted': exhausted,
   '/ops/view/live': live,
 }
+
+const MEBIBYTE = 1 << 20
+
+/** The service at a glance, and below it only what asks for somebody. */
+export const overviewPage = (overview: Overview, nowMs: number): Piece => html`<h1>Overview</h1>
+${cards([logCard(overview), redisCard(overview), relayCard(overview), queueCard(overview), clientsCard(overview), haltCard(overview)])}
+<h2>Webhooks that need a look</h2>
+${troubled(overview, nowMs)}
+<h2>Live strategies</h2>
+${liveTable(overview.live)}`
+
+const logCard = ({ seq, epoch }: Overview): Figure => [
+  'Newest signal',
+  seq,
+  html`epoch <code>${epoch.slice(0, 12)}</code>`,
+]
+
+function redisCard({ redis }: Overview): Figure {
+  const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
+  if (!redis.isWriting)
+    return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
+  if (redis.isReplica)
+    return [
+      'Redis',
+      html`<span class="bad">read only</span>`,
+      'it is a replica: name its primary in REDIS_URL',
+    ]
+  if (redis.problems.length > 0)
+    return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
+  return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
+}
+
+const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
+  'Relay',
+  isRelayed ? html`<span class="good">running</span>` : html`<span class="bad">stopped</span>`,
+  relayLag === 0 ? 'nothing waits for it' : `${relayLag} signals wait for it`,
+]
+
+const queueCard = ({ queue, webhooks }: Overview): Figure => [
+  'Deliveries owed',
+  webhooks.reduce((sum, { owed }) => sum + owed, 0),
+  `calls waiting: fast ${queue.fast}, slow ${queue.slow}`,
+]
+
+const clientsCard = ({ clients, webhooks }: Overview): Figure => [
+  'Clients',
+  clients.total,
+  `${clients.active} active, ${webhooks.filter(({ enabled }) => enabled).length} with a webhook`,
+]
+
+const haltCard = ({ halted }: Overview): Figure => [
+  'Entries',
+  halted.length === 0 ? html`<span class="good">flowing</span>` : html`<span class="bad">halted</span>`,
+  halted.includes('*') ? 'every strategy' : halted.join(', '),
+]
+
+function troubled({ webhooks }: Overview, nowMs: number): Piece {
+  const rows = webhooks
+    .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
+    .map(state => {
+      const since = state.condition.health.failingSinceMs
+      return html`<tr><td>${clientLink(state.client)}</td><td>${webhookWord(state)}</td>
+<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
+    })
+  return table(
+    ['Client', 'State', 'Failing for', '#Owed', 'What follows, or why'],
+    rows,
+    'All webhooks are healthy.',
+  )
+}
+
+const nextProbe = ({ breaker }: Condition): Piece | string =>
+  breaker.kind === 'open' ? html`asked again at ${moment(breaker.probeAtMs)} UTC` : ''
+
+export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
+  table(
+    [
+      'Strategy',
+      'Mode',
+      'Entries',
+      ...(more === undefined ? [] : ['']), // in front of the times: a phone shows no more than this
+      'Last bar closed (UTC)',
+      'Live from (UTC)',
+    ],
+    live.map(
+      status => html`<tr><td>${status.alias}</td>
+<td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
+<td>${status.isHalted ? html`<span class="bad">halted</span>` : 'flowing'}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
+<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
+    ),
+    'No strategy has run live yet: `highwater live --book DIR` starts one.',
+  )
+
+/** Halt and resume. To go live is a command and no button: nobody should do it by a slip of the mouse. */
+export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
+  const isHalted = halted.includes(EVERY_ALIAS)
+  return html`<h1>Live</h1>
+<div class="panel">${
+    isHalted
+      ? html`<span class="bad">Every strategy is halted.</span> A flat still goes out.`
+      : html`<span class="good">Entries flow</span>${halted.length === 0 ? '.' : html`, except those of ${halted.join(', ')}.`}`
+  }
+<div class="actions">${isHalted ? button(session, 'resume', EVERY_ALIAS, 'Resume all', '') : button(session, 'halt', EVERY_ALIAS, 'Halt all', 'stop')}</div></div>
+<h2>Strategies</h2>
+${liveTable(live, ({ alias }) =>
+  halted.includes(alias)
+    ? button(session, 'resume', alias, 'Resume', 'quiet')
+    : button(session, 'halt', alias, 'Halt', 'stop'),
+)}`
+}
+
+const button = (
+  session: Session,
+  verb: 'halt' | 'resume',
+  alias: string,
+  label: string,
+  tone: string,
+): Piece =>
+  action(
+    session,
+    `/ops/view/live/${verb}`,
+    label,
+    tone,
+    html`<input type="hidden" name="alias" value="${alias}">`,
+  )

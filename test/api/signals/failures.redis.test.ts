@@ -1,7 +1,7 @@
 // A Redis that goes away and comes back, a log that is damaged or lost, and answers that are cut off.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listenSignals } from '#api/signals/listen.ts'
+import { listenSignals } from '#api/signals/app.ts'
 import { isKeyless } from '#core/contract/signals-route.ts'
 import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'

@@ -1,7 +1,7 @@
 // A process with the operator's interface, as the service starts it: a Redis that keeps what it says, and a log that is
 // guarded. Prints "ready" and where it listens; stays until it is killed, or nobody holds its standard input.
 import { flushCompileCache } from 'node:module'
-import { listenOperator } from '#api/operator/listen.ts'
+import { listenOperator } from '#api/operator/app.ts'
 import { readHighWater } from '#signals/delivery/high-water.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
