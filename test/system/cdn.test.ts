@@ -103,9 +103,7 @@ describe('a pinned answer', () => {
 
   const sayings = ({ headers }: Got) =>
     Object.fromEntries(
-      Object.entries(headers).filter(
-        ([name]) => ![...VALIDATORS, ...OF_THE_MOMENT].includes(name),
-      ),
+      Object.entries(headers).filter(([name]) => ![...VALIDATORS, ...OF_THE_MOMENT].includes(name)),
     )
 
   test.each(['identity', 'br', 'gzip'])('in %s is the same from nginx and from the tier', async coding => {
