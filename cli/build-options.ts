@@ -12,26 +12,49 @@ import type { Surroundings } from './surroundings.ts'
 import { MOST_THREADS, threadsFor } from './threads.ts'
 import { UsageError } from './usage-error.ts'
 
-export type BuildOptions = StoreOptions &
+export type BookOptions = {
+  readonly book: string
+  readonly asOf?: string
+  readonly threads?: string
+  readonly allowStale?: boolean
+}
+
+/** Which book, and up to which day. */
+export const addBookOptions = (command: Command): Command =>
+  command
+    .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
+    .option(
+      '--as-of <date>',
+      'the last day of the window, such as 2026-06-30 (default: the last day of the data)',
+    )
+    .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
+    .option('--threads <n>', 'worker threads (default: one for each core)')
+
+/** Throws a UsageError for an option that is not valid. */
+export const toBookOrder = (
+  { book, asOf, threads, allowStale }: BookOptions,
+  { cwd, cores }: Surroundings,
+) => ({
+  book: resolve(cwd, book),
+  asOf: parseDay(asOf),
+  allowStale: allowStale ?? false,
+  threads: parseThreads(threads, cores),
+})
+
+export type BuildOptions = BookOptions &
+  StoreOptions &
   SigningOptions & {
-    readonly book: string
     readonly version?: string
-    readonly asOf?: string
-    readonly threads?: string
     readonly effort?: string
-    readonly allowStale?: boolean
     readonly allowRestatement?: boolean
     readonly json?: boolean
   }
 
 /** From what to build, where to, and how. */
 export const addBuildOptions = (command: Command): Command =>
-  addSigningOptions(addStoreOptions(command.requiredOption('--book <dir>', 'the folder with catalogue.yaml')))
-    .option('--version <instant>', 'name of the version, as 2026-11-21T00:15:00Z (default: now)')
-    .option('--as-of <date>', 'build the past: the last day of the window, as 2026-06-30')
-    .option('--threads <n>', 'worker threads (default: one a core)')
+  addSigningOptions(addStoreOptions(addBookOptions(command)))
+    .option('--version <instant>', 'name of the version, such as 2026-11-21T00:15:00Z (default: now)')
     .option('--effort <best|good|quick>', 'how hard to compress files (default: BUILD_EFFORT, or good)')
-    .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
     .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
 
 /** Throws a UsageError where an option is none. */
@@ -39,16 +62,13 @@ export function toBuildOrder(options: BuildOptions, surroundings: Surroundings):
   const { env, root } = surroundings
   const { redisUrl, signals, operations } = parseEnvironment(env, dataFolder(root, env))
   return {
-    book: resolve(surroundings.cwd, options.book),
+    ...toBookOrder(options, surroundings),
     ...storeUrls(options, surroundings),
     version: parseVersion(options.version),
-    asOf: parseDay(options.asOf),
-    allowStale: options.allowStale ?? false,
     allowRestatement: options.allowRestatement ?? false,
     consent: toConsent(options),
     redisUrl,
     alertWays: signals,
-    threads: parseThreads(options.threads, surroundings.cores),
     effort: parseEffort(options.effort) ?? operations.buildEffort,
   }
 }

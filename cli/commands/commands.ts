@@ -25,6 +25,11 @@ export const COMMANDS: readonly KnownCommand[] = [
     load: async () => (await import('./init.ts')).defineInit,
   },
   {
+    name: 'check',
+    about: 'validate a book without publishing it: every file, every module, every rule',
+    load: async () => (await import('./check.ts')).defineCheck,
+  },
+  {
     name: 'build',
     about: 'compute the dataset of a book and publish it as a version',
     load: async () => (await import('./build.ts')).defineBuild,

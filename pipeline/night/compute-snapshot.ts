@@ -1,5 +1,5 @@
-import { Tinypool } from 'tinypool'
-import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import type { Tinypool } from 'tinypool'
+import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { assembleCorrelation, type CorrelationMatrix, rowBlocks } from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
@@ -11,13 +11,13 @@ import type { ProgramData } from '#core/program/program.ts'
 import type { Book } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { computeProgram } from './compute-program.ts'
+import type { ComputedStrategy } from './compute-strategy.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
 import { problemsOfStray } from './describe-thrown.ts'
-import { computeStrategies, type StrategyOptions } from './run-strategies.ts'
-import { threadEnvironment } from './threads.ts'
+import { createPool, type RunOptions, runStrategies } from './run-strategies.ts'
 
 export type NightOptions = WindowOptions &
-  StrategyOptions & {
+  RunOptions & {
     /** The dataset version: an ISO instant. */
     readonly version: string
     readonly threads: number
@@ -38,9 +38,8 @@ export type Night = {
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
-  const pool = createPool(options.threads)
   const strays: unknown[] = []
-  pool.on('error', error => strays.push(error)) // ended an idle thread; unheard, it would end the process
+  const pool = createPool(options.threads, strays)
   try {
     const { strategies, notices } = await computeStrategies(pool, book, lastDay, options)
     const correlation = {
@@ -66,14 +65,23 @@ function withStrays({ dir, strategies }: Book, error: unknown, strays: readonly 
   return own.length === 0 ? error : new BookError(dir, [...own, ...strays.flatMap(problems)])
 }
 
-const createPool = (threads: number): Tinypool =>
-  new Tinypool({
-    filename: new URL('./worker.ts', import.meta.url).href,
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-    env: threadEnvironment(),
-  })
+/** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
+async function computeStrategies(pool: Tinypool, book: Book, lastDay: EpochDay, options: RunOptions) {
+  const { engine, data_source, methodology_url } = book.service
+  const work = {
+    name: 'strategy',
+    step: 'compute',
+    extra: { service: { engine, data_source, methodology_url } },
+  } as const
+  const outcomes = await runStrategies<ComputedStrategy>(pool, work, book, lastDay, options)
+  const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
+  if (problems.length > 0) throw new BookError(book.dir, problems)
+  const computed = outcomes.filter(each => each.kind === 'computed')
+  return {
+    strategies: computed.map(({ data }) => data),
+    notices: computed.flatMap(({ notices }) => notices),
+  }
+}
 
 /** Rows of the matrix in blocks: more blocks than threads, so that none waits long for the last. */
 const BLOCKS = 16

@@ -8,32 +8,23 @@ import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
-import type { Problem } from '../book/problem.ts'
-import {
-  type History,
-  type HistoryOutcome,
-  ledgerHistory,
-  moduleHistory,
-  reportedHistory,
-  type StrategyTask,
-} from './histories.ts'
+import { type History, type HistoryTask, makeHistory, type Refused } from './histories.ts'
+
+/** What a thread needs to compute one strategy. */
+export type StrategyTask = HistoryTask & {
+  readonly service: {
+    readonly engine: string
+    readonly data_source: string
+    readonly methodology_url: string
+  }
+}
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
-export async function computeStrategy(task: StrategyTask): Promise<StrategyOutcome> {
+export async function computeStrategy(task: StrategyTask): Promise<ComputedStrategy | Refused> {
   const outcome = await makeHistory(task)
   if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
   const { history } = outcome
   return { kind: 'computed', data: toStrategyData(task, history), notices: history.notices }
-}
-
-function makeHistory(task: StrategyTask): HistoryOutcome | Promise<HistoryOutcome> {
-  const { source, id } = task.entry
-  if (source.kind === 'returns') return reportedHistory(task, source.daily, source.ledger)
-  const { bars } = task
-  if (bars === null) throw new Error(`the task of ${id} came without its bars`)
-  return source.kind === 'module'
-    ? moduleHistory({ ...task, bars }, source.path)
-    : ledgerHistory({ ...task, bars }, source)
 }
 
 function toStrategyData(task: StrategyTask, history: History): StrategyData {
@@ -82,10 +73,11 @@ function toRecord({ entry, service }: StrategyTask, history: History): Omit<Stra
   }
 }
 
-/** A strategy computed whole, or everything that is wrong with it. */
-export type StrategyOutcome =
-  | { readonly kind: 'computed'; readonly data: StrategyData; readonly notices: readonly string[] }
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+export type ComputedStrategy = {
+  readonly kind: 'computed'
+  readonly data: StrategyData
+  readonly notices: readonly string[]
+}
 
 /** A trade that is over: its exit and its results are known. */
 type ClosedTrade = ResolvedTrade & {

@@ -8,7 +8,7 @@ import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
 import { sumFunding } from '#core/replay/funding-sums.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
-import { type Replay, replay } from '#core/replay/replay.ts'
+import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
 import { type ResolvedTrade, resolveTrade, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { type Costs, commissionRate } from '#core/replay/trade.ts'
@@ -17,14 +17,9 @@ import type { Problem } from '../book/problem.ts'
 import { STALE_MS } from './data-window.ts'
 import { describeMismatch, importStrategy } from './load-strategy.ts'
 
-/** What a thread needs to compute one strategy. Bars lie on shared memory, so sending them copies nothing. */
-export type StrategyTask = {
+/** What a thread needs to make the history of one strategy. Bars are in shared memory, so sending them copies nothing. */
+export type HistoryTask = {
   readonly entry: StrategyEntry
-  readonly service: {
-    readonly engine: string
-    readonly data_source: string
-    readonly methodology_url: string
-  }
   /** Cut at the end of the last public day; null for reported returns. */
   readonly bars: Bars | null
   readonly funding: Funding | null
@@ -48,6 +43,20 @@ export type History = {
 /** A source turned into a history, or what is wrong with it. */
 export type HistoryOutcome = { readonly history: History } | { readonly problems: readonly Problem[] }
 
+/** Nothing was computed, and why. */
+export type Refused = { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+
+/** Makes the history of a strategy from its source. Throws what a module throws. */
+export function makeHistory(task: HistoryTask): HistoryOutcome | Promise<HistoryOutcome> {
+  const { source, id } = task.entry
+  if (source.kind === 'returns') return reportedHistory(task, source.daily, source.ledger)
+  const { bars } = task
+  if (bars === null) throw new Error(`the task of ${id} came without its bars`)
+  return source.kind === 'module'
+    ? moduleHistory({ ...task, bars }, source.path)
+    : ledgerHistory({ ...task, bars }, source)
+}
+
 export const costsOf = (entry: StrategyEntry): Costs => ({
   commission_bps_per_side: entry.commission_bps_per_side,
   slippage_ticks: entry.slippage_ticks,
@@ -59,16 +68,16 @@ export const costsOf = (entry: StrategyEntry): Costs => ({
 const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
   trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
 
-type ModuleTask = StrategyTask & { readonly bars: Bars }
+export type ModuleTask = HistoryTask & { readonly bars: Bars }
 
 /** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
-export async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
+async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
   const { entry } = task
   const strategy = await importStrategy(path)
   const file = `strategies/${basename(path)}`
   const faults = describeMismatch(strategy, entry)
   if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
-  const replayed = replayModule(task, strategy)
+  const replayed = replay(replayInput(task, strategy))
   const marked = markAgain(task, replayed)
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
@@ -84,10 +93,14 @@ export async function moduleHistory(task: ModuleTask, path: string): Promise<His
   }
 }
 
-function replayModule({ entry, bars, funding, pulse }: ModuleTask, strategy: Strategy): Replay<unknown> {
+/** `onProgress` beats the pulse of the task. */
+export function replayInput(
+  { entry, bars, funding, pulse }: ModuleTask,
+  strategy: Strategy,
+): ReplayInput<unknown> {
   const inception = entry.inception === null ? {} : { from: entry.inception }
   const onProgress = () => void Atomics.add(pulse, 0, 1)
-  return replay({ strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception })
+  return { strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception }
 }
 
 /** The second computation, of ledger, closes and funding alone. */
@@ -125,12 +138,12 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
 ]
 
 /** What a ledger is held against. */
-type LedgerGround = Pick<StrategyTask, 'entry' | 'funding'> & { readonly bars: Bars }
+type LedgerGround = Pick<HistoryTask, 'entry' | 'funding'> & { readonly bars: Bars }
 
-type LedgerTask = StrategyTask & LedgerGround
+type LedgerTask = HistoryTask & LedgerGround
 
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
-export function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
+function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
   const { entry, bars, funding } = task
   const costs = costsOf(entry)
   const allowOverlap = entry.allow_overlap
@@ -201,7 +214,7 @@ const ledgerNotices = (id: string, isRuined: boolean, left: number): string[] =>
     : []
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
-export function reportedHistory(task: StrategyTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
+function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {
   const daily = cutSeries(reported, task.entry.inception ?? reported.first, task.lastDay)
   const { trades, problems } = resolveAll(task, ledger, daily)
   if (problems.length > 0) return { problems }
@@ -218,7 +231,7 @@ export function reportedHistory(task: StrategyTask, reported: Series, ledger: Le
 }
 
 /** A reporter that fell silent stops no build, because a history may well have ended; but nobody should overlook it. */
-function reportNotices({ entry, lastDay: last }: StrategyTask, daily: Series): string[] {
+function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): string[] {
   const end = lastDay(daily)
   const days = last - end
   if (days * DAY_MS <= STALE_MS) return []
@@ -232,7 +245,7 @@ function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
 }
 
 /** The closed trades of the window. Without bars there is no funding; it is in the account returns. */
-function resolveAll({ entry, lastDay: last }: StrategyTask, ledger: Ledger | null, daily: Series) {
+function resolveAll({ entry, lastDay: last }: HistoryTask, ledger: Ledger | null, daily: Series) {
   const costs = costsOf(entry)
   const terms: TradeTerms = {
     feeRate: commissionRate(costs),

@@ -1,50 +1,65 @@
-import type { Tinypool } from 'tinypool'
+import { Tinypool } from 'tinypool'
 import type { EpochDay } from '#core/calendar.ts'
-import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { Progress } from '#core/progress.ts'
-import type { Book, StrategyEntry } from '../book/book.ts'
-import { BookError, type Problem } from '../book/problem.ts'
-import type { StrategyOutcome } from './compute-strategy.ts'
+import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { cutBars } from './data-window.ts'
 import { problemOfThrown, problemsOfStray } from './describe-thrown.ts'
-import type { StrategyTask } from './histories.ts'
-import { STALL_MS, watchPulses } from './threads.ts'
+import type { HistoryTask, Refused } from './histories.ts'
+import { STALL_MS, threadEnvironment, watchPulses } from './threads.ts'
 
-export type StrategyOptions = {
+export type RunOptions = {
   readonly progress: Progress
   /** A clock for measuring, milliseconds. */
   readonly elapsedMs: () => number
 }
 
-export type ComputedStrategies = { readonly strategies: StrategyData[]; readonly notices: string[] }
+/** Threads for `worker.ts`. An error that ends an idle one goes to `strays`: unheard, it would end the process. */
+export function createPool(threads: number, strays: unknown[]): Tinypool {
+  const pool = new Tinypool({
+    filename: new URL('./worker.ts', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+    env: threadEnvironment(),
+  })
+  pool.on('error', error => strays.push(error))
+  return pool
+}
+
+/** What `worker.ts` does with each strategy, and what its tasks have beside a HistoryTask. */
+type Work = { readonly name: 'strategy' | 'check'; readonly step: string; readonly extra: object }
 
 /**
- * Computes every strategy on the threads of a pool. One that fails or stands still stops no other, so that a
- * BookError tells everything that is wrong with any of them.
+ * Runs a task for each strategy on the threads of a pool. One that fails or makes no progress stops no other. The
+ * outcomes are in the order of the strategies; `Outcome` is what the worker's function of that name returns.
  */
-export async function computeStrategies(
+export async function runStrategies<Outcome>(
   pool: Tinypool,
-  book: Book,
+  { name, step, extra }: Work,
+  parts: Pick<SoundParts, 'strategies' | 'bars' | 'funding'>,
   lastDay: EpochDay,
-  { progress, elapsedMs }: StrategyOptions,
-): Promise<ComputedStrategies> {
-  const runs = new Map(book.strategies.map(entry => [entry.id, newRun()]))
+  { progress, elapsedMs }: RunOptions,
+): Promise<readonly (Outcome | Refused)[]> {
+  const { strategies } = parts
+  const runs = new Map(strategies.map(entry => [entry.id, newRun()]))
   const pulses = new Map([...runs].map(([id, { pulse }]) => [id, pulse]))
   const endWatch = watchPulses(pulses, STALL_MS, elapsedMs, id => runs.get(id)!.stall.abort())
   let done = 0
-  const tell = () => progress({ step: 'compute', done, total: book.strategies.length, unit: 'strategies' })
-  tell()
-  const run = async (entry: StrategyEntry): Promise<StrategyOutcome> => {
+  const report = () => progress({ step, done, total: strategies.length, unit: 'strategies' })
+  const run = async (entry: StrategyEntry): Promise<Outcome | Refused> => {
     const { pulse, stall } = runs.get(entry.id)!
-    const task = toTask(book, entry, lastDay, pulse)
-    const outcome = await runTask(pool, task, { signal: stall.signal, entries: book.strategies })
+    const task = { ...toTask(parts, entry, lastDay, pulse), ...extra }
+    const outcome = await pool
+      .run(task, { name, signal: stall.signal })
+      .catch((error: unknown) => toRefusal(entry, strategies, error, stall.signal.aborted))
     pulses.delete(entry.id)
     done++
-    tell()
+    report()
     return outcome
   }
+  report()
   try {
-    return collect(book, await Promise.all(book.strategies.map(run)))
+    return await Promise.all(strategies.map(run))
   } finally {
     endWatch()
   }
@@ -53,59 +68,37 @@ export async function computeStrategies(
 /** The pulse that a task beats, and the way to end its thread. */
 const newRun = () => ({ pulse: new Int32Array(new SharedArrayBuffer(4)), stall: new AbortController() })
 
-function toTask(book: Book, entry: StrategyEntry, lastDay: EpochDay, pulse: Int32Array): StrategyTask {
-  const { engine, data_source, methodology_url } = book.service
-  const file = entry.bars === null ? undefined : book.bars.get(entry.bars)
+function toTask(
+  { bars, funding }: Pick<SoundParts, 'bars' | 'funding'>,
+  entry: StrategyEntry,
+  lastDay: EpochDay,
+  pulse: Int32Array,
+): HistoryTask {
+  const file = entry.bars === null ? undefined : bars.get(entry.bars)
   return {
     entry,
-    service: { engine, data_source, methodology_url },
     bars: file === undefined ? null : cutBars(file.bars, lastDay),
-    funding: book.funding.get(entry.instrument) ?? null,
+    funding: funding.get(entry.instrument) ?? null,
     lastDay,
     pulse,
   }
-}
-
-type TaskWatch = {
-  /** Aborted when the task stands still. */
-  readonly signal: AbortSignal
-  /** The whole book: whose modules may have left something running on the thread. */
-  readonly entries: readonly StrategyEntry[]
 }
 
 /**
  * A task describes its own errors; here arrives only what ends its thread, which may be the work of a module that ran
  * on it before. The pool starts another in its place.
  */
-async function runTask(
-  pool: Tinypool,
-  task: StrategyTask,
-  { signal, entries }: TaskWatch,
-): Promise<StrategyOutcome> {
-  try {
-    return await pool.run(task, { name: 'strategy', signal })
-  } catch (error) {
-    const strays = signal.aborted ? [] : problemsOfStray(entries, error)
-    const thrown = signal.aborted ? new Error(STALLED) : error
-    return { kind: 'refused', problems: strays.length > 0 ? strays : [problemOfThrown(task.entry, thrown)] }
-  }
+function toRefusal(
+  entry: StrategyEntry,
+  strategies: readonly StrategyEntry[],
+  error: unknown,
+  isStalled: boolean,
+): Refused {
+  const strays = isStalled ? [] : problemsOfStray(strategies, error)
+  const problem = problemOfThrown(entry, isStalled ? new Error(STALLED) : error)
+  return { kind: 'refused', problems: strays.length > 0 ? strays : [problem] }
 }
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for a loop without end, or for a wait for what ` +
   'never comes'
-
-function collect(book: Book, outcomes: readonly StrategyOutcome[]): ComputedStrategies {
-  const problems: Problem[] = []
-  const strategies: StrategyData[] = []
-  const notices: string[] = []
-  for (const outcome of outcomes) {
-    if (outcome.kind === 'refused') problems.push(...outcome.problems)
-    else {
-      strategies.push(outcome.data)
-      notices.push(...outcome.notices)
-    }
-  }
-  if (problems.length > 0) throw new BookError(book.dir, problems)
-  return { strategies, notices }
-}

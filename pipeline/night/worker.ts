@@ -1,22 +1,33 @@
-// A thread of the night. It gets nothing of our environment, and strategy modules run in it behind a fence.
+// A thread of a build or a check. It gets nothing of our environment, and strategy modules run in it behind a fence.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
-import { computeStrategy, type StrategyOutcome } from './compute-strategy.ts'
+import { checkStrategy, type StrategyCheck } from './check-strategy.ts'
+import { type ComputedStrategy, computeStrategy, type StrategyTask } from './compute-strategy.ts'
 import { problemOfThrown } from './describe-thrown.ts'
 import { fenceThread } from './fence-thread.ts'
-import type { StrategyTask } from './histories.ts'
+import type { HistoryTask, Refused } from './histories.ts'
 
 fenceThread()
 
+/** One strategy, for a build. */
+export const strategy = (task: StrategyTask): Promise<ComputedStrategy | Refused> =>
+  run(task, computeStrategy)
+
+/** One strategy, for a check. */
+export const check = (task: HistoryTask): Promise<StrategyCheck | Refused> => run(task, checkStrategy)
+
 /**
- * One strategy. The first beat says that it has begun: from here on the watchdog waits for progress. What is thrown
- * is described here, because not everything that can be thrown can be sent.
+ * The first beat says that the task has begun: from here on the watchdog expects progress. What is thrown is described
+ * here, because not everything that can be thrown can be sent.
  */
-export async function strategy(task: StrategyTask): Promise<StrategyOutcome> {
+async function run<Task extends HistoryTask, Outcome>(
+  task: Task,
+  work: (task: Task) => Promise<Outcome>,
+): Promise<Outcome | Refused> {
   Atomics.add(task.pulse, 0, 1)
   try {
-    const outcome = await computeStrategy(task)
+    const outcome = await work(task)
     await nextTurn() // a rejection that nobody handles ends the thread now, while it is known whose it is
     return outcome
   } catch (error) {

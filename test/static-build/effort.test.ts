@@ -29,11 +29,13 @@ const sizes = (bytes: Uint8Array, format: 'json' | 'csv', effort: (typeof EFFORT
   compressTwins(bytes, format, effort).map(twin => twin.bytes.length)
 
 describe('the effort of compression', () => {
-  test('quick is brotli 5 for everything, good brotli 10 for JSON and 5 for the rest, best brotli 11', () => {
+  test('quick is brotli 5 for everything, good brotli 10 for JSON of a page and 5 for the rest, best brotli 11', () => {
     expect(sizes(TEXT, 'json', 'quick')[0]).toBe(quality(TEXT, 5))
     expect(sizes(TEXT, 'csv', 'good')[0]).toBe(quality(TEXT, 5))
     expect(sizes(TEXT, 'json', 'good')[0]).toBe(quality(TEXT, 10))
     expect(sizes(TEXT, 'csv', 'best')[0]).toBe(quality(TEXT, 11))
+    const exported = LARGE.subarray(0, 1 << 18)
+    expect(sizes(exported, 'json', 'good')[0]).toBe(quality(exported, 5))
     expect(new Set([5, 10, 11].map(level => quality(TEXT, level))).size).toBe(3)
   })
 

@@ -1,0 +1,122 @@
+import { type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
+import type { SoundParts, StrategyEntry } from '../book/book.ts'
+import { BookError, createProblemList, formatProblem, type Problem } from '../book/problem.ts'
+import { readBook } from '../book/read-book.ts'
+import type { StrategyCheck } from './check-strategy.ts'
+import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
+import { problemsOfStray } from './describe-thrown.ts'
+import { examineBook } from './examine-book.ts'
+import { createPool, type RunOptions, runStrategies } from './run-strategies.ts'
+
+export type CheckOptions = WindowOptions & RunOptions & { readonly threads: number }
+
+/** What a check found: a book without problems is one that a build accepts. */
+export type BookCheck = {
+  readonly dir: string
+  /** The last public day, null if the data do not tell it. */
+  readonly window_to: string | null
+  /** The strategies that could be read, in the order of the catalogue. */
+  readonly strategies: readonly CheckedStrategy[]
+  /** The alias of the accumulation program, null in a book without one. */
+  readonly program: string | null
+  /** By file and line. */
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+  readonly notices: readonly string[]
+}
+
+export type CheckedStrategy = {
+  readonly id: string
+  readonly source: 'module' | 'ledger' | 'returns'
+  readonly sound: boolean
+  /** Null if its history could not be made. */
+  readonly history: StrategyCheck['history']
+}
+
+/**
+ * Reads a book whole, and makes the history of every strategy that can be read, also of a book that has problems: so all
+ * problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
+ */
+export async function checkBook(dir: string, options: CheckOptions): Promise<BookCheck> {
+  const { sound, problems, warnings } = await read(dir, options)
+  const list = createProblemList()
+  const known = new Set<string>()
+  const add = (problem: Problem): void => {
+    const line = formatProblem(problem)
+    if (!known.has(line)) list.add(problem)
+    known.add(line)
+  }
+  problems.forEach(add)
+  const last = sound === null ? Number.NaN : lastDayOf(sound, options)
+  const found =
+    sound === null || !Number.isFinite(last) ? [] : await checkStrategies(sound, last, options, add)
+  return {
+    dir,
+    window_to: Number.isFinite(last) ? toIsoDate(last) : null,
+    strategies: found.map(({ strategy }) => strategy),
+    program: sound?.program?.plan.alias ?? null,
+    problems: list.sorted(),
+    warnings,
+    notices: found.flatMap(({ notices }) => notices),
+  }
+}
+
+/** What of the book is sound, and everything that the reader and the rules of a build find. */
+async function read(dir: string, options: WindowOptions) {
+  const examine = examineBook(options)
+  const seen: { sound: SoundParts | null } = { sound: null }
+  try {
+    const { warnings } = await readBook(dir, {
+      examine: (sound, isBroken) => {
+        seen.sound = sound
+        return examine(sound, isBroken)
+      },
+    })
+    return { ...seen, problems: [], warnings }
+  } catch (error) {
+    if (!(error instanceof BookError)) throw error
+    return { ...seen, problems: error.problems, warnings: [] }
+  }
+}
+
+async function checkStrategies(
+  sound: SoundParts,
+  last: EpochDay,
+  options: CheckOptions,
+  add: (problem: Problem) => void,
+) {
+  const strategies = sound.strategies.filter(entry => isInWindow(sound, entry, last))
+  const strays: unknown[] = []
+  const pool = createPool(options.threads, strays)
+  const work = { name: 'check', step: 'check', extra: {} } as const
+  const parts = { ...sound, strategies }
+  const outcomes = await runStrategies<StrategyCheck>(pool, work, parts, last, options).finally(() =>
+    pool.destroy(),
+  )
+  for (const stray of strays) {
+    const problems = problemsOfStray(strategies, stray)
+    if (problems.length === 0) throw stray
+    problems.forEach(add)
+  }
+  return outcomes.map((outcome, i) => {
+    outcome.problems.forEach(add)
+    const { id, source } = strategies[i]!
+    const { history, notices } = outcome.kind === 'checked' ? outcome : { history: null, notices: [] }
+    const isSound = outcome.problems.length === 0
+    return { strategy: { id, source: source.kind, sound: isSound, history }, notices }
+  })
+}
+
+/** Whether the data of a strategy reach into the window; if they do not, the book has a problem that says so. */
+function isInWindow(
+  { bars }: SoundParts,
+  { source, bars: key, inception }: StrategyEntry,
+  last: EpochDay,
+): boolean {
+  if (inception !== null && inception > last) return false
+  if (source.kind === 'returns')
+    return source.daily.first <= last && lastDayOfSeries(source.daily) >= source.daily.first
+  const file = key === null ? undefined : bars.get(key)
+  return file !== undefined && cutBars(file.bars, last).t.length > 0
+}

@@ -1,0 +1,161 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  csv,
+  dailyBars,
+  moduleText,
+  reported,
+} from '#test/pipeline/night/night-book.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+/** Fourteen days, up to the day before the made-up now. */
+const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
+const SOUND = {
+  'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak'), reported('yew')]),
+  'bars/BTCUSDT-PERP/1d.csv': BARS,
+  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
+  'ledgers/ash.csv': csv(
+    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
+  ),
+  'returns/yew.csv': csv('t,ret', '2024-01-13,0.01', '2024-01-14,-0.01'),
+  'strategies/oak.ts': moduleText('oak'),
+}
+
+async function check(changes: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
+  const cwd = await temporaryFolder()
+  await writeFiles(join(cwd, 'book'), { ...SOUND, ...changes })
+  const answer = await run(['check', '--book', 'book', ...args], { cwd })
+  return { ...answer, err: answer.err.replaceAll(cwd, ''), left: await readdir(cwd) }
+}
+
+/** The problems that are printed for people, without the file of the module. */
+const problemsOf = async (strategies: Readonly<Record<string, string>>): Promise<string[]> => {
+  const ids = Object.keys(strategies)
+  const modules = ids.map(id => [`strategies/${id}.ts`, strategies[id]!] as const)
+  const { code, err } = await check({
+    'catalogue.yaml': catalogue(ids.map(aModule)),
+    ...Object.fromEntries(modules),
+  })
+  expect(code).toBe(1)
+  return err.split('\n').filter(line => line.startsWith('  strategies/'))
+}
+
+describe('check', () => {
+  test('exits 0 for a sound book, shows every strategy, and writes nothing', async () => {
+    const { code, out, err, left } = await check()
+    expect([code, left]).toEqual([0, ['book']])
+    // It enters on the first bar that it sees, so where the bars begin does matter.
+    expect(err).toMatch(
+      /^note: oak: a replay that begins at 2024-01-08T00:00:00Z never decides as the whole one[^\n]*\n$/,
+    )
+    expect(out).toBe(
+      'strategy      source        days      trades    verified      result\n' +
+        'ash           ledger          14           1      single          ok\n' +
+        'oak           module          14           1        dual          ok\n' +
+        'yew          returns           2           0  unverified          ok\n' +
+        'no problems: a build would publish the days up to 2024-01-14\n',
+    )
+  })
+
+  test('finds all problems at once: of files, of the window, and of what modules and ledgers do', async () => {
+    const { code, out, err, left } = await check({
+      'catalogue.yaml': catalogue([
+        aLedger('ash'),
+        { ...aLedger('elm'), name: '' },
+        aModule('oak'),
+        reported('yew'),
+      ]),
+      'ledgers/ash.csv': SOUND['ledgers/ash.csv'].replace(
+        '2024-01-02T00:00:00Z,100',
+        '2024-01-02T00:00:00Z,900',
+      ),
+      'returns/yew.csv': csv('t,ret', '2024-01-13,lots'),
+      'strategies/oak.ts': moduleText('oak', { body: "onBar: () => { throw new Error('no luck') }," }),
+    })
+    expect([code, left]).toEqual([1, ['book']])
+    expect(out).toContain('oak           module           -           -           -      FAILED\n')
+    expect(err).toMatch(/^the book in \S+ has 5 problems:$/m)
+    expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.name: expected a line of text/m)
+    expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.source: expected ledgers\/elm\.csv/m)
+    expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade .*900/m)
+    expect(err).toMatch(/^ {2}returns\/yew\.csv:2: ret: expected a fraction .*got "lots"$/m)
+    expect(err).toMatch(/^ {2}strategies\/oak\.ts:\d+:\d+: no luck$/m)
+  })
+
+  test('prints the same findings as one JSON document', async () => {
+    const sound = await check({}, '--json')
+    expect(JSON.parse(sound.out)).toMatchObject({
+      window_to: '2024-01-14',
+      program: null,
+      problems: [],
+      strategies: [
+        { id: 'ash', source: 'ledger', sound: true, history: { days: 14, trades: 1 } },
+        { id: 'oak', source: 'module', sound: true, history: { verification: 'dual_verified' } },
+        { id: 'yew', source: 'returns', sound: true, history: { verification: 'unverified' } },
+      ],
+    })
+    const broken = await check({ 'returns/yew.csv': csv('t,ret', '2024-01-13,lots') }, '--json')
+    expect(broken.code).toBe(1)
+    expect(JSON.parse(broken.out)).toMatchObject({
+      problems: [{ file: 'returns/yew.csv', row: 2 }],
+      strategies: [{ id: 'ash' }, { id: 'oak' }],
+    })
+  })
+
+  test('refuses stale data like a build, up to what --as-of and --allow-stale say', async () => {
+    const old = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106]) }
+    const stale = await check(old)
+    expect([stale.code, stale.err]).toEqual([1, expect.stringContaining('more than 36 hours ago')])
+    const catalogueOnly = { ...old, 'catalogue.yaml': catalogue([aLedger('ash')]) }
+    expect((await check(catalogueOnly, '--as-of', '2024-01-09')).code).toBe(0)
+    expect((await check(catalogueOnly, '--allow-stale')).code).toBe(0)
+    expect((await check({}, '--as-of', 'then')).code).toBe(2)
+  })
+
+  test('reports a catalogue that is not there, or no YAML', async () => {
+    const { code, out, err } = await check({ 'catalogue.yaml': 'strategies: [' })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^the book in \S+ has .*\n {2}catalogue\.yaml:1/)
+  })
+})
+
+describe('check finds a module', () => {
+  test('that keeps memory outside of its state: between replays, or beside a checkpoint', async () => {
+    const problems = await problemsOf({
+      between: moduleText('between', {
+        head: 'let replays = 0',
+        body: 'init: () => ({ first: ++replays === 1 }), onBar: (s, bar) => s.first ? { act: "long", stop: bar.c / 2 } : null,',
+      }),
+      beside: moduleText('beside', {
+        head: 'const seen = new WeakMap()',
+        body:
+          'onBar: (s, bar) => { seen.set(s, (seen.get(s) ?? 0) + 1);' +
+          ' return seen.get(s) === 5 ? { act: "long", stop: bar.c / 2 } : null },',
+      }),
+    })
+    expect(problems.filter(line => line.includes('between.ts'))[0]).toMatch(
+      /two replays of the same bars differ: /,
+    )
+    expect(problems.filter(line => line.includes('beside.ts'))).toEqual([
+      expect.stringMatching(/its state does not survive JSON: .*; keep plain values alone in it$/),
+    ])
+  })
+
+  test('that looks ahead: it remembers the bars of an earlier, longer replay', async () => {
+    const [problem, ...others] = await problemsOf({
+      ahead: moduleText('ahead', {
+        head: 'let last = 0',
+        body:
+          'onBar: (s, bar) => { const isEnd = bar.t >= last; last = Math.max(last, bar.t);' +
+          ' return isEnd && bar.t > 1704672000000 ? { act: "long", stop: bar.c / 2 } : null },',
+      }),
+    })
+    expect([problem, ...others].join('\n')).toMatch(/differ|depends on later bars/)
+  })
+})
