@@ -95,8 +95,8 @@ export const ROUTES: readonly Route[] = [
     kind: 'book',
     title: 'Export',
     about:
-      'The returns of all strategies side by side, as JSON with their correlation or as CSV, Arrow or Parquet.',
-    query: ['period', 'risk_pct', 'format'],
+      'The returns of all strategies side by side, whole or from one date to another, as JSON with their correlation or as CSV, Arrow or Parquet.',
+    query: ['period', 'risk_pct', 'from', 'to', 'format'],
     formats: FORMATS,
     refusals: ['validation_error', 'not_ready', 'overloaded'],
   },

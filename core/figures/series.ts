@@ -40,3 +40,20 @@ const notFinite = (series: Series, i: number): RangeError =>
 export const DAYS_PER_YEAR = 365
 export const WEEKS_PER_YEAR = 52
 export const MONTHS_PER_YEAR = 12
+
+/** The points of a series from `from` to `to`, both inclusive, null for no bound; a view, not a copy. */
+export function sliceSeries(series: Series, from: EpochDay | null, to: EpochDay | null): Series {
+  const { begin, end } = pointsBetween(series, from, to)
+  return { ...series, first: dayOf(series, begin), values: series.values.subarray(begin, end) }
+}
+
+/** The indices of those points: from `begin` to before `end`. */
+export function pointsBetween(series: Series, from: EpochDay | null, to: EpochDay | null) {
+  const { length } = series.values
+  const indexOf = (day: EpochDay): number => (day - series.first) / STEP_DAYS[series.period]
+  const begin = from === null ? 0 : clamp(Math.ceil(indexOf(from)), length)
+  const end = to === null ? length : clamp(Math.floor(indexOf(to)) + 1, length)
+  return { begin, end: Math.max(begin, end) }
+}
+
+const clamp = (index: number, length: number): number => Math.min(Math.max(index, 0), length)

@@ -4,6 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
 import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
+import { exportCells } from '#core/dataset/resources/export.ts'
 import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resources.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -176,10 +177,9 @@ function createStreaming(
 }
 
 /** Of the answers that grow with the book; all others are small. */
-function cellsOf(served: ServedVersion, id: ResourceId, { period, ids }: Params): number {
-  if (id === 'correlation') return (ids ?? served.snapshot.strategies).length ** 2
-  if (id !== 'export') return 0
-  return served.snapshot.strategies.reduce((sum, strategy) => sum + strategy[period].values.length, 0)
+function cellsOf(served: ServedVersion, id: ResourceId, params: Params): number {
+  if (id === 'correlation') return (params.ids ?? served.snapshot.strategies).length ** 2
+  return id === 'export' ? exportCells(served.snapshot, params) : 0
 }
 
 async function renderReady(asked: Asked): Promise<ReadyAnswer> {

@@ -1,5 +1,6 @@
+import type { Params } from '#core/contract/parameters.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { dayOf, lastDay, type Period, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Snapshot, StrategyData } from '../snapshot.ts'
 import type { Resource } from './answer.ts'
@@ -8,12 +9,12 @@ import { bookLinks } from './links.ts'
 import { exportNote } from './notes.ts'
 import { type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
 
-/** `/v1/export`: the returns of all strategies side by side, at base risk or each rescaled to one level. */
+/** `/v1/export`: the returns of all strategies side by side, cut to a range, at base risk or each rescaled to one level. */
 export const exportAll: Resource = (snapshot, params) => {
   const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-  const table = wideTable(snapshot.strategies, params.period, level)
+  const table = wideTable(snapshot.strategies, params, level)
   const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
-  const note = exportNote(undefinedCount)
+  const note = exportNote(undefinedCount, params.from !== null || params.to !== null)
   return {
     data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
     table,
@@ -22,12 +23,29 @@ export const exportAll: Resource = (snapshot, params) => {
   }
 }
 
-/** A row for every period from the earliest start to the latest end; a strategy has cells inside its own window. */
-function wideTable(strategies: readonly StrategyData[], period: Period, level: RiskLevel | null): Table {
-  const all = strategies.map(strategy => strategy[period])
-  const live = all.filter(series => series.values.length > 0)
-  const first = Math.min(...live.map(series => series.first))
-  const rows = live.length === 0 ? 0 : (Math.max(...live.map(lastDay)) - first) / STEP_DAYS[period] + 1
+/** How many cells the table has: what it costs to write. */
+export const exportCells = ({ strategies }: Snapshot, { period, from, to }: Params): number =>
+  strategies.reduce((sum, strategy) => {
+    const { begin, end } = pointsBetween(strategy[period], from, to)
+    return sum + end - begin
+  }, 0)
+
+/**
+ * A row for every period from the earliest start to the latest end, or of those only the rows from `from` to `to`; a
+ * strategy has cells inside its own window. A weekly row is a whole week, dated by its Sunday, wherever the range cuts.
+ */
+function wideTable(
+  strategies: readonly StrategyData[],
+  { period, from, to }: Params,
+  level: RiskLevel | null,
+): Table {
+  const live = strategies.map(strategy => strategy[period]).filter(series => series.values.length > 0)
+  const earliest = Math.min(...live.map(series => series.first))
+  const latest = Math.max(...live.map(lastDay))
+  const step = STEP_DAYS[period]
+  const first = from === null ? earliest : earliest + Math.max(0, Math.ceil((from - earliest) / step)) * step
+  const last = to === null ? latest : Math.min(latest, to)
+  const rows = live.length === 0 ? 0 : Math.max(0, Math.floor((last - first) / step) + 1)
   return {
     kind: 'table',
     rows,

@@ -18,8 +18,8 @@ export const correlationNote = (undefinedPairs: number): string =>
   'Pearson correlation of base-risk returns, pairwise over the dates that both strategies have; the risk level does not change it.' +
   undefinedSentence(undefinedPairs)
 
-export const exportNote = (undefinedPairs: number): string =>
-  `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
+export const exportNote = (undefinedPairs: number, isCut: boolean): string =>
+  `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns${isCut ? ' over the whole history: from and to cut the rows alone' : ''}.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
 
 const undefinedSentence = (pairs: number): string =>
   pairs === 0

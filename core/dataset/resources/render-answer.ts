@@ -1,8 +1,9 @@
-import { toCompactInstant } from '#core/calendar.ts'
+import { toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import { register } from '#core/contract/register.ts'
+import { routeOf } from '#core/contract/routes.ts'
 import { renderArrow } from '../render/arrow.ts'
 import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
@@ -110,11 +111,16 @@ function tableAnswer(
 function fileName(
   id: ResourceId,
   version: string,
-  { sid, risk_pct, format }: Params,
+  { sid, risk_pct, from, to, format }: Params,
   { meta }: Answer,
 ): string {
   const risk = risk_pct === null || meta.risk_pct === undefined ? [] : ['risk', toText(meta.risk_pct)]
-  const parts = [sid || 'all', id, ...(meta.period === undefined ? [] : [meta.period]), ...risk]
+  const isRanged = routeOf(id).query.includes('from')
+  const range = [
+    ...(from === null || !isRanged ? [] : ['from', toIsoDate(from)]),
+    ...(to === null || !isRanged ? [] : ['to', toIsoDate(to)]),
+  ]
+  const parts = [sid || 'all', id, ...(meta.period === undefined ? [] : [meta.period]), ...range, ...risk]
   return `${parts.join('-')}-${toCompactInstant(version)}.${format}`
 }
 

@@ -1,11 +1,10 @@
-import { lastDay, type Series } from '#core/figures/series.ts'
+import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Resource } from './answer.ts'
 import { findStrategy } from './find-strategy.ts'
 import { strategyLinks } from './links.ts'
 import { RETURNS_NOTE } from './notes.ts'
 import { rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
-import { sliceSeries } from './slice-series.ts'
 
 /** `/v1/strategies/{sid}/returns`: the daily or weekly returns, cut to a range, at any risk level. */
 export const returns: Resource = (snapshot, params) => {

@@ -19,7 +19,7 @@ describe('the route table', () => {
       ['/v1/summary'],
       ['/v1/dataset'],
       ['/v1/correlation', 'period', 'ids'],
-      ['/v1/export', 'period', 'risk_pct', 'format'],
+      ['/v1/export', 'period', 'risk_pct', 'from', 'to', 'format'],
       ['/v1/strategies/{sid}'],
       ['/v1/strategies/{sid}/stats', 'risk_pct'],
       ['/v1/strategies/{sid}/returns', 'period', 'risk_pct', 'from', 'to', 'format'],

@@ -1,6 +1,7 @@
 // JSON and CSV are two spellings of the same numbers, and a request has one answer however it is spelled.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseIsoDate } from '#core/calendar.ts'
 import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
 import { canonicalPath, ROUTES } from '#core/contract/routes.ts'
 import { isResource } from '#core/dataset/resources/resources.ts'
@@ -117,6 +118,10 @@ describe('a CSV answer', () => {
     expect(nameOf('returns', { sid: 'alder' })).toBe(named('alder-returns-daily'))
     expect(nameOf('curve', { sid: 'alder', risk_pct: 0.5 })).toBe(named('alder-curve-risk-0.1'))
     expect(nameOf('trades', { sid: 'alder' })).toBe(named('alder-trades'))
+    const range = { from: parseIsoDate('2024-01-02'), to: parseIsoDate('2024-02-01') }
+    expect(nameOf('export', { ...range, period: 'weekly' })).toBe(
+      named('all-export-weekly-from-2024-01-02-to-2024-02-01'),
+    )
     expect(nameOf('export', { period: 'weekly', risk_pct: 0.05 })).toBe(named('all-export-weekly-risk-0.05'))
   })
 

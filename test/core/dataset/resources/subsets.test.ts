@@ -3,12 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
-import { readCorrelation, readCsv, readExport, readReturns } from './evaluate.ts'
+import { readCorrelation, readCsv, readExport, readReturns, textOf } from './evaluate.ts'
+import { BINARY_FORMATS, readTable } from './read-columns.ts'
 
-const period = fc.constantFrom('daily', 'weekly')
+const period = fc.constantFrom('daily' as const, 'weekly' as const)
 
 /** Days around the datasets: before, inside and after them. */
 const day = fc.option(fc.integer({ min: 19_650, max: 19_900 }))
@@ -156,4 +159,89 @@ test('a matrix is symmetric, 1 on the diagonal, inside [-1, 1], and 0 exactly wh
     }),
     { numRuns: 60 },
   )
+})
+
+describe('a range of dates of the export', () => {
+  const isInside =
+    (from: number | null, to: number | null) =>
+    (t: unknown): boolean => {
+      const day = parseIsoDate(String(t))!
+      return (from === null || day >= from) && (to === null || day <= to)
+    }
+
+  test('has the rows of the whole export that are in it, in every format, at any risk level and period', () => {
+    fc.assert(
+      fc.property(
+        anySnapshot,
+        ranges,
+        period,
+        fc.option(anyRisk),
+        (snapshot, [from, to], period, risk_pct) => {
+          const [all, cut] = [{ period, risk_pct } as const, { period, risk_pct, from, to } as const]
+          const inRange = isInside(from, to)
+          const [whole, part] = [readExport(snapshot, all), readExport(snapshot, cut)]
+          expect(part.data.rows).toEqual(whole.data.rows.filter(({ t }) => inRange(t)))
+          expect(part.data.correlation).toEqual(whole.data.correlation)
+          const rows = readCsv('export', snapshot, all).rows.filter(([t]) => inRange(t))
+          expect(readCsv('export', snapshot, cut).rows).toEqual(rows)
+          for (const format of BINARY_FORMATS) {
+            const read = (given: object) => {
+              const params = { ...DEFAULT_PARAMS, ...given, format }
+              return readTable(format, renderAnswer('export', snapshot, params).bytes)
+            }
+            const table = read(all)
+            expect(read(cut)).toEqual({ ...table, rows: table.rows.filter(([t]) => inRange(t)) })
+          }
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('has the same blocks as bytes, however small they are', () => {
+    const sized = fc.integer({ min: 1, max: 500 })
+    const format = fc.constantFrom('json' as const, 'csv' as const)
+    fc.assert(
+      fc.property(
+        anySnapshot,
+        ranges,
+        period,
+        format,
+        sized,
+        (snapshot, [from, to], period, format, size) => {
+          const params = { ...DEFAULT_PARAMS, period, from, to, format }
+          const { blocks } = renderBlocks('export', snapshot, params, size)
+          const { bytes } = renderAnswer('export', snapshot, params)
+          expect(Buffer.concat([...blocks]).equals(bytes)).toBe(true)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('keeps the empty rows between two strategies, and says that the matrix is not cut', () => {
+    const book = handSnapshot([
+      { id: 'alder', returns: [0.01, 0.02] },
+      { id: 'birch', returns: [0.03], first: '2024-01-06' },
+    ])
+    const { data, meta } = readExport(book, {
+      from: parseIsoDate('2024-01-03'),
+      to: parseIsoDate('2024-01-06'),
+    })
+    expect(data.rows).toEqual([
+      { t: '2024-01-03', rets: {} },
+      { t: '2024-01-04', rets: {} },
+      { t: '2024-01-05', rets: {} },
+      { t: '2024-01-06', rets: { birch: 0.03 } },
+    ])
+    expect(meta.note).toContain('over the whole history: from and to cut the rows alone.')
+    expect(readExport(book).meta.note).not.toContain('cut')
+  })
+
+  test.each(['1999-01-01', '2024-02-01'])('on %s, outside the history, has no rows', day => {
+    const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
+    const on = { from: parseIsoDate(day), to: parseIsoDate(day) }
+    expect(readExport(book, on).data.rows).toEqual([])
+    expect(textOf('export', book, { ...on, format: 'csv' }).text).toBe('t,alder\r\n')
+  })
 })
