@@ -15,8 +15,8 @@ import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
 import { type Layer, startNginx, startVarnish, startVarnishIn } from '../deploy/layers.ts'
 import { EXAMPLE_SITE, type Site } from '../deploy/site.ts'
 import { startTier } from '../deploy/tier.ts'
-import { median } from './harness/rounds.ts'
-import { runProgram } from './harness/run-program.ts'
+import { median } from './harness/load.ts'
+import { runProgram } from './harness/programs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const WRK = join(ROOT, '.servers/wrk')

@@ -14,7 +14,7 @@ import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '#test/support/books/small-book.ts'
 import { SETTINGS } from '#test/support/history/history-app.ts'
-import { median } from './harness/rounds.ts'
+import { median } from './harness/load.ts'
 
 const CONNECTIONS = 16
 const ROUND_MS = 250

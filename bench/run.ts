@@ -3,8 +3,8 @@
 import { onGround } from './harness/ground.ts'
 import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
-import { measureCorrelation } from './history/correlation.ts'
 import { measureFigures } from './history/figures.ts'
+import { measureKernels } from './history/kernels.ts'
 import { measureRescale } from './history/rescale.ts'
 import { measureStart } from './history/start.ts'
 import { measureStatic } from './history/static.ts'
@@ -12,7 +12,7 @@ import { measureStatic } from './history/static.ts'
 const PARTS = {
   static: measureStatic,
   rescale: measureRescale,
-  correlation: measureCorrelation,
+  kernels: measureKernels,
   figures: measureFigures,
   start: measureStart,
   build: measureBuild,

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
-import { ROOT } from './packages.ts'
-import { runProgram } from './run-program.ts'
+import { ROOT, runProgram } from './programs.ts'
 
 export type PublishedStore = { readonly folder: string; readonly url: string; readonly version: string }
 

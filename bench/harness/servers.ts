@@ -1,9 +1,73 @@
-// The servers that benches compare.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { freePort } from '#cli/free-port.ts'
-import { libraryPath, ROOT, unpacked } from './packages.ts'
-import { type Cores, type PinnedServer, startPinned } from './pinned-server.ts'
+import { libraryPath, ROOT, unpacked } from './programs.ts'
+
+// A server under load, alone on its core.
+
+/** The core of every server that is measured; the client has the other one. */
+const SERVER_CORE = '0'
+
+export type PinnedServer = {
+  readonly url: string
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+/** Cores of a server: one, so that both sides have as much, or all that the machine has. */
+export type Cores = 'one' | 'all'
+
+/** Starts a program that tells its address in a line that `ready` finds it in. Rejects where it ends before. */
+export async function startPinned(
+  [program, ...args]: readonly [string, ...string[]],
+  env: Readonly<Record<string, string>>,
+  ready: RegExp,
+  cores: Cores = 'one',
+): Promise<PinnedServer> {
+  const command = cores === 'one' ? ['taskset', '-c', SERVER_CORE, program] : ['env', program]
+  const child = spawn(command[0]!, [...command.slice(1), ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', line => {
+      const [, found] = ready.exec(line) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    ended.then(() => reject(new Error(`${program} ended before it was ready`)))
+  })
+  return {
+    url,
+    pid: child.pid ?? 0, // taskset and env become the program: the process is the server's own
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+// What a process has used, as Linux tells it.
+
+/** The kernel counts processor time in hundredths of a second for everyone who asks. */
+const TICK_SECONDS = 0.01
+
+/** Seconds of processor time that all threads of a process took so far. */
+export async function processorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before may hold anything
+  return (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS
+}
+
+/** Most memory that a process has had so far, in MiB. */
+export async function peakMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+}
+
+// The servers that benches compare.
 
 /** The tier, on a store of the file system; without its access log, as its peers are, where nothing else is said. */
 export const startTier = (

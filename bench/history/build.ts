@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { GENERATED_AS_OF, writeGeneratedBook } from '../harness/generated-book.ts'
 import type { Ground } from '../harness/ground.ts'
-import { ROOT } from '../harness/packages.ts'
-import { peakMib, processorSeconds } from '../harness/process-use.ts'
+import { ROOT } from '../harness/programs.ts'
 import { atMost, type Figure, plain, type Section } from '../harness/report.ts'
+import { peakMib, processorSeconds } from '../harness/servers.ts'
 
 const LARGEST = 1000
 const MOST_MIB = 2048

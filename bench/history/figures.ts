@@ -8,9 +8,9 @@ import type { Series } from '#core/figures/series.ts'
 import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import type { Ground } from '../harness/ground.ts'
-import { runPython } from '../harness/python.ts'
+import { median } from '../harness/load.ts'
+import { runPython } from '../harness/programs.ts'
 import { plain, type Section } from '../harness/report.ts'
-import { median } from '../harness/rounds.ts'
 
 const SERIES = 100
 const POINTS = 3650

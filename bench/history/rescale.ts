@@ -2,11 +2,9 @@
 import { join } from 'node:path'
 import { generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
 import type { Ground, PublishedStore } from '../harness/ground.ts'
-import type { PinnedServer } from '../harness/pinned-server.ts'
+import { compareSides, type Load, load, writeLevels } from '../harness/load.ts'
 import { atLeast, atMost, type Figure, type Section } from '../harness/report.ts'
-import { compareSides } from '../harness/rounds.ts'
-import { startScript, startTier } from '../harness/servers.ts'
-import { type Load, load, writeLevels } from '../harness/wrk.ts'
+import { type PinnedServer, startScript, startTier } from '../harness/servers.ts'
 
 const DAYS = 4000
 const ROUNDS = 3

@@ -5,11 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { generatedId, generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
 import type { Ground, PublishedStore } from '../harness/ground.ts'
-import type { PinnedServer } from '../harness/pinned-server.ts'
-import { peakMib } from '../harness/process-use.ts'
+import { median } from '../harness/load.ts'
 import { atMost, plain, type Section } from '../harness/report.ts'
-import { median } from '../harness/rounds.ts'
-import { startTier } from '../harness/servers.ts'
+import { type PinnedServer, peakMib, startTier } from '../harness/servers.ts'
 
 const STRATEGIES = 1000
 const DAYS = 3650

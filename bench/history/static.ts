@@ -3,10 +3,9 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import type { Ground } from '../harness/ground.ts'
+import { compareSides, type Load, load } from '../harness/load.ts'
 import { atLeast, type Figure, type Section } from '../harness/report.ts'
-import { compareSides } from '../harness/rounds.ts'
-import { startNginx, startScript, startTier } from '../harness/servers.ts'
-import { type Load, load } from '../harness/wrk.ts'
+import { startNginx, startTier } from '../harness/servers.ts'
 
 const ROUNDS = 3
 const SECONDS = 2
@@ -14,8 +13,6 @@ const CONNECTIONS = 32
 const TARGET = 0.7
 const CODING = { 'accept-encoding': 'br' }
 
-const BARE_SERVER = join(import.meta.dirname, 'bare-server.ts')
-const BARE_SOCKETS = join(import.meta.dirname, 'bare-sockets.ts')
 const SMALL = '/v1/strategies/alder/stats'
 
 /** Addresses of small, middle and large answers, and the files that they are. */
@@ -40,18 +37,10 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
     const ours = { server: tier, path, headers: CODING, status: 200 }
     const theirs = { ...ours, server: nginx, path: `/${file}` }
     figures.push(await compareAnswers(path, ours, theirs))
-    figures.push(await limitOfSockets(ours, theirs, stops))
     const known = { status: 304, headers: await validators(tier.url + path) }
     const knownThere = { status: 304, headers: await validators(`${nginx.url}/${file}`) }
     figures.push(await compareAnswers(`${path}, 304`, { ...ours, ...known }, { ...theirs, ...knownThere }))
-    figures.push(await limitOfSockets({ ...ours, ...known }, { ...theirs, ...knownThere }, stops))
   }
-  // What a server on Node's own HTTP cannot pass.
-  const bare = await startScript(BARE_SERVER, [`${tier.url}${SMALL}`])
-  stops.push(bare.stop)
-  const plain = { path: SMALL, headers: {}, status: 200 }
-  const limit = await compareAnswers('limit', { ...plain, server: tier }, { ...plain, server: bare })
-  figures.push({ what: `\`${SMALL}\` as identity, against bare node:http`, reached: limit.reached })
   const logging = await startTier(sample.url, 'one', 'info')
   stops.push(logging.stop)
   const coded = { path: SMALL, headers: CODING, status: 200 }
@@ -65,19 +54,6 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
       'the same processor time.',
     figures,
   }
-}
-
-/** The same bytes from Node's sockets alone, beside nginx: what nothing on Node can pass. */
-async function limitOfSockets(ours: Asked, theirs: Asked, stops: Ground['stops']): Promise<Figure> {
-  const etag = ours.headers['if-none-match']
-  const bare = await startScript(BARE_SOCKETS, [
-    ...[ours.server.url + ours.path, CODING['accept-encoding']],
-    ...(etag === undefined ? [] : [etag]),
-  ])
-  stops.push(bare.stop)
-  const { reached } = await compareAnswers('limit', { ...ours, server: bare }, theirs)
-  await bare.stop()
-  return { what: 'the same bytes from bare sockets of Node', reached }
 }
 
 type Asked = Pick<Load, 'server' | 'path' | 'headers' | 'status'>

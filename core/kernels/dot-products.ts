@@ -3,8 +3,8 @@
 // depend on where they were made; fused products would be faster, but differ between machines and are not used.
 //
 // Why a kernel: 1 000 series of 3 650 points take 0.48 s of processor time on a core of 2.5 GHz; a plain TypeScript loop,
-// which waits for each sum, takes 3.8 s for the products alone (2026-11-21, bench/results.md, "Correlation").
-// Measure it again with `make bench PART=correlation`.
+// which waits for each sum, takes 3.8 s for the products alone (2026-11-21, bench/results.md, "Kernels").
+// Measure it again with `make bench PART=kernels`.
 import {
   advance,
   compile,
