@@ -1,183 +1,190 @@
-// The README is run as it stands: its commands, and the answers that it shows, to the last character.
-import { spawn, spawnSync } from 'node:child_process'
+// Every command block of the README, and of the pages for users of the data, pasted into one shell beside `make run`.
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ENVIRONMENT_HELP } from '#cli/environment.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { freePort } from '#cli/free-port.ts'
+import { drawPicture, PICTURE } from '../../docs/draw-picture.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-/** The fenced blocks of one language, in order. */
-const blocks = (language: string): string[] =>
-  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+/** A fenced block: `sh` is pasted, and a `text` block after it is part of what it prints. */
+type Block = { readonly language: string; readonly text: string }
 
-type Example = { readonly command: string; readonly answer: string }
+const blocksOf = (page: string): Block[] =>
+  [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
+    ([, language = '', text = '']) => ({ language, text }),
+  )
 
-/** What a console block shows: after each `$ ` a command, under it the lines that it prints. */
-const examples = (block: string): Example[] =>
-  block
-    .split(/^\$ /m)
-    .filter(part => part !== '')
-    .map(part => {
-      const [command = '', ...answer] = part.split('\n')
-      return { command, answer: answer.join('\n') }
+/** What is pasted, with the lines that it prints. */
+const pastedFrom = (page: string) =>
+  blocksOf(page).flatMap(({ language, text }, index, blocks) => {
+    const next = blocks[index + 1]
+    return language === 'sh' ? [{ script: text, printed: next?.language === 'text' ? next.text : '' }] : []
+  })
+
+/** A process whose output is read as it comes. */
+type Running = {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly output: () => string
+  /** Resolves once `holds` is true of the output; rejects if the process ends first. */
+  readonly until: (holds: (output: string) => boolean) => Promise<void>
+  readonly ended: Promise<number | null>
+}
+
+function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
+  const child = spawn(program, args, { cwd: ROOT, env, detached: true })
+  let output = ''
+  const waiting = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text.replaceAll('\r\n', '\n') // CSV ends its lines as RFC 4180 has it; a terminal does not show that
+      for (const look of waiting) look()
     })
+  }
+  const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
+  const until = (holds: (output: string) => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (!holds(output)) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      ended.then(code => reject(new Error(`${program} ended with ${code}: ${output}`)))
+      look()
+    })
+  return { child, output: () => output, until, ended }
+}
 
-/** CSV ends its lines as RFC 4180 has it; a terminal does not show that. */
-const asShown = (output: string): string => output.replaceAll('\r\n', '\n')
+/** A wait that is given up. */
+const LONGEST_WAIT_MS = 60_000
+
+/** Those of `lines` that are not in `output` in their order; other lines may stand between them. */
+function missingIn(output: string, lines: readonly string[]): string[] {
+  const left = [...lines]
+  for (const line of output.split('\n')) if (line === left[0]) left.shift()
+  return left
+}
 
 const temporary = mkdtempSync(join(tmpdir(), 'highwater-readme-'))
-const ENV: NodeJS.ProcessEnv = {
-  ...process.env,
-  HISTORY_PORT: '0',
-  SIGNALS_PORT: '0',
-  OPERATOR_PORT: '0',
-  DATA_FOLDER: `${temporary}/data`,
-  STORE_URL: `file://${temporary}/store`,
+const ports = new Map<string, string>()
+let env: NodeJS.ProcessEnv
+let service: Running | undefined
+let shell: Running | undefined
+let pasted = 0
+
+/** The text with the ports and folders of this test in place of those that it names. */
+const here = (text: string): string =>
+  text
+    .replaceAll(/\b(?:80\d\d|9000)\b/g, port => ports.get(port) ?? port)
+    .replaceAll(/(?:\$PWD\/)?\.data\//g, `${temporary}/data/`)
+    .replaceAll(/\.\/(book|sample)\b/g, `${temporary}/$1`)
+
+/** Types a block, and waits until the shell is through with it and its lines are printed. A command that fails ends the shell. */
+async function paste({ script, printed }: { script: string; printed: string }): Promise<void> {
+  if (shell === undefined) throw new Error('there is no shell')
+  const marker = `pasted ${++pasted}`
+  const { child, output, until } = shell
+  const before = output().length
+  child.stdin.write(`${here(script)}\necho '${marker}'\n`)
+  const lines = here(printed)
+    .split('\n')
+    .filter(line => line !== '')
+  const since = (text: string) => text.slice(before)
+  await until(text => since(text).includes(marker))
+  // What a background job prints may come after the marker.
+  await expect
+    .poll(() => missingIn(since(output()), lines), {
+      timeout: LONGEST_WAIT_MS,
+      message: since(output()),
+    })
+    .toEqual([])
 }
-delete ENV.PRIVATE_STORE_URL
 
-const shell = (command: string, env: NodeJS.ProcessEnv = ENV) =>
-  spawnSync('bash', ['-c', command], { cwd: ROOT, env, encoding: 'utf8', timeout: 280_000 })
-
-type Served = {
-  readonly url: string
-  /** Of the signals service, where the command starts one too. */
-  readonly signalsUrl: () => string
-  readonly stop: () => Promise<number | null>
-}
-
-/** Starts a command that serves, and resolves with its address and what Ctrl-C does in a terminal. */
-async function serve(command: string): Promise<Served> {
-  const child = spawn('bash', ['-c', `exec ${command}`], {
-    cwd: ROOT,
-    env: ENV,
-    stdio: 'pipe',
-    detached: true,
-  })
-  const ended = new Promise<number | null>(resolve => child.once('close', resolve))
-  let output = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    const read = (text: string) => {
-      output += text
-      const address = /history service on (http:\S+)/.exec(output)?.[1]
-      if (address !== undefined) resolve(address)
-    }
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', read)
-    ended.then(code => reject(new Error(`${command} ended with ${code}: ${output}`)))
-  })
-  return {
-    url,
-    signalsUrl: () => /signals service on (http:\S+)/.exec(output)?.[1] ?? 'nowhere',
-    stop: () => {
-      process.kill(-child.pid!, 'SIGINT')
-      return ended
-    },
+beforeAll(async () => {
+  for (const port of ['8080', '8081', '8082', '8090', '9000']) ports.set(port, String(await freePort()))
+  env = {
+    ...process.env,
+    HISTORY_PORT: ports.get('8080'),
+    SIGNALS_PORT: ports.get('8081'),
+    OPERATOR_PORT: ports.get('8082'),
+    DATA_FOLDER: join(temporary, 'data'),
   }
-}
+  for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
+  service = start('make', ['run'], env)
+  await service.until(output => output.includes('Ctrl-C stops everything'))
+  shell = start('bash', ['-e'], env)
+})
 
-afterAll(() => rmSync(temporary, { recursive: true, force: true }))
+afterAll(async () => {
+  // What a shell started in the background is in its process group.
+  for (const running of [shell, service]) {
+    if (running?.child.exitCode === null) process.kill(-running.child.pid!, 'SIGINT')
+    await running?.ended
+  }
+  rmSync(temporary, { recursive: true, force: true })
+})
 
-describe('the first screen', () => {
-  const [screen = ''] = blocks('sh')
-  let service: Awaited<ReturnType<typeof serve>>
-  const here = (text: string) =>
-    text
-      .replaceAll('http://127.0.0.1:8080', service.url)
-      .replaceAll('http://127.0.0.1:8081', service.signalsUrl())
-      .replaceAll('.data/', `${temporary}/data/`)
-      .replaceAll('./sample', `${temporary}/sample`)
+describe('README.md', () => {
+  const [first, ...rest] = pastedFrom('README.md')
 
-  beforeAll(async () => {
-    service = await serve('make run')
-  })
-  afterAll(async () => {
-    await service.stop()
-  })
-
-  test('names two commands, which the Makefile has', () => {
-    const targets = [...screen.matchAll(/^make (\S+)/gm)].map(match => match[1])
-    expect(targets).toEqual(['run', 'test'])
-    const help = shell('make help').stdout
-    for (const target of targets) expect(help).toContain(`make ${target}`)
+  test('has at most 120 lines', () => {
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(
+      120,
+    )
   })
 
-  test('shows three requests or more', () => {
-    expect(blocks('console').flatMap(examples).length).toBeGreaterThanOrEqual(3)
+  test('begins with the command that starts everything', () => {
+    expect(first?.script).toBe('make run\n')
   })
 
-  test.each(blocks('console').flatMap(examples))('$command answers as shown', async ({ command, answer }) => {
-    const ask = () => asShown(shell(here(command)).stdout)
-    // What was just published is served within five seconds; a request changes nothing, so it is asked again.
-    if (command.startsWith('curl ')) await expect.poll(ask, { timeout: 20_000, interval: 500 }).toBe(answer)
-    else expect(ask()).toBe(answer)
+  test.for(rest)('the block that begins with $script prints what the page shows', block => paste(block))
+
+  test('git, and with it lint, ignores what its commands create in the checkout', () => {
+    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
+    expect(ignored).toEqual(expect.arrayContaining(['/book/', '/sample/', '.data/']))
+  })
+
+  test('the picture is what the script draws from the sample book', async () => {
+    expect(readFileSync(PICTURE, 'utf8')).toBe(await drawPicture(`http://127.0.0.1:${ports.get('8080')}`))
   })
 
   test('the line for pandas makes a table of every day and strategy', async context => {
     if (!existsSync(DEBIAN_PYTHON)) return context.skip(`there is no ${DEBIAN_PYTHON} on this machine`)
-    const env = { ...process.env, ...(await pandasEnv()) }
-    const check = 'print(returns.shape[1], returns.index.dtype, returns.index[-1].date())'
-    const script = `${here(blocks('python')[0]!)}\n${check}`
-    const { stdout, stderr } = spawnSync(DEBIAN_PYTHON, ['-c', script], { env, encoding: 'utf8' })
-    expect(stderr).toBe('')
-    expect(stdout.trim()).toBe('8 datetime64[ns] 2026-06-30')
-  })
-})
-
-describe('your own book', () => {
-  const commands = blocks('sh')[1]!.trim().split('\n')
-  const here = (text: string) =>
-    text.replaceAll('./book', `${temporary}/book`).replaceAll('/tmp/highwater/store', `${temporary}/own`)
-
-  test('the commands make a book, build it, and serve it', async () => {
-    const [init = '', build = '', serveOwn = ''] = commands.map(here)
-    for (const command of [init, build]) expect(shell(command)).toMatchObject({ status: 0 })
-    const service = await serve(`env ${serveOwn}`)
-    expect(await (await fetch(`${service.url}/healthz`)).json()).toMatchObject({
-      data: { strategy_count: 1 },
+    const line = blocksOf('README.md').find(({ language }) => language === 'python')!.text
+    const script = `${here(line)}\nprint(returns.shape[1], returns.index.dtype, returns.index[-1].date())`
+    const { stdout, stderr } = spawnSync(DEBIAN_PYTHON, ['-c', script], {
+      env: { ...process.env, ...(await pandasEnv()) },
+      encoding: 'utf8',
     })
-    await service.stop()
-  })
-
-  test('the module that is shown has the types that the book brings, and builds', () => {
-    writeFileSync(join(temporary, 'book/strategies/oak.ts'), blocks('ts')[0]!)
-    expect(shell(`node_modules/.bin/tsc --noEmit --project ${temporary}/book`).stdout).toBe('')
-    // Another module is another history: it has a store of its own.
-    const build = here(commands[1]!).replace('/own', '/other')
-    expect(shell(`${build} --json`)).toMatchObject({ status: 0 })
-  })
-
-  test('every option in the text is one of the command', () => {
-    const help = shell('npx highwater build --help').stdout
-    const options = new Set([...README.matchAll(/`(--[a-z-]+)/g)].map(match => match[1]!))
-    expect(options.size).toBeGreaterThan(0)
-    for (const option of options) expect(help).toContain(option)
+    expect([stdout.trim(), stderr]).toEqual(['8 datetime64[ns] 2026-06-30', ''])
   })
 })
 
-test('every path of the text exists', () => {
-  const linked = [...README.matchAll(/\]\((?!http)([^)]+)\)/g)].map(match => match[1]!)
-  const named = [...README.matchAll(/`((?:core|pipeline|static-build|api)\/[^`]*)`/g)].map(match => match[1]!)
-  expect([...linked, ...named].length).toBeGreaterThan(5)
-  for (const target of [...linked, ...named]) {
-    const [path = '', heading] = target.split('#')
-    expect(shell(`test -e ${path}`).status, path).toBe(0)
-    if (heading === undefined) continue
-    const headings = [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^#+ (.+)$/gm)]
-    expect(headings.map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))).toContain(heading)
-  }
+describe.each(['docs/history-service.md', 'docs/program.md'])('%s', page => {
+  test.for(pastedFrom(page))('the block that begins with $script prints what the page shows', block =>
+    paste(block),
+  )
+
+  test('has such blocks', () => {
+    expect(pastedFrom(page).length).toBeGreaterThan(0)
+  })
 })
 
-test('the tables name every endpoint and every setting, and the text counts the endpoints', () => {
-  for (const { path } of ROUTES) expect(README).toContain(`\`${path}\``)
-  const numbers = ['Twelve', 'Thirteen', 'Fourteen', 'Fifteen', 'Sixteen']
-  const counted = /^(\w+) read-only endpoints/m.exec(README)?.[1] ?? 'no number'
-  expect([counted, numbers.indexOf(counted) + 12]).toEqual([counted, ROUTES.length])
-  const settings = [...ENVIRONMENT_HELP.matchAll(/^ *([A-Z][A-Z0-9_]+)/gm)].map(match => match[1]!)
-  expect(settings.length).toBeGreaterThan(5)
-  for (const setting of settings) expect(README).toContain(`\`${setting}\``)
+test('the strategy in docs/strategies.md has the types that a book brings, and builds', () => {
+  const book = join(temporary, 'strategies')
+  const run = (command: string) =>
+    spawnSync('bash', ['-c', command], { cwd: ROOT, env: { ...env, BOOK: book }, encoding: 'utf8' })
+  expect(run('npx highwater init $BOOK')).toMatchObject({ status: 0 })
+  writeFileSync(
+    join(book, 'strategies/oak.ts'),
+    blocksOf('docs/strategies.md').find(({ language }) => language === 'ts')!.text,
+  )
+  expect(run('node_modules/.bin/tsc --noEmit --project $BOOK').stdout).toBe('')
+  expect(run('npx highwater build --book $BOOK --store file://$BOOK.store --json')).toMatchObject({
+    status: 0,
+  })
 })
