@@ -1,15 +1,16 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
+import { allowedMethods, byPath, toPattern } from '#core/contract/service-route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertUrlLength } from '../http/assert-url-length.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
-import { API_VERSION } from '../signals/documents.ts'
+import { API_VERSION } from '../signals/settings.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
 import { assertBearer, assertHost } from './guard.ts'
+import type { OperatorRoute } from './operator-route.ts'
 import { mountPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
-import { OPERATOR_ROUTES, type OperatorRoute } from './routes.ts'
+import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
 
 /**
  * The operator's interface as a Hono app: JSON below `/ops` for who brings the token, the page at `/ops` for who has logged
@@ -38,14 +39,13 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
   })
   app.get('/openapi.json', c => new Response(OPENAPI, { headers: { ...answerHeaders(c), ...OPENAPI_MEDIA } }))
   mountPage(app, parts)
-  for (const [path, routes] of Map.groupBy(OPERATOR_ROUTES, ({ path }) => path))
-    mount(app, path, routes, parts)
+  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts)
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; the page is at /ops')))
   app.onError((error, c) => sendError(c, parts, error))
   return app
 }
 
-const OPENAPI = renderJson(toOperatorOpenApi(API_VERSION) as Json) // zod makes plain JSON, and calls it unknown
+const OPENAPI = renderJson(operatorDocument(API_VERSION) as Json) // zod makes plain JSON, and calls it unknown
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
@@ -62,7 +62,7 @@ function mount(
       return sendAnswer(c, parts, await handler(c, parts))
     })
   }
-  const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  const allow = allowedMethods(routes).join(', ')
   app.all(path, c => {
     assertBearer(c, parts)
     throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })

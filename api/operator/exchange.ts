@@ -22,13 +22,13 @@ export type OperatorEnv = {
 export type Exchange = Context<OperatorEnv>
 
 /** What a handler answers: the status where it is not 200, and `data` of the envelope. */
-export type Answer = {
+export type Answer<Data = unknown> = {
   readonly status?: 200 | 201
-  readonly data: Json
+  readonly data: Data
   readonly meta?: { next?: number | null }
 }
 
-export type Handler = (c: Exchange, parts: OperatorParts) => Promise<Answer>
+export type Handler<Data = unknown> = (c: Exchange, parts: OperatorParts) => Promise<Answer<Data>>
 
 /** An answer in the envelope. */
 export function sendAnswer(
@@ -36,7 +36,11 @@ export function sendAnswer(
   parts: OperatorParts,
   { status = 200, data, meta = {} }: Answer,
 ): Response {
-  const body = renderJson({ data, meta: { ...metaOf(c, parts), ...meta }, links: { self: c.req.path } })
+  const body = renderJson({
+    data: data as Json,
+    meta: { ...metaOf(c, parts), ...meta },
+    links: { self: c.req.path },
+  }) // a schema of JSON describes it
   const headers = {
     ...answerHeaders(c),
     'content-type': 'application/json; charset=utf-8',

@@ -1,57 +1,59 @@
-// The routes of the operator's interface as the app mounts them: each line of the table, and who answers it.
-import { DESCRIBED_OPERATOR_ROUTES, type OperatorRouteId } from '#core/contract/operator-routes.ts'
-import type { Handler } from './exchange.ts'
-import * as clients from './handlers/clients.ts'
-import * as deliveries from './handlers/deliveries.ts'
-import { fire } from './handlers/fire.ts'
-import * as live from './handlers/live.ts'
-import * as webhooks from './handlers/webhooks.ts'
+// The route table of the operator's interface, and what its OpenAPI document says beside it.
 
-export type OperatorRoute = {
-  readonly id: OperatorRouteId
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** As Hono spells it: `:client`. */
-  readonly path: string
-  readonly handler: Handler
+import { operatorMeta } from '#core/contract/keyed-meta.ts'
+import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
+import type { Schema } from '#core/contract/parameters.ts'
+import { type Service, toOpenApi } from '#core/contract/service-openapi.ts'
+import type { OperatorRoute } from './operator-route.ts'
+import { CLIENT_ROUTES } from './routes/clients.ts'
+import { LIVE_ROUTES } from './routes/live.ts'
+import { SIGNAL_ROUTES } from './routes/signals.ts'
+import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
+
+export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
+  ...SIGNAL_ROUTES,
+  ...CLIENT_ROUTES,
+  ...WEBHOOK_ROUTES,
+  ...LIVE_ROUTES,
+]
+
+const SERVICE: Omit<Service<'operator'>, 'info'> = {
+  server: { url: '/', description: 'This listener.' },
+  groups: {
+    operator: {
+      name: 'Operator',
+      description: 'Whoever holds the operator token.',
+      refusals: ['unauthorized', 'forbidden', 'unavailable'],
+    },
+  },
+  securityScheme: {
+    name: 'OperatorToken',
+    scheme: { type: 'http', scheme: 'bearer', description: 'The value of OPERATOR_TOKEN.' },
+  },
+  meta: operatorMeta,
+  variables: {
+    client: { about: 'Id of the client.', schema: { type: 'string' } },
+    key: { about: 'Public part of a key.', schema: { type: 'string' } },
+    seq: { about: 'Number of a signal.', schema: { type: 'integer', minimum: 1 } },
+  },
+  hasRequestIds: 'all',
+  recorded,
 }
 
-const HANDLERS: { readonly [Id in OperatorRouteId]: Handler } = {
-  status: deliveries.status,
-  signals: deliveries.allSignals,
-  fire,
-  signal: deliveries.oneSignal,
-  delivery: deliveries.oneDelivery,
-  deliveries: deliveries.allDeliveries,
-  clients: clients.allClients,
-  add_client: clients.addClient,
-  client: clients.oneClient,
-  activate: clients.activate,
-  suspend: clients.suspend,
-  entitle: clients.entitle,
-  account: deliveries.account,
-  keys: clients.clientKeys,
-  issue_key: clients.newKey,
-  confirm_key: clients.confirm,
-  revoke_key: clients.revoke,
-  webhook: webhooks.showWebhook,
-  set_webhook: webhooks.setWebhook,
-  remove_webhook: webhooks.removeWebhook,
-  rotate_webhook: webhooks.rotateWebhook,
-  enable_webhook: webhooks.enableWebhook,
-  disable_webhook: webhooks.disableWebhook,
-  test: webhooks.fireTest,
-  replay: webhooks.replay,
-  live: live.live,
-  halt: live.haltLive,
-  resume: live.resumeLive,
-  mode: live.orderLiveMode,
-}
-
-export const OPERATOR_ROUTES: readonly OperatorRoute[] = DESCRIBED_OPERATOR_ROUTES.map(
-  ({ id, method, path }) => ({
-    id,
-    method,
-    path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    handler: HANDLERS[id],
-  }),
-)
+/** The OpenAPI document as a plain object. */
+export const operatorDocument = (version: string): Schema =>
+  toOpenApi(
+    {
+      ...SERVICE,
+      info: {
+        title: 'Operator of live trade signals',
+        version,
+        summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
+        description:
+          'Every route wants `Authorization: Bearer` with the operator token, and a host name by which this listener is ' +
+          'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
+          'Every answer tells the name of its request in `X-Request-Id`; none is taken from outside.',
+      },
+    },
+    OPERATOR_ROUTES,
+  )

@@ -1,21 +1,92 @@
-// What the operator is told of deliveries and webhooks, as JSON.
+// What the operator sees of clients, webhooks, deliveries and live strategies: the schema of each beside the function that
+// makes it. The routes of several files answer these.
+import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Json } from '#core/dataset/render/json.ts'
-import type { Attempt, DeliveryState } from '#signals/delivery/outbox.ts'
+import { MODES } from '#core/contract/signal.ts'
+import type { ValueOf } from '#core/contract/value-of.ts'
+import { webhookState } from '#core/contract/webhook.ts'
+import { CLIENT_STATUSES } from '#signals/clients/client.ts'
+import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
-import type { Latency } from '#signals/views/latency.ts'
-import type { Overview } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from './parts.ts'
 
-const instantOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+export const instant = z.string().describe('UTC instant, ISO 8601.')
+export const count = z.int().min(0)
+export const seq = count.describe('Number of the signal.')
+const alias = z.string().describe('The strategy.')
+export const ofClient = z.string().describe('Id of its client.')
+
+export const client = z
+  .object({
+    id: z.string().describe('Id of the client.'),
+    tier: z.string().describe('Your own word for what was sold.'),
+    status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
+    aliases: z.array(z.string()).describe('The strategies whose signals it gets.'),
+    program: z.boolean().describe('Whether it may use the accumulation program.'),
+    created_at: instant,
+  })
+  .meta({ id: 'Client' })
+
+export const webhook = z
+  .object({
+    url: z.string().optional().describe('Where one client is asked for, and never in a list.'),
+    live_secrets: count.optional().describe('Secrets that sign now. Their text is never told again.'),
+    enabled: webhookState.shape.enabled,
+    disabled_why: webhookState.shape.disabled_why,
+    lane: z.enum(['fast', 'slow']).describe('Receivers that are slow or fail hold up none of the others.'),
+    breaker: z.enum(['closed', 'open']).describe('`open`: asked now and then with the newest signal alone.'),
+    failing_since: webhookState.shape.failing_since,
+    owed: count.describe('Deliveries that are still to come.'),
+  })
+  .meta({ id: 'Webhook' })
+
+export const toWebhook = (state: WebhookState, address: WebhookAddress | null): ValueOf<typeof webhook> => ({
+  ...(address === null ? {} : { url: address.url, live_secrets: address.liveSecrets }),
+  enabled: state.enabled,
+  disabled_why: state.disabledWhy,
+  lane: state.lane,
+  breaker: state.condition.breaker.kind,
+  failing_since: instantOrNull(state.condition.health.failingSinceMs),
+  owed: state.owed,
+})
+
+export const DELIVERY_STATUSES = ['owed', 'delivered', 'exhausted', 'withdrawn'] as const
+
+export const delivery = z
+  .object({
+    seq,
+    client: ofClient,
+    alias,
+    status: z
+      .enum(DELIVERY_STATUSES)
+      .describe('`owed` as long as another attempt follows; the others are ends.'),
+    attempts: count.describe('Attempts that counted.'),
+    round: z.int().min(1).describe('A replay begins another.'),
+    prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
+    fired_at: instant.describe('When the signal was written into the log.'),
+    owed_at: instant.describe('When the relay took it on for this client.'),
+    first_attempt_at: instant.nullable().describe('Null as long as none was made.'),
+    settled_at: instant.nullable().describe('When it came to its end, or null.'),
+    latency_ms: z
+      .number()
+      .nullable()
+      .describe('From the log to the acknowledgement; null as long as there is none.'),
+  })
+  .meta({ id: 'Delivery' })
 
 /** How long the client waited for a signal: from the log to its acknowledgement; null as long as there is none. */
 export const latencyMs = (firedAtMs: number, { status, settled_at }: DeliveryState): number | null =>
   status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null
 
-export const toDelivery = ({ seq, client, alias, firedAtMs, state }: DeliveryRow): Json => ({
+export const toDelivery = ({
+  seq,
+  client,
+  alias,
+  firedAtMs,
+  state,
+}: DeliveryRow): ValueOf<typeof delivery> => ({
   seq,
   client,
   alias,
@@ -25,33 +96,39 @@ export const toDelivery = ({ seq, client, alias, firedAtMs, state }: DeliveryRow
   prev_seq: state.prev,
   fired_at: instantOf(firedAtMs),
   owed_at: instantOf(state.owed_at),
-  first_attempt_at: instantOf(state.first_attempt_at),
-  settled_at: instantOf(state.settled_at),
+  first_attempt_at: instantOrNull(state.first_attempt_at),
+  settled_at: instantOrNull(state.settled_at),
   latency_ms: latencyMs(firedAtMs, state),
 })
 
-export const toLatency = ({ deliveries, firstAttempt, acknowledged }: Latency): Json => ({
-  deliveries,
-  first_attempt_ms: firstAttempt,
-  acknowledged_ms: acknowledged,
-})
+export const liveStatus = z
+  .object({
+    alias,
+    last_bar_close: instant.nullable().describe('Close of the newest bar that it has decided on, or null.'),
+    live_from: instant
+      .nullable()
+      .describe('Bars that close from then on are decided live; null before the first.'),
+    mode: z.enum(MODES).describe('What was ordered: a strategy whose catalogue says DRY_RUN stays so.'),
+    halted: z.boolean().describe('Whether its entries are held back.'),
+  })
+  .meta({ id: 'LiveStatus' })
 
-export const toAttempt = ({ at, ...rest }: Attempt): Json => ({ at: instantOf(at), ...rest })
+export const halted = z.array(z.string()).describe('Aliases that are halted; `*` stands for all.')
 
-export const toWebhook = (state: WebhookState | null, address: WebhookAddress | null): Json =>
-  state === null
-    ? null
-    : {
-        ...(address === null ? {} : { url: address.url, live_secrets: address.liveSecrets }),
-        enabled: state.enabled,
-        disabled_why: state.disabledWhy,
-        lane: state.lane,
-        breaker: state.condition.breaker.kind,
-        failing_since: instantOf(state.condition.health.failingSinceMs),
-        owed: state.owed,
-      }
+export const liveStrategies = z
+  .object({
+    halted,
+    strategies: z.array(liveStatus).describe('Those that have ever run live.'),
+  })
+  .meta({ id: 'LiveStrategies' })
 
-export const toLive = ({ alias, cursorMs, liveFromMs, mode, isHalted }: LiveStatus): Json => ({
+export const toLive = ({
+  alias,
+  cursorMs,
+  liveFromMs,
+  mode,
+  isHalted,
+}: LiveStatus): ValueOf<typeof liveStatus> => ({
   alias,
   last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
   live_from: liveFromMs === null ? null : toIsoInstant(liveFromMs),
@@ -59,25 +136,6 @@ export const toLive = ({ alias, cursorMs, liveFromMs, mode, isHalted }: LiveStat
   halted: isHalted,
 })
 
-export const toStatus = ({ redis, webhooks, queue, clients, ...rest }: Overview): Json => ({
-  seq: rest.seq,
-  epoch: rest.epoch,
-  redis: {
-    version: redis.version,
-    used_bytes: redis.usedBytes,
-    limit_bytes: redis.limitBytes,
-    writing: redis.isWriting && !redis.isReplica,
-    problems: [...redis.problems],
-  },
-  relay: { lag: rest.relayLag, running: rest.isRelayed },
-  queue: { ...queue },
-  clients: { ...clients },
-  webhooks: {
-    enabled: webhooks.filter(({ enabled }) => enabled).length,
-    disabled: webhooks.filter(({ enabled }) => !enabled).length,
-    failing: webhooks.filter(({ condition }) => condition.health.failingSinceMs !== null).length,
-    owed: webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  },
-  halted: [...rest.halted],
-  live: rest.live.map(toLive),
-})
+export const instantOf = (ms: number): string => new Date(ms).toISOString()
+
+const instantOrNull = (ms: number | null): string | null => (ms === null ? null : instantOf(ms))

@@ -1,12 +1,11 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import type { SignalsRoute, SignalsRouteId } from '#core/contract/signals-route.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { allowedMethods, byPath } from '#core/contract/service-route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../http/assert-url-length.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/answer-reference.ts'
-import { createDocuments } from './documents.ts'
+import { createDocuments, SIGNALS_ROUTES } from './documents.ts'
 import {
   answerHeaders,
   type Exchange,
@@ -15,11 +14,11 @@ import {
   type SignalsParts,
   sendError,
 } from './exchange.ts'
-import { KEYED_HANDLERS, OPEN_HANDLERS } from './handlers.ts'
 import { createIdentify, type Identify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
-import { answerPreview, forPages, PREVIEW_HANDLERS } from './program/preview.ts'
 import { createRemoteAddress, type RemoteAddress } from './remote-address.ts'
+import { answerPreview, forPages } from './routes/preview.ts'
+import type { SignalsRoute } from './signals-route.ts'
 
 /** The signals service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
@@ -35,7 +34,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
     c.set('startedMs', parts.clock.elapsed())
     await next()
   })
-  for (const [path, routes] of Map.groupBy(SIGNALS_ROUTES, route => route.path)) {
+  for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     mount(app, path, routes, served, callers)
   }
   mountReference(app, served)
@@ -74,11 +73,8 @@ function mount(
   parts: ServedParts,
   callers: Callers,
 ): void {
-  const allow = [
-    ...routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-    'OPTIONS',
-  ].join(', ')
-  if (routes.some(({ access }) => access === 'preview')) app.use(path, forPages(parts, routes))
+  const allow = [...allowedMethods(routes), 'OPTIONS'].join(', ')
+  if (routes.some(({ group }) => group === 'preview')) app.use(path, forPages(parts, routes))
   for (const route of routes) {
     app.on(route.method, path, c => {
       assertUrlLength(c.req.url)
@@ -98,23 +94,18 @@ function closePath(app: Hono<SignalsEnv>, path: string, parts: ServedParts, allo
 
 /** Who asks comes before what is asked: a stranger learns nothing of the parameters. */
 async function answer(
-  { id, access }: SignalsRoute,
+  route: SignalsRoute,
   c: Exchange,
   parts: ServedParts,
   { identify, remoteAddress }: Callers,
 ): Promise<Response> {
-  if (isPreview(id)) return answerPreview(id, remoteAddress(c), c, parts)
-  if (isOpen(id)) return OPEN_HANDLERS[id](c, parts)
+  if (route.group === 'preview') return answerPreview(route, remoteAddress(c), c, parts)
+  if (route.group === 'open') return route.handler(c, parts)
   const caller = await identify(c)
-  if (access === 'account') assertActive(caller)
-  if (access === 'program') assertEntitled(caller)
-  return KEYED_HANDLERS[id](c, parts, caller)
+  if (route.group === 'account') assertActive(caller)
+  if (route.group === 'program') assertEntitled(caller)
+  return route.handler(c, parts, caller)
 }
-
-const isOpen = (id: SignalsRouteId): id is keyof typeof OPEN_HANDLERS => Object.hasOwn(OPEN_HANDLERS, id)
-
-const isPreview = (id: SignalsRouteId): id is keyof typeof PREVIEW_HANDLERS =>
-  Object.hasOwn(PREVIEW_HANDLERS, id)
 
 function assertActive({ client }: Identity): void {
   if (client.status === 'active') return

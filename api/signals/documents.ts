@@ -1,18 +1,121 @@
-import { signalSchema } from '#core/contract/signal-schema.ts'
-import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
+// The route table of the signals service, and the documents that are the same in every answer.
+import { z } from 'zod'
+import { keyedMeta } from '#core/contract/keyed-meta.ts'
+import type { Schema } from '#core/contract/parameters.ts'
+import { type Service, toOpenApi } from '#core/contract/service-openapi.ts'
+import { SIGNAL_SCHEMA_VERSION, signal } from '#core/contract/signal.ts'
+import recorded from '#core/contract/signals-examples.json' with { type: 'json' }
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import type { SignalsSettings } from './settings.ts'
+import type { Documents } from './exchange.ts'
+import { OWN_ROUTES } from './routes/client.ts'
+import { INFRASTRUCTURE_ROUTES } from './routes/infrastructure.ts'
+import { PREVIEW_ROUTES } from './routes/preview.ts'
+import { PROGRAM_ROUTES } from './routes/program.ts'
+import { LOG_ROUTES } from './routes/signals.ts'
+import { API_VERSION, type SignalsSettings } from './settings.ts'
+import type { SignalsGroup, SignalsRoute } from './signals-route.ts'
 
-export const API_VERSION = '1.0'
+export const SIGNALS_ROUTES: readonly SignalsRoute[] = [
+  ...INFRASTRUCTURE_ROUTES,
+  ...OWN_ROUTES,
+  ...LOG_ROUTES,
+  ...PROGRAM_ROUTES,
+  ...PREVIEW_ROUTES,
+]
 
-/** What is the same in every answer, and is made once. */
-export type Documents = {
-  readonly signalSchema: Json
-  readonly openApi: Uint8Array<ArrayBuffer>
+/** Refused before the address is counted. */
+const UNCOUNTED: readonly number[] = [405, 414]
+
+const LIMIT_HEADERS: Schema = {
+  RateLimit: {
+    description: 'Requests that are left, and the seconds until all are back: `"preview";r=59;t=60`.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'Requests of an address in how many seconds: `"preview";q=60;w=60`.',
+    schema: { type: 'string' },
+  },
+}
+
+const RETRY_AFTER: Schema = {
+  'Retry-After': {
+    description: 'Seconds until all requests are back.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+}
+
+/** The headers of a response of the preview: the limit, once the address was counted. */
+const limitHeaders = (status: number): Schema => {
+  if (UNCOUNTED.includes(status)) return {}
+  return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_AFTER } : LIMIT_HEADERS
+}
+
+const GROUPS: Service<SignalsGroup>['groups'] = {
+  account: {
+    name: 'Signals',
+    description: 'The log of signals, for clients whose account is active.',
+    refusals: ['unauthorized', 'account_not_active', 'unavailable'],
+  },
+  key: {
+    name: 'Client',
+    description: 'The client and its keys, for whoever has a valid one.',
+    refusals: ['unauthorized', 'unavailable'],
+  },
+  program: {
+    name: 'Program',
+    description: 'The accumulation program, for clients that are entitled to it.',
+    refusals: ['unauthorized', 'not_entitled', 'unavailable'],
+  },
+  preview: {
+    name: 'Preview',
+    description: 'The accumulation program for everybody: so many requests a minute of an address.',
+    isKeyless: true,
+    refusals: ['rate_limited'],
+    headers: limitHeaders,
+  },
+  open: { name: 'Infrastructure', description: 'The process itself.', isKeyless: true },
+}
+
+/** The OpenAPI document as a plain object. */
+export const signalsDocument = (publicBaseUrl: string): Schema =>
+  toOpenApi(
+    {
+      info: {
+        title: 'Live trade signals',
+        version: API_VERSION,
+        summary: 'A durable, numbered log of trade signals: pushed to webhooks, pulled by number.',
+        description:
+          'Skip every signal with `is_test: true` or a `mode` other than `LIVE`. Delivery is at least once: drop what you ' +
+          'have by `seq` or `signal_id`, and close gaps with `/v1/signals/history?since=`. The key belongs into the header ' +
+          'and never into an address or a browser.',
+      },
+      server: { url: publicBaseUrl, description: 'This service.' },
+      groups: GROUPS,
+      securityScheme: {
+        name: 'ApiKey',
+        scheme: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of a client.' },
+      },
+      meta: keyedMeta,
+      variables: {},
+      recorded,
+    },
+    SIGNALS_ROUTES,
+  )
+
+/** The JSON Schema of a signal, for clients that check what they receive: additional properties are allowed. */
+const signalSchema = (publicBaseUrl: string): Schema => {
+  const { $schema, ...rest } = z.toJSONSchema(signal, { target: 'draft-2020-12', io: 'output' })
+  return {
+    $schema,
+    $id: `${publicBaseUrl}/v1/signals/schema`,
+    title: 'Signal',
+    description: `A trade signal, schema_version ${SIGNAL_SCHEMA_VERSION}.`,
+    ...rest,
+  }
 }
 
 /** Makes the documents of a service. */
 export const createDocuments = ({ publicBaseUrl }: SignalsSettings): Documents => ({
   signalSchema: signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
-  openApi: renderJson(toSignalsOpenApi(API_VERSION, publicBaseUrl) as Json), // the same
+  openApi: renderJson(signalsDocument(publicBaseUrl) as Json), // the same
 })

@@ -6,7 +6,6 @@ import { ApiError } from '#core/contract/errors.ts'
 import type { KeyedMeta, KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import type { Identity } from '#signals/clients/client.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
@@ -17,7 +16,6 @@ import type { Clock } from '../http/clock.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { errorAnswer, toApiError } from '../http/error-answer.ts'
 import { CACHING, COMMON_HEADERS } from '../http/shared-headers.ts'
-import type { Documents } from './documents.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
 import type { SignalsSettings } from './settings.ts'
 
@@ -49,17 +47,18 @@ export type SignalsEnv = {
 
 export type Exchange = Context<SignalsEnv>
 
+/** What is the same in every answer, and is made once. */
+export type Documents = {
+  readonly signalSchema: Json
+  readonly openApi: Uint8Array<ArrayBuffer>
+}
+
 /** The parts, and what the app has made of them once. */
 export type ServedParts = SignalsParts & {
   readonly documents: Documents
   /** Throws `not_found` where there is none. */
   readonly servedProgram: () => PreparedProgram
 }
-
-export type OpenHandler = (c: Exchange, parts: ServedParts) => Response | Promise<Response>
-
-/** A handler that is asked only once it is known who asks. */
-export type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Response | Promise<Response>
 
 /** An answer in the envelope. */
 export const sendEnveloped = (

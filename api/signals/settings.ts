@@ -1,3 +1,6 @@
+/** Version of the interface of both the signals service and the operator. */
+export const API_VERSION = '1.0'
+
 /** What the operator decides about the signals service. */
 export type SignalsSettings = {
   /** Address of the service as its users see it, without a slash at the end. */

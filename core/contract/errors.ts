@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ValueOf } from './value-of.ts'
 
 /**
  * Every error code of both services and the HTTP status that it is answered with: one closed table, printed in the
@@ -28,20 +29,33 @@ export const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF
 
-/** One refused parameter. `allowed` lists the legal values where there are few. */
-export type ParameterProblem = {
-  readonly param: string
-  readonly value: string
-  readonly reason: string
-  readonly allowed?: readonly string[]
-}
+const parameterProblem = z
+  .object({
+    param: z.string().describe('Name of the parameter, of the field, or `body`.'),
+    value: z.string().describe('What was given, cut if it is long.'),
+    reason: z.string().describe('What is wrong with it.'),
+    allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
+  })
+  .describe('One refused parameter.')
+
+/** One refused parameter. `allowed` lists the legal values if there are few. */
+export type ParameterProblem = ValueOf<typeof parameterProblem>
+
+const errorDetails = z
+  .union([
+    z.array(parameterProblem),
+    z.object({
+      checks: z.record(z.string(), z.boolean()).describe('The checks, false for each that fails.'),
+    }),
+    z.object({ available: z.array(z.string()).describe('What there is instead.') }),
+    z.null(),
+  ])
+  .describe(
+    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
+  )
 
 /** What `details` may hold; each code has one shape or none. */
-export type ErrorDetails =
-  | readonly ParameterProblem[]
-  | { readonly checks: Readonly<Record<string, boolean>> }
-  | { readonly available: readonly string[] }
-  | null
+export type ErrorDetails = ValueOf<typeof errorDetails>
 
 /** An error that the caller made or must know of: thrown anywhere below a request, answered in one place. */
 export class ApiError extends Error {
@@ -72,10 +86,6 @@ export const errorPayload = z
       .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
       .describe('One of a closed list of codes; branch on this, never on the message.'),
     message: z.string().describe('What was wrong, in one sentence, for people.'),
-    details: z
-      .unknown()
-      .describe(
-        'More about the error, or null. For `validation_error` a list of `{param, value, reason, allowed?}`.',
-      ),
+    details: errorDetails,
   })
   .describe('What went wrong.')

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import { ApiError, type ParameterProblem } from './errors.ts'
-import { echo, UNKNOWN_FIELD, wrongFields } from './shape-problems.ts'
+import { echo, UNKNOWN_FIELD, wrongFields } from './parse-request.ts'
 import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
 
 /** Leverages that differ by less were computed in another order, not from other numbers. */
@@ -25,30 +25,32 @@ const price = z
   .describe(`a price from ${LEAST_PRICE} to ${MOST_PRICE}`)
 
 /** `POST /ops/signals`. */
-export const fireRequest = z.strictObject({
-  signal_id: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,128}$/)
-    .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
-  alias: z.string().describe('the id of a strategy of the served dataset'),
-  action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
-  signal_price: price,
-  stop: price,
-  base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
-  timestamp: z
-    .string()
-    .refine(text => parseIsoInstant(text) !== null)
-    .describe('a UTC instant such as 2026-11-21T00:00:00Z'),
-  is_test: z
-    .literal(false)
-    .optional()
-    .describe('false, or nothing: a test is fired with `highwater ops test CLIENT`'),
-  mode: z
-    .enum(MODES)
-    .default('LIVE')
-    .describe(`one of ${MODES.join(', ')}`),
-  implied_leverage: z.number().min(0).optional().describe('base_risk_pct over the distance of the stop'),
-})
+export const fireRequest = z
+  .strictObject({
+    signal_id: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,128}$/)
+      .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
+    alias: z.string().describe('the id of a strategy of the served dataset'),
+    action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
+    signal_price: price,
+    stop: price,
+    base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
+    timestamp: z
+      .string()
+      .refine(text => parseIsoInstant(text) !== null)
+      .describe('a UTC instant such as 2026-11-21T00:00:00Z'),
+    is_test: z
+      .literal(false)
+      .optional()
+      .describe('false, or nothing: a test is fired with `highwater ops test CLIENT`'),
+    mode: z
+      .enum(MODES)
+      .default('LIVE')
+      .describe(`one of ${MODES.join(', ')}`),
+    implied_leverage: z.number().min(0).optional().describe('base_risk_pct over the distance of the stop'),
+  })
+  .meta({ id: 'FireRequest' })
 
 type FireRequest = z.output<typeof fireRequest>
 

@@ -1,6 +1,6 @@
 // The block `meta` of the signals service: what is keyed is no publication, and has no register.
 import { z } from 'zod'
-import type { SimulationInput } from './payloads/program-simulation.ts'
+import type { SimulationInput } from './payloads/program.ts'
 
 export const keyedMeta = z
   .looseObject({
@@ -22,6 +22,18 @@ export const keyedMeta = z
       })
       .optional()
       .describe('Simulations: the input that was asked for.'),
+  })
+  .describe('The moment of the answer and the measured time.')
+
+/** The same of the operator's interface, whose lists have pages. */
+export const operatorMeta = keyedMeta
+  .pick({ generated_utc: true, timing_ms: true })
+  .extend({
+    next: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('Lists: what to give as `before` for older ones; null where there is none.'),
   })
   .describe('The moment of the answer and the measured time.')
 

@@ -2,7 +2,7 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Period } from '#core/figures/series.ts'
 import { toText } from './decimal.ts'
-import type { ParameterProblem } from './errors.ts'
+import { ApiError, type ParameterProblem } from './errors.ts'
 
 export const PERIODS = ['daily', 'weekly'] as const satisfies readonly Period[]
 export const FORMATS = ['json', 'csv', 'arrow', 'parquet'] as const
@@ -67,6 +67,107 @@ export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
     const value = allowed.find(candidate => candidate === text)
     return value === undefined ? refuse([text], `must be one of ${allowed.join(', ')}`, allowed) : { value }
   })
+
+/** JSON Schema, and what else OpenAPI says of a parameter. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** A parameter of a query: what it is, how it is read, and how its canonical text is printed. */
+export type Parameter<Value> = {
+  readonly about: string
+  readonly schema: Schema
+  /** How a list is written, in the words of OpenAPI. */
+  readonly style?: Schema
+  /** Its value if it is not given, which the canonical text leaves out. */
+  readonly initial: Value
+  parse(texts: readonly string[]): Outcome<Value>
+  print(value: NonNullable<Value>): string
+}
+
+/** What is parsed of a query. */
+export type ValuesOf<Parameters> = {
+  readonly [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never
+}
+
+type Parameters = Readonly<Record<string, Parameter<unknown>>>
+
+/** One word of a list; the first one if it is not given. */
+export const wordParameter = <const Word extends string>(
+  about: string,
+  words: readonly [Word, ...Word[]],
+): Parameter<Word> => ({
+  about,
+  schema: { type: 'string', enum: words, default: words[0] },
+  initial: words[0],
+  parse: oneOf(words),
+  print: String,
+})
+
+/** A whole number with a default, or one that may be absent (null). */
+export const wholeNumberParameter = <Initial extends number | null>(
+  about: string,
+  least: number,
+  most: number,
+  initial: Initial,
+): Parameter<number | Initial> => ({
+  about,
+  schema: {
+    type: 'integer',
+    minimum: least,
+    ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }),
+    ...(initial === null ? {} : { default: initial }),
+  },
+  initial,
+  parse: once(text => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most
+      ? { value }
+      : refuse([text], `must be a whole number from ${least} to ${most}`)
+  }),
+  print: String,
+})
+
+/** Reads a query; unknown names are ignored. Throws a `validation_error` that lists every problem at once. */
+export function parseQuery<P extends Parameters>(parameters: P, query: URLSearchParams): ValuesOf<P> {
+  const { values, problems } = readQuery(parameters, query)
+  if (problems.length > 0) throw unfitQuery(problems)
+  return values
+}
+
+/** The same, for those that look for more problems before they refuse. */
+export function readQuery<P extends Parameters>(
+  parameters: P,
+  query: URLSearchParams,
+): { readonly values: ValuesOf<P>; readonly problems: readonly ParameterProblem[] } {
+  const values: Record<string, unknown> = {}
+  const problems: ParameterProblem[] = []
+  for (const [param, { parse, initial }] of Object.entries(parameters)) {
+    const outcome = query.has(param) ? parse(query.getAll(param)) : { value: initial }
+    if ('problem' in outcome) problems.push({ param, ...outcome.problem })
+    else values[param] = outcome.value
+  }
+  return { values: values as ValuesOf<P>, problems } // every name has its initial value or what its own parser returned
+}
+
+export const unfitQuery = (details: readonly ParameterProblem[]): ApiError =>
+  new ApiError(
+    'validation_error',
+    `unfit query parameters: ${details.map(({ param }) => param).join(', ')}`,
+    {
+      details,
+    },
+  )
+
+/** The one spelling of a path and its query: sorted by name, initial values left out. */
+export function canonicalUrl<P extends Parameters>(path: string, parameters: P, values: ValuesOf<P>): string {
+  const query = Object.keys(parameters)
+    .toSorted()
+    .flatMap(name => {
+      const { initial, print } = parameters[name]!
+      const value: unknown = values[name]
+      return value === initial || value === null || value === undefined ? [] : [`${name}=${print(value)}`]
+    })
+  return query.length === 0 ? path : `${path}?${query.join('&')}`
+}
 
 const isoDate: Parser<EpochDay> = once(text => {
   const value = parseIsoDate(text)

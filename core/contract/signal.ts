@@ -11,22 +11,26 @@ export const SIGNAL_ACTIONS = ['long', 'short', 'flat'] as const
 export type Mode = (typeof MODES)[number]
 export type SignalAction = (typeof SIGNAL_ACTIONS)[number]
 
-export const signal = z.looseObject({
-  schema_version: z.string().describe('Version of this schema, to be pinned.'),
-  signal_id: z.string().describe('Unique id, for de-duplication.'),
-  seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
-  alias: z.string().describe('The product: route on this alone.'),
-  mode: z.enum(MODES).describe('Trade `LIVE` only.'),
-  is_test: z.boolean().describe('True means: never trade, whatever the action.'),
-  action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
-  signal_price: z.number().describe('Reference price, the close of the deciding bar; no promise of a fill.'),
-  stop: z.number().describe('Price of the protective stop; on `flat` the one that was in force.'),
-  base_risk_pct: z.number().describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
-  timestamp: z.string().describe('When the decision was made, UTC.'),
-  implied_leverage: z
-    .number()
-    .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
-})
+export const signal = z
+  .looseObject({
+    schema_version: z.string().describe('Version of this schema, to be pinned.'),
+    signal_id: z.string().describe('Unique id, for de-duplication.'),
+    seq: z.int().min(1).describe('Strictly ascending number in the log of the service.'),
+    alias: z.string().describe('The product: route on this alone.'),
+    mode: z.enum(MODES).describe('Trade `LIVE` only.'),
+    is_test: z.boolean().describe('True means: never trade, whatever the action.'),
+    action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
+    signal_price: z
+      .number()
+      .describe('Reference price, the close of the deciding bar; no promise of a fill.'),
+    stop: z.number().describe('Price of the protective stop; on `flat` the one that was in force.'),
+    base_risk_pct: z.number().describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
+    timestamp: z.string().describe('When the decision was made, UTC.'),
+    implied_leverage: z
+      .number()
+      .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
+  })
+  .meta({ id: 'Signal' })
 
 export type Signal = z.infer<typeof signal>
 

@@ -2,19 +2,23 @@
 import { z } from 'zod'
 
 /** `PUT /v1/webhook`. Fields that it does not know are ignored. */
-export const ownWebhookRequest = z.object({
-  url: z
-    .string()
-    .min(1)
-    .describe('Address that takes signals by POST: `https`, public, and answering 2xx to a signed test now.'),
-  secret: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      '`whsec_` and 32 bytes in base64. Left out, a first webhook is given one, and a later one keeps its own.',
-    ),
-})
+export const ownWebhookRequest = z
+  .object({
+    url: z
+      .string()
+      .min(1)
+      .describe(
+        'Address that takes signals by POST: `https`, public, and answering 2xx to a signed test now.',
+      ),
+    secret: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        '`whsec_` and 32 bytes in base64. Left out, a first webhook is given one, and a later one keeps its own.',
+      ),
+  })
+  .meta({ id: 'OwnWebhookRequest' })
 
 const instant = z.string().describe('UTC instant, ISO 8601 with milliseconds.')
 
@@ -29,13 +33,15 @@ const state = {
 }
 
 /** The webhook of a client. */
-export const webhookState = z.object(state)
+export const webhookState = z.object(state).meta({ id: 'WebhookState' })
 
 /** The same, in the answer to its registration. */
-export const registeredWebhook = z.object({
-  ...state,
-  secret: z
-    .string()
-    .nullable()
-    .describe('The secret where it was made by this request: shown this once. Else null.'),
-})
+export const registeredWebhook = z
+  .object({
+    ...state,
+    secret: z
+      .string()
+      .nullable()
+      .describe('The secret where it was made by this request: shown this once. Else null.'),
+  })
+  .meta({ id: 'RegisteredWebhook' })

@@ -1,33 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
 import { findClient } from '../clients/clients.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 import { newestVisible, readVisible } from '../log/visible.ts'
 import { type DeliveryState, readDeliveries } from './outbox.ts'
 import { signalIdOf } from './test-fire.ts'
 
-/** What became of the signals of a client. */
-export type Account = {
-  readonly from: number
-  readonly to: number
-  /** Signals that it may see now. */
-  readonly entitled: number
-  /** Those whose delivery was acknowledged. */
-  readonly delivered: number
-  /** Numbers of all others, ascending: `exhausted`, `withdrawn`, still owed, or never owed, as before there was a webhook. */
-  readonly missing: readonly number[]
-  /** Of those, the ones that are on their way: another attempt will be made. */
-  readonly owed: readonly number[]
-  readonly exhausted: readonly number[]
-  readonly withdrawn: readonly number[]
-  /**
-   * SHA-256 in hex over a line `<seq> <signal_id>` and a line break for each entitled signal, ascending: who has pulled or
-   * received them all can compute it.
-   */
-  readonly sha256: string
-}
+/** Numbers that one account may span: a second of reading, and a list that can be read. */
+export const MOST_ACCOUNTED = 10_000
 
 /**
  * Accounts for every signal of a client from one number to another, both included: null for the newest that it may see, and
@@ -38,7 +20,7 @@ export async function accountFor(
   client: string,
   first: number | null,
   last: number | null,
-): Promise<Account> {
+): Promise<DeliveryAccount> {
   const viewer = await findClient(redis, client)
   const to = last ?? Math.max(first ?? 1, await newestVisible(redis, viewer))
   const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import type { SimulationInput } from '#core/contract/payloads/program-simulation.ts'
+import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import { askRedis } from '../redis/connect.ts'
 import { profileKey } from '../redis/keys.ts'
 

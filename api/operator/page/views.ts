@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { parseRequest, signalsQuery } from '#core/contract/operator-requests.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient, listClients } from '#signals/clients/clients.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
@@ -12,8 +12,8 @@ import { type Overview, readLive, readOverview } from '#signals/views/overview.t
 import { recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
 import { readWebhookStates } from '#signals/views/webhook-state.ts'
 import type { Exchange } from '../exchange.ts'
-import { signalOf } from '../handlers/deliveries.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
+import { signalOf, signalsQuery } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import {
   action,

@@ -1,7 +1,7 @@
 // What is made of a served program once, and kept as long as it is served.
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
-import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program-deploys.ts'
+import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program.ts'
 import { type PreparedSimulation, prepareSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ServedProgram } from '#storage/published-program.ts'

@@ -1,41 +1,111 @@
-// Both simulations: one shape, and bounds of their own.
-import {
-  clampInput,
-  type InputBounds,
-  KEYED_BOUNDS,
-  KEYLESS_BOUNDS,
-  parseInput,
-  simulationRequest,
-} from '#core/contract/program-input.ts'
-import { PROGRAM_PATHS } from '#core/contract/program-query.ts'
+// What a simulation and a profile are asked with, and the answer of both simulations: one shape, and bounds of their own.
+import { z } from 'zod'
+import { ApiError, type ParameterProblem } from '#core/contract/errors.ts'
+import { echo } from '#core/contract/parse-request.ts'
+import type { SimulationInput } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { readJson } from '../../http/read-body.ts'
-import {
-  type Exchange,
-  type KeyedHandler,
-  type OpenHandler,
-  type ServedParts,
-  sendEnveloped,
-} from '../exchange.ts'
+import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
 
 /** Two numbers and their names are shorter by far. */
 export const MOST_PROGRAM_BYTES = 4_096
 
-/** `POST /v1/program/simulate`. */
-export const keyedSimulation: KeyedHandler = (c, parts) => {
-  const { simulate: self, program, profile } = PROGRAM_PATHS
-  return simulate(c, parts, KEYED_BOUNDS, { self, program, profile })
+/** From and to, both included. */
+type Bounds = readonly [least: number, most: number]
+
+type InputBounds = { readonly [Field in keyof SimulationInput]: Bounds }
+
+/** Without a key: what a visitor may try, and a season of days between two contributions. */
+export const KEYLESS_BOUNDS: InputBounds = {
+  equity_usd: [100, 1_000_000],
+  contribution_cadence_bars: [1, 90],
 }
 
-/** `POST /v1/program/preview/simulate`. */
-export const keylessSimulation: OpenHandler = (c, parts) => {
-  const { previewSimulate: self, preview } = PROGRAM_PATHS
-  return simulate(c, parts, KEYLESS_BOUNDS, { self, preview })
+/** With the entitlement: what any treasury may plan, and ten years of days. */
+export const KEYED_BOUNDS: InputBounds = {
+  equity_usd: [1, 1_000_000_000],
+  contribution_cadence_bars: [1, 3_650],
 }
 
-async function simulate(
+/** What a zod check says where it fails; a field that is not there has a reason of its own. */
+const expected =
+  (reason: string) =>
+  ({ input }: { readonly input?: unknown }): string =>
+    input === undefined ? `is missing: ${reason}` : reason
+
+const FINITE = expected('must be a finite number')
+const WHOLE = expected('must be a whole number')
+
+export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBounds): string =>
+  `An equity outside of ${equity_usd.join(' to ')} dollars and a cadence outside of ` +
+  `${contribution_cadence_bars.join(' to ')} bars are brought to these bounds: \`input\` is what was used, \`meta\` says so.`
+
+/** The body of a simulation: what lies outside of the bounds is brought to them. */
+export const simulationRequest = z.object(
+  {
+    equity_usd: z
+      .number({ error: FINITE })
+      .describe('What all contributions of the planned window sum to, US dollars.'),
+    contribution_cadence_bars: z
+      .number({ error: WHOLE })
+      .refine(Number.isInteger, { error: WHOLE }) // zod's own check holds 1e-7 for a multiple of 1, and refuses 1e300
+      .meta({ type: 'integer', description: 'Bars from one contribution to the next.' }),
+  },
+  { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
+)
+
+/** A field within the bounds of the keyed surface. */
+const inside = (field: keyof SimulationInput) => {
+  const [least, most] = KEYED_BOUNDS[field]
+  const error = `must be from ${least} to ${most}`
+  const { shape } = simulationRequest
+  return shape[field]
+    .min(least, { error })
+    .max(most, { error })
+    .meta(shape[field].meta() ?? {})
+}
+
+/** The body of a profile: what is stored must be what was asked, so nothing is brought anywhere. */
+export const profileRequest = z.object(
+  { equity_usd: inside('equity_usd'), contribution_cadence_bars: inside('contribution_cadence_bars') },
+  { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
+)
+
+/** Reads a body; unknown fields are ignored. Throws a `validation_error` that lists every problem at once. */
+export function parseInput(
+  request: typeof simulationRequest | typeof profileRequest,
+  body: unknown,
+): SimulationInput {
+  const parsed = request.safeParse(body)
+  if (parsed.success) return parsed.data
+  const problems = Map.groupBy(parsed.error.issues, ({ path }) => path[0])
+  const details = [...problems].map(([field, [issue]]) => problemOf(field, issue!.message, body))
+  const names = details.map(({ param }) => param).join(', ')
+  throw new ApiError('validation_error', `unfit body: ${names}`, { details })
+}
+
+/** No group is empty. A problem without a field is one of the whole body. */
+const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown): ParameterProblem =>
+  field === undefined
+    ? { param: 'body', value: echo(body), reason }
+    : {
+        param: String(field),
+        value: echo(Object.entries(body ?? {}).find(([name]) => name === field)?.[1]),
+        reason,
+      }
+
+/** The input as a surface takes it: each number brought to the nearest that is inside. */
+const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
+  equity_usd: clamp(input.equity_usd, bounds.equity_usd),
+  contribution_cadence_bars: clamp(input.contribution_cadence_bars, bounds.contribution_cadence_bars),
+})
+
+const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
+
+/** Answers a simulation within the bounds of a surface. */
+export async function simulate(
   c: Exchange,
   parts: ServedParts,
   bounds: InputBounds,

@@ -1,7 +1,7 @@
 // Both simulations: one shape, the numbers of the core, and bounds of their own.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { programSimulation } from '#core/contract/payloads/program-simulation.ts'
+import { programSimulation } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { programBasket } from '#core/contract/payloads/program-basket.ts'
-import { programDeploys } from '#core/contract/payloads/program-deploys.ts'
-import { PERFORMANCE_BENCHMARKS, programPerformance } from '#core/contract/payloads/program-performance.ts'
-import { programManifest, programPreview } from '#core/contract/payloads/program-preview.ts'
-import { programSimulation } from '#core/contract/payloads/program-simulation.ts'
+import {
+  PERFORMANCE_BENCHMARKS,
+  programBasket,
+  programDeploys,
+  programManifest,
+  programPerformance,
+  programPreview,
+  programSimulation,
+} from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'

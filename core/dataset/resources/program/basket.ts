@@ -1,5 +1,4 @@
-import type { BasketView, ProgramBasket } from '#core/contract/payloads/program-basket.ts'
-import type { SimulationInput } from '#core/contract/payloads/program-simulation.ts'
+import type { BasketView, ProgramBasket, SimulationInput } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { deploymentState } from '#core/program/deployment-state.ts'
 import type { ProgramData } from '#core/program/program.ts'

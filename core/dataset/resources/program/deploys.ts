@@ -1,5 +1,5 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import type { ProgramDeploy } from '#core/contract/payloads/program-deploys.ts'
+import type { ProgramDeploy } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { type Deployment, simulate } from '#core/program/simulate.ts'

@@ -1,4 +1,4 @@
-import type { PerformanceBenchmark, ProgramPerformance } from '#core/contract/payloads/program-performance.ts'
+import type { PerformanceBenchmark, ProgramPerformance } from '#core/contract/payloads/program.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { simulate } from '#core/program/simulate.ts'
 import { compare } from './comparison.ts'

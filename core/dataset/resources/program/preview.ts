@@ -1,4 +1,4 @@
-import type { ProgramManifest, ProgramPreview } from '#core/contract/payloads/program-preview.ts'
+import type { ProgramManifest, ProgramPreview } from '#core/contract/payloads/program.ts'
 import { deploymentState } from '#core/program/deployment-state.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { type Simulation, simulate } from '#core/program/simulate.ts'

@@ -1,6 +1,6 @@
 // What several records of the accumulation program hold.
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
-import { PROGRAM_SCHEMA_VERSION } from '#core/contract/payloads/program-field.ts'
+import { PROGRAM_SCHEMA_VERSION } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { cheapestQuartileShare } from '#core/program/benchmarks.ts'
 import type { ProgramData, ProgramPlan, Rolling } from '#core/program/program.ts'

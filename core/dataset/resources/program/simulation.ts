@@ -1,4 +1,4 @@
-import type { ProgramSimulation, SimulationInput } from '#core/contract/payloads/program-simulation.ts'
+import type { ProgramSimulation, SimulationInput } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { type Simulation, simulate } from '#core/program/simulate.ts'

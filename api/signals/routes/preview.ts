@@ -1,57 +1,74 @@
-// The preview: open to everybody, web pages too, and counted by the address that asks.
+// The preview of the program: open to everybody, web pages too, and counted by the address that asks.
 import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { PROGRAM_PATHS } from '#core/contract/program-query.ts'
-import type { PreviewRouteId, SignalsRoute } from '#core/contract/signals-route.ts'
-import {
-  type Allowance,
-  type LimitName,
-  PREVIEW_LIMITS,
-  WINDOW_SECONDS,
-} from '#signals/program/preview-limits.ts'
+import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
+import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
 import { corsHeaders, preflightHeaders } from '../../http/cors.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import { CACHING } from '../../http/shared-headers.ts'
 import {
   answerHeaders,
-  type OpenHandler,
+  type Exchange,
   type ServedParts,
   type SignalsEnv,
   type SignalsParts,
   sendError,
   sendPublished,
 } from '../exchange.ts'
-import { keylessSimulation } from './simulate.ts'
+import { boundsText, KEYLESS_BOUNDS, simulate, simulationRequest } from '../program/simulate.ts'
+import type { PreviewRoute, SignalsRoute } from '../signals-route.ts'
 
-/** `GET /v1/program/preview`: the published record, from memory. */
-const preview: OpenHandler = (c, parts) => {
-  const { documents, previewEtag: etag } = parts.servedProgram()
-  const caching = { etag, 'cache-control': CACHING.preview }
-  if (matchesEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers: { ...answerHeaders(parts), ...caching } })
-  }
-  const links = { self: PROGRAM_PATHS.preview, simulate: PROGRAM_PATHS.previewSimulate }
-  return sendPublished(c, parts, documents.preview, links, caching)
-}
+const PREVIEW = '/v1/program/preview'
+const SIMULATE = '/v1/program/preview/simulate'
 
-/** The handlers of the preview, and what each counts as. */
-export const PREVIEW_HANDLERS: {
-  readonly [Id in PreviewRouteId]: { readonly limit: LimitName; readonly handle: OpenHandler }
-} = {
-  program_preview: { limit: 'preview', handle: preview },
-  preview_simulate: { limit: 'simulate', handle: keylessSimulation },
-}
+export const PREVIEW_ROUTES: readonly PreviewRoute[] = [
+  {
+    id: 'program_preview',
+    method: 'GET',
+    path: PREVIEW,
+    group: 'preview',
+    limit: 'preview',
+    title: 'Preview',
+    about: 'The accumulation program in one page, without a key.',
+    data: programPreview,
+    statuses: [200, 304],
+    refusals: ['not_found'],
+    example: { path: PREVIEW },
+    // The published record, from memory.
+    handler: (c, parts) => {
+      const { documents, previewEtag: etag } = parts.servedProgram()
+      const caching = { etag, 'cache-control': CACHING.preview }
+      if (matchesEtag(c.req.header('if-none-match'), etag)) {
+        return new Response(null, { status: 304, headers: { ...answerHeaders(parts), ...caching } })
+      }
+      return sendPublished(c, parts, documents.preview, { self: PREVIEW, simulate: SIMULATE }, caching)
+    },
+  },
+  {
+    id: 'preview_simulate',
+    method: 'POST',
+    path: SIMULATE,
+    group: 'preview',
+    limit: 'simulate',
+    title: 'Simulate without a key',
+    about: `The program on another equity and cadence. ${boundsText(KEYLESS_BOUNDS)}`,
+    body: simulationRequest,
+    data: programSimulation,
+    refusals: ['not_found'],
+    example: { path: SIMULATE, body: { equity_usd: 10, contribution_cadence_bars: 14 } },
+    handler: (c, parts) => simulate(c, parts, KEYLESS_BOUNDS, { self: SIMULATE, preview: PREVIEW }),
+  },
+]
 
 /** Answers for as long as the address is within its limit; of who is above it not even the body is read. */
 export async function answerPreview(
-  id: PreviewRouteId,
+  { limit, handler }: PreviewRoute,
   address: string,
-  c: Parameters<OpenHandler>[0],
+  c: Exchange,
   parts: ServedParts,
 ): Promise<Response> {
-  const { limit, handle } = PREVIEW_HANDLERS[id]
   const allowance = await parts.limits(limit, address)
-  const response = await answerWithin(allowance, () => handle(c, parts)).catch((error: unknown) =>
+  const response = await answerWithin(allowance, () => handler(c, parts)).catch((error: unknown) =>
     sendError(c, parts, error),
   )
   for (const [name, value] of Object.entries(limitHeaders(allowance))) response.headers.set(name, value)

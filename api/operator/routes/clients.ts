@@ -1,0 +1,324 @@
+// Clients and their keys.
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import type { ValueOf } from '#core/contract/value-of.ts'
+import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
+import {
+  activateClient,
+  createClient,
+  entitleClient,
+  findClient,
+  listClients,
+  suspendClient,
+} from '#signals/clients/clients.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
+import { readLatency } from '#signals/views/latency.ts'
+import { recentDeliveries } from '#signals/views/recent.ts'
+import { readWebhookStates, type WebhookState } from '#signals/views/webhook-state.ts'
+import { type Exchange, readJson } from '../exchange.ts'
+import { operatorRoute } from '../operator-route.ts'
+import type { OperatorParts, WebhookAddress } from '../parts.ts'
+import { client, count, delivery, instant, ofClient, toDelivery, toWebhook, webhook } from '../views.ts'
+
+/** Deliveries that the answer about one client brings along. */
+const LAST_DELIVERIES = 20
+
+const CLIENT = '/ops/clients/{client}'
+const ACME = '/ops/clients/acme-capital'
+const NEW = '/ops/clients/new-client'
+
+const aliases = z.array(z.string()).optional().describe('a list of ids of strategies')
+
+export const clientRequest = z
+  .strictObject({
+    id: z.string().describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
+    tier: z.string().default('standard').describe('your own word for what was sold'),
+    aliases,
+    activate: z.boolean().default(false).describe('true where the account is switched on at once'),
+  })
+  .meta({ id: 'ClientRequest' })
+
+const entitlementRequest = z
+  .strictObject({
+    aliases,
+    add: aliases,
+    remove: aliases,
+    program: z.boolean().optional().describe('true or false'),
+  })
+  .meta({ id: 'EntitlementRequest' })
+
+const changedClient = client
+  .extend({
+    warning: z
+      .string()
+      .optional()
+      .describe('What may be a typing mistake: an alias that nothing served has.'),
+  })
+  .meta({ id: 'ChangedClient' })
+
+const listedClient = client
+  .extend({ webhook: webhook.nullable().describe('Null where it has none and pulls.') })
+  .meta({ id: 'ListedClient' })
+
+const apiKey = z
+  .object({
+    id: z.string().describe('Public part of the key.'),
+    client: ofClient,
+    created_at: instant,
+    confirmed_at: instant.nullable().describe('When it retired the key before it, or null.'),
+    last_used_at: instant.nullable().describe('To the minute, or null.'),
+  })
+  .meta({ id: 'ApiKey' })
+
+const issuedKey = z
+  .object({
+    id: z.string().describe('Public part of the key.'),
+    token: z.string().describe('The key itself: shown this once.'),
+  })
+  .meta({ id: 'IssuedKey' })
+
+const confirmedKey = z
+  .object({
+    client: ofClient,
+    key_id: z.string().describe('The key that stays.'),
+    retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
+  })
+  .meta({ id: 'ConfirmedKey' })
+
+const revokedKey = z
+  .object({
+    key_id: z.string().describe('Public part of the key.'),
+    revoked: z.literal(true).describe('From now on it is refused.'),
+  })
+  .meta({ id: 'RevokedKey' })
+
+const milliseconds = z
+  .object({
+    p50: z.number().describe('Median.'),
+    p99: z.number().describe('99th percentile.'),
+    max: z.number().describe('The longest.'),
+  })
+  .nullable()
+  .describe(
+    'Milliseconds since the log, each one of the values (nearest rank); null where nothing was delivered.',
+  )
+
+const clientDetails = listedClient
+  .extend({
+    keys: z.array(apiKey).describe('Its live keys.'),
+    latency: z
+      .object({
+        deliveries: count.describe(
+          'How many were measured: the newest ones, without those that were replayed.',
+        ),
+        first_attempt_ms: milliseconds,
+        acknowledged_ms: milliseconds,
+      })
+      .describe('How long its newest deliveries took.'),
+    deliveries: z.array(delivery).describe('The last ones.'),
+  })
+  .meta({ id: 'ClientDetails' })
+
+export const CLIENT_ROUTES = [
+  operatorRoute({
+    id: 'clients',
+    method: 'GET',
+    path: '/ops/clients',
+    title: 'All clients',
+    data: z.array(listedClient),
+    example: { path: '/ops/clients' },
+    command: { usage: 'clients list' },
+    handler: async (_, { redis }) => {
+      const clients = await listClients(redis)
+      const webhooks = await readWebhookStates(
+        redis,
+        clients.map(({ id }) => id),
+      )
+      return { data: clients.map(each => ({ ...each, webhook: webhookOf(webhooks.get(each.id), null) })) }
+    },
+  }),
+  operatorRoute({
+    id: 'add_client',
+    method: 'POST',
+    path: '/ops/clients',
+    title: 'Add a client, whole or not at all',
+    body: clientRequest,
+    data: changedClient,
+    statuses: [201],
+    refusals: ['conflict'],
+    example: { path: '/ops/clients', body: { id: 'new-client', aliases: ['alder'] } },
+    command: { usage: 'clients add <id>' },
+    handler: async (c, { redis, clock, programAlias, aliases: served }) => {
+      const { id, tier, aliases = [], activate } = parseRequest(clientRequest, await readJson(c))
+      const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+      const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
+      return { status: 201, data: { ...added, ...warningOf(aliases, served()) } }
+    },
+  }),
+  operatorRoute({
+    id: 'client',
+    method: 'GET',
+    path: CLIENT,
+    title: 'A client with its keys, its webhook, its latency and its last deliveries',
+    data: clientDetails,
+    example: { path: ACME },
+    command: { usage: 'clients show <client>' },
+    handler: async (c, parts) => ({ data: await describeClient(clientOf(c), parts) }),
+  }),
+  operatorRoute({
+    id: 'activate',
+    method: 'POST',
+    path: `${CLIENT}/activate`,
+    title: 'Switch an account on',
+    data: client,
+    example: { path: `${NEW}/activate` },
+    command: { usage: 'clients activate <client>' },
+    handler: async (c, { redis }) => ({ data: await activateClient(redis, clientOf(c)) }),
+  }),
+  operatorRoute({
+    id: 'suspend',
+    method: 'POST',
+    path: `${CLIENT}/suspend`,
+    title: 'Switch an account off: its pulls and deliveries stop, its keys stay valid',
+    data: client,
+    example: { path: `${NEW}/suspend` },
+    command: { usage: 'clients suspend <client>' },
+    handler: async (c, { redis }) => ({ data: await suspendClient(redis, clientOf(c)) }),
+  }),
+  operatorRoute({
+    id: 'entitle',
+    method: 'POST',
+    path: `${CLIENT}/entitlements`,
+    title: 'Change what a client may see',
+    body: entitlementRequest,
+    data: changedClient,
+    refusals: ['conflict'],
+    example: { path: `${NEW}/entitlements`, body: { add: ['birch'] } },
+    command: { usage: 'clients entitle <client>', options: { aliases: 'set' } },
+    handler: async (c, { redis, programAlias, aliases: served }) => {
+      const { aliases, add, remove, program } = parseRequest(entitlementRequest, await readJson(c))
+      const change = {
+        ...(aliases === undefined ? {} : { aliases }),
+        ...(add === undefined ? {} : { add }),
+        ...(remove === undefined ? {} : { remove }),
+        ...(program === undefined ? {} : { program }),
+      }
+      const changed = await entitleClient(redis, clientOf(c), change, programAlias())
+      return { data: { ...changed, ...warningOf([...(aliases ?? []), ...(add ?? [])], served()) } }
+    },
+  }),
+  operatorRoute({
+    id: 'keys',
+    method: 'GET',
+    path: `${CLIENT}/keys`,
+    title: 'The live keys of a client',
+    data: z.array(apiKey),
+    example: { path: `${ACME}/keys` },
+    command: { usage: 'keys list <client>' },
+    handler: async (c, { redis }) => {
+      const { id } = await findClient(redis, clientOf(c))
+      return { data: await listKeys(redis, id) }
+    },
+  }),
+  operatorRoute({
+    id: 'issue_key',
+    method: 'POST',
+    path: `${CLIENT}/keys`,
+    title: 'Make a key; two live ones at the most',
+    data: issuedKey,
+    statuses: [201],
+    refusals: ['conflict'],
+    example: { path: `${NEW}/keys` },
+    command: { usage: 'keys issue <client>' },
+    // The only answer that ever holds a key.
+    handler: async (c, { redis, random, clock }) => {
+      const { id, token } = await issueKey(redis, clientOf(c), random, clock.now())
+      return { status: 201, data: { id, token } }
+    },
+  }),
+  operatorRoute({
+    id: 'confirm_key',
+    method: 'POST',
+    path: '/ops/keys/{key}/confirm',
+    title: 'Confirm the newer key of a client: the older one dies',
+    data: confirmedKey,
+    refusals: ['validation_error', 'conflict'],
+    example: { path: '/ops/keys/00EXAMPL/confirm' },
+    command: { usage: 'keys confirm <key>' },
+    handler: async (c, { redis, clock }) => {
+      const { client, keyId, retired } = await confirmKey(redis, keyOf(c), clock.now())
+      return { data: { client, key_id: keyId, retired_key_ids: retired } }
+    },
+  }),
+  operatorRoute({
+    id: 'revoke_key',
+    method: 'POST',
+    path: '/ops/keys/{key}/revoke',
+    title: 'End a key at once',
+    data: revokedKey,
+    refusals: ['validation_error'],
+    example: { path: '/ops/keys/00EXAMPL/revoke' },
+    command: { usage: 'keys revoke <key>' },
+    handler: async (c, { redis }) => {
+      const key = keyOf(c)
+      if (!(await revokeKey(redis, key)))
+        throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
+      return { data: { key_id: key, revoked: true as const } }
+    },
+  }),
+]
+
+export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
+
+/**
+ * What a typing mistake would look like. It is no refusal: a client may be entitled to what is published tomorrow, or
+ * was until yesterday.
+ */
+function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
+  const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
+  if (unserved.length === 0) return {}
+  return { warning: `no strategy that is served now has the alias ${unserved.join(', ')}: is it meant?` }
+}
+
+const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | null) =>
+  state === undefined ? null : toWebhook(state, address)
+
+/** A client with its keys, its webhook, what it waits for signals and its last deliveries. Throws `not_found`. */
+async function describeClient(
+  id: string,
+  { redis, orders }: OperatorParts,
+): Promise<ValueOf<typeof clientDetails>> {
+  const found = await findClient(redis, id)
+  const [keys, webhooks, latency, deliveries] = await Promise.all([
+    listKeys(redis, id),
+    readWebhookStates(redis, [id]),
+    readLatency(redis, id),
+    recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
+  ])
+  const state = webhooks.get(id)
+  const address = state === undefined ? null : await orders.readAddress(id)
+  return {
+    ...found,
+    keys,
+    webhook: webhookOf(state, address),
+    latency: {
+      deliveries: latency.deliveries,
+      first_attempt_ms: latency.firstAttempt,
+      acknowledged_ms: latency.acknowledged,
+    },
+    deliveries: deliveries.rows.map(toDelivery),
+  }
+}
+
+/** A text that names no key is told so: that it were refused already would be a false comfort where a key has leaked. */
+function keyOf(c: Exchange): string {
+  const text = c.req.param('key') ?? ''
+  const id = keyIdOf(text)
+  if (id !== null) return id
+  const reason =
+    'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` tells it'
+  throw new ApiError('validation_error', `key: ${reason}`, {
+    details: [{ param: 'key', value: '(not repeated)', reason }],
+  })
+}

@@ -1,0 +1,236 @@
+// Webhooks, test fires and replays.
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import { findClient } from '#signals/clients/clients.ts'
+import { readWebhookStates } from '#signals/views/webhook-state.ts'
+import { type Exchange, readJson } from '../exchange.ts'
+import { operatorRoute } from '../operator-route.ts'
+import type { OperatorParts } from '../parts.ts'
+import { count, ofClient, toWebhook, webhook } from '../views.ts'
+import { clientOf } from './clients.ts'
+import { seqText } from './signals.ts'
+
+/** A rotation over a month is none. */
+const LONGEST_OVERLAP_HOURS = 30 * 24
+
+const HOUR_MS = 3_600_000
+
+const WEBHOOK = '/ops/clients/{client}/webhook'
+const ACME = '/ops/clients/acme-capital'
+
+export const webhookRequest = z
+  .strictObject({
+    url: z.string().min(1).describe('an address such as https://example.org/hook'),
+    secret: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('whsec_ and 32 bytes in base64; left out, a first webhook is given one'),
+  })
+  .meta({ id: 'WebhookRequest' })
+
+const rotationRequest = z
+  .strictObject({
+    overlap_hours: z
+      .number()
+      .min(0)
+      .max(LONGEST_OVERLAP_HOURS)
+      .optional()
+      .describe(`hours from 0 to ${LONGEST_OVERLAP_HOURS} for which the old secret signs too`),
+  })
+  .meta({ id: 'RotationRequest' })
+
+const disableRequest = z
+  .strictObject({
+    why: z
+      .string()
+      .max(200)
+      .default('the operator disabled it')
+      .describe('a reason of 200 characters at most'),
+  })
+  .meta({ id: 'DisableRequest' })
+
+export const replayQuery = z.strictObject({
+  from: seqText.min(1).describe('the number of the first signal to send again, from 1'),
+})
+
+const setWebhook = z
+  .object({
+    webhook: webhook.describe('How it stands now.'),
+    secret: z.string().nullable().describe('The secret where it was made by this request: shown this once.'),
+  })
+  .meta({ id: 'SetWebhook' })
+
+const replayed = z
+  .object({
+    client: ofClient,
+    from: count.describe('Number of the first signal that is sent again.'),
+    owed_again: count.describe('Deliveries that follow.'),
+  })
+  .meta({ id: 'Replayed' })
+
+const testFired = z.object({ seq: z.int().min(1).describe('Its number.') }).meta({ id: 'TestFired' })
+
+export const WEBHOOK_ROUTES = [
+  operatorRoute({
+    id: 'webhook',
+    method: 'GET',
+    path: WEBHOOK,
+    title: 'How a webhook stands',
+    data: webhook,
+    example: { path: `${ACME}/webhook` },
+    command: { usage: 'webhook show <client>' },
+    handler: async (c, parts) => {
+      await assertWebhook(c, parts)
+      return { data: await stateOf(c, parts) }
+    },
+  }),
+  operatorRoute({
+    id: 'set_webhook',
+    method: 'PUT',
+    path: WEBHOOK,
+    title: 'Set a webhook, if it acknowledges a signed test',
+    body: webhookRequest,
+    data: setWebhook,
+    refusals: ['conflict'],
+    example: {
+      path: '/ops/clients/new-client/webhook',
+      body: { url: 'https://hooks.new-client.example.org/signals' },
+    },
+    command: { usage: 'webhook set <client> <url>' },
+    // The only answers that ever hold a secret of a webhook are this one and that to a rotation.
+    handler: async (c, parts) => {
+      const { id } = await findClient(parts.redis, clientOf(c))
+      const request = parseRequest(webhookRequest, await readJson(c))
+      const { secret } = await parts.orders.register(id, request)
+      return { data: { webhook: await stateOf(c, parts), secret } }
+    },
+  }),
+  operatorRoute({
+    id: 'remove_webhook',
+    method: 'DELETE',
+    path: WEBHOOK,
+    title: 'Remove a webhook: the client pulls',
+    data: z.null(),
+    example: { path: `${ACME}/webhook` },
+    command: { usage: 'webhook remove <client>' },
+    handler: async (c, parts) => {
+      await parts.orders.remove(await assertWebhook(c, parts))
+      return { data: null }
+    },
+  }),
+  operatorRoute({
+    id: 'rotate_webhook',
+    method: 'POST',
+    path: `${WEBHOOK}/rotate`,
+    title: 'A new secret; the old one signs too for a while',
+    body: rotationRequest,
+    isBodyOptional: true,
+    data: setWebhook,
+    refusals: ['conflict'],
+    example: { path: `${ACME}/webhook/rotate`, body: { overlap_hours: 24 } },
+    command: { usage: 'webhook rotate <client>' },
+    handler: async (c, parts) => {
+      const id = await assertWebhook(c, parts)
+      const { overlap_hours } = parseRequest(rotationRequest, await readJson(c, true))
+      const { secret } = await parts.orders.rotate(
+        id,
+        overlap_hours === undefined ? null : overlap_hours * HOUR_MS,
+      )
+      return { data: { webhook: await stateOf(c, parts), secret } }
+    },
+  }),
+  operatorRoute({
+    id: 'enable_webhook',
+    method: 'POST',
+    path: `${WEBHOOK}/enable`,
+    title: 'Begin to deliver again',
+    data: webhook,
+    refusals: ['conflict'],
+    example: { path: `${ACME}/webhook/enable` },
+    command: { usage: 'webhook enable <client>' },
+    handler: async (c, parts) => {
+      await parts.orders.enable(await assertWebhook(c, parts))
+      return { data: await stateOf(c, parts) }
+    },
+  }),
+  operatorRoute({
+    id: 'disable_webhook',
+    method: 'POST',
+    path: `${WEBHOOK}/disable`,
+    title: 'Deliver no more; the client still pulls',
+    body: disableRequest,
+    isBodyOptional: true,
+    data: webhook,
+    example: { path: `${ACME}/webhook/disable`, body: { why: 'the client asked for it' } },
+    command: { usage: 'webhook disable <client>' },
+    handler: async (c, parts) => {
+      const id = await assertWebhook(c, parts)
+      const { why } = parseRequest(disableRequest, await readJson(c, true))
+      await parts.orders.disable(id, why)
+      return { data: await stateOf(c, parts) }
+    },
+  }),
+  operatorRoute({
+    id: 'test',
+    method: 'POST',
+    path: '/ops/clients/{client}/test',
+    title: 'Fire a test signal to one client',
+    data: testFired,
+    statuses: [201],
+    refusals: ['conflict'],
+    example: { path: `${ACME}/test` },
+    command: { usage: 'test <client>' },
+    handler: async (c, parts) => {
+      const id = await assertWebhook(c, parts)
+      await assertEnabled(id, parts)
+      return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
+    },
+  }),
+  operatorRoute({
+    id: 'replay',
+    method: 'POST',
+    path: '/ops/clients/{client}/replay',
+    title: 'Owe a client every signal from a number on again',
+    query: replayQuery,
+    data: replayed,
+    refusals: ['conflict'],
+    example: { path: `${ACME}/replay?from=5` },
+    command: { usage: 'replay <client>' },
+    handler: async (c, parts) => {
+      const id = await assertWebhook(c, parts)
+      const { from } = parseRequest(replayQuery, c.req.query())
+      return { data: { client: id, from, owed_again: await parts.orders.replay(id, from) } }
+    },
+  }),
+]
+
+/** How a webhook stands after what was done to it. Throws `not_found` if it was removed meanwhile. */
+async function stateOf(c: Exchange, { redis, orders }: OperatorParts) {
+  const id = clientOf(c)
+  const state = (await readWebhookStates(redis, [id])).get(id)
+  if (state === undefined) throw noWebhook(id)
+  return toWebhook(state, await orders.readAddress(id))
+}
+
+const noWebhook = (id: string): ApiError =>
+  new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
+
+/** Throws `not_found` unless the client is there and has a webhook. */
+async function assertWebhook(c: Exchange, { redis }: OperatorParts): Promise<string> {
+  const { id } = await findClient(redis, clientOf(c))
+  if (!(await readWebhookStates(redis, [id])).has(id)) throw noWebhook(id)
+  return id
+}
+
+/** To a disabled webhook nothing is sent: whoever waits for the test would wait for ever. */
+async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
+  const webhook = (await readWebhookStates(redis, [id])).get(id)
+  if (webhook?.enabled !== false) return
+  const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`
+  throw new ApiError(
+    'conflict',
+    `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,
+  )
+}

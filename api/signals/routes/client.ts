@@ -1,0 +1,161 @@
+// The client itself, its keys and its webhook.
+import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
+import type { ValueOf } from '#core/contract/value-of.ts'
+import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
+import { confirmKey } from '#signals/clients/api-keys.ts'
+import { CLIENT_STATUSES } from '#signals/clients/client.ts'
+import { assertMayRegister, registerOwnWebhook } from '#signals/delivery/register-webhook.ts'
+import { readWebhook, type Webhook } from '#signals/delivery/webhooks.ts'
+import { readJson } from '../../http/read-body.ts'
+import { sendEnveloped, sendJson } from '../exchange.ts'
+import { unauthorized, WRONG_KEY } from '../identify.ts'
+import { programAliasOf } from '../program/prepared-program.ts'
+import type { SignalsRoute } from '../signals-route.ts'
+
+/** An address and a secret are shorter by far. */
+export const MOST_WEBHOOK_BYTES = 4_096
+
+const WEBHOOK = '/v1/webhook'
+const WHOAMI = '/v1/whoami'
+
+const identity = z
+  .object({
+    client_id: z.string().describe('Id of the client.'),
+    tier: z.string().describe('Tier of the subscription.'),
+    status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
+    entitlements: z
+      .object({ aliases: z.array(z.string()).describe('The strategies whose signals the client gets.') })
+      .catchall(z.boolean())
+      .describe('What the client may see; beside `aliases` a flag under the alias of the program.'),
+    key_id: z.string().describe('Public part of the key that was used.'),
+  })
+  .meta({ id: 'Identity' })
+
+const confirmation = z
+  .object({
+    client_id: z.string().describe('Id of the client.'),
+    key_id: z.string().describe('The key that stays.'),
+    retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
+  })
+  .meta({ id: 'KeyConfirmation' })
+
+export const OWN_ROUTES: readonly SignalsRoute[] = [
+  {
+    id: 'whoami',
+    method: 'GET',
+    path: WHOAMI,
+    group: 'key',
+    title: 'Who am I',
+    about:
+      'The client that a key belongs to, and what it may see. Answered before the account is active, too.',
+    data: identity,
+    isBare: true,
+    example: { path: WHOAMI },
+    handler: (_c, parts, { client, keyId }) =>
+      sendJson(parts, {
+        client_id: client.id,
+        tier: client.tier,
+        status: client.status,
+        entitlements: { aliases: client.aliases, [programAliasOf(parts.program())]: client.program },
+        key_id: keyId,
+      }),
+  },
+  {
+    id: 'confirm_key',
+    method: 'POST',
+    path: '/v1/keys/confirm',
+    group: 'key',
+    title: 'Confirm a key',
+    about:
+      'Sent with the new key of a rotation: from now on the old one is refused. Repeating it changes nothing.',
+    data: confirmation,
+    refusals: ['conflict'],
+    example: { path: '/v1/keys/confirm' },
+    handler: async (c, parts, { keyId }) => {
+      const { client, retired } = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
+      const data: ValueOf<typeof confirmation> = {
+        client_id: client,
+        key_id: keyId,
+        retired_key_ids: retired,
+      }
+      return sendEnveloped(c, parts, data, { self: '/v1/keys/confirm', whoami: WHOAMI })
+    },
+  },
+  {
+    id: 'put_webhook',
+    method: 'PUT',
+    path: WEBHOOK,
+    group: 'key',
+    title: 'Register the webhook',
+    about:
+      'Sends a signed test to the address, and keeps it where that is answered with 2xx; otherwise all stays as it was. ' +
+      'What went wrong there is not told. Five times an hour.',
+    body: ownWebhookRequest,
+    data: registeredWebhook,
+    refusals: ['rate_limited', 'conflict'],
+    example: { path: WEBHOOK, body: { url: 'https://hooks.example.org/signals' } },
+    // The secret is in the answer if it was made here, this once.
+    handler: async (c, parts, { client }) => {
+      const { registering } = parts
+      await assertMayRegister(registering.redis, client.id)
+      const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
+      const secret = await registerOwnWebhook(registering, client.id, request)
+      const webhook = await readWebhook(registering.redis, registering.box, client.id)
+      if (webhook === null)
+        throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')
+      const data: ValueOf<typeof registeredWebhook> = { ...stateOf(webhook), secret }
+      return sendEnveloped(c, parts, data, { self: WEBHOOK, whoami: WHOAMI })
+    },
+  },
+  {
+    id: 'get_webhook',
+    method: 'GET',
+    path: WEBHOOK,
+    group: 'key',
+    title: 'The webhook',
+    about: 'How the webhook of the client stands, without its secrets and without its path.',
+    data: webhookState,
+    refusals: ['not_found'],
+    example: { path: WEBHOOK },
+    handler: async (c, parts, { client }) => {
+      const { redis, box } = parts.registering
+      const webhook = await readWebhook(redis, box, client.id)
+      if (webhook === null) throw new ApiError('not_found', 'no webhook yet: PUT /v1/webhook registers one')
+      return sendEnveloped(c, parts, stateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
+    },
+  },
+]
+
+/** Revoked between the look at the key and its confirmation: then it is what a revoked key is. */
+function died(error: unknown): never {
+  throw error instanceof ApiError && error.code === 'not_found' ? unauthorized(WRONG_KEY) : error
+}
+
+/** Without the path of the address, which may hold a token, and without secrets: only when each of them ends. */
+const stateOf = ({
+  url,
+  enabled,
+  disabledWhy,
+  secrets,
+  condition,
+}: Webhook): ValueOf<typeof webhookState> => ({
+  host: new URL(url).host,
+  enabled,
+  disabled_why: disabledWhy,
+  failing_since: toInstant(condition.health.failingSinceMs),
+  secrets: secrets.map(({ expiresAtMs }) => ({ expires_at: toInstant(expiresAtMs) })),
+})
+
+const toInstant = (atMs: number | null): string | null =>
+  atMs === null ? null : new Date(atMs).toISOString()
+
+/** The values are not repeated: they are an address that may hold a token, and a secret. */
+function parseWebhookRequest(body: unknown): z.output<typeof ownWebhookRequest> {
+  const parsed = ownWebhookRequest.safeParse(body)
+  if (parsed.success) return parsed.data
+  const reason = 'expected {"url": "https://...", "secret": "whsec_..." or left out}'
+  throw new ApiError('validation_error', `body: ${reason}`, {
+    details: [{ param: 'body', value: '(not repeated)', reason }],
+  })
+}

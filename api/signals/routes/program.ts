@@ -1,0 +1,219 @@
+// The accumulation program for clients that are entitled to it: what a night published of it, as it was published, and
+// what is computed from the same data.
+import { ApiError } from '#core/contract/errors.ts'
+import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
+import {
+  BASKET_VIEWS,
+  PERFORMANCE_BENCHMARKS,
+  PROGRAM_SCHEMA_VERSION,
+  programBasket,
+  programDeploys,
+  programManifest,
+  programPerformance,
+  programProfile,
+  programSimulation,
+} from '#core/contract/payloads/program.ts'
+import type { Links } from '#core/contract/register.ts'
+import type { Json } from '#core/dataset/render/json.ts'
+import { renderBasket } from '#core/dataset/resources/program/basket.ts'
+import type { ProgramPlan } from '#core/program/program.ts'
+import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
+import { readJson } from '../../http/read-body.ts'
+import { type Exchange, type ServedParts, sendEnveloped, sendPublished } from '../exchange.ts'
+import type { PreparedProgram } from '../program/prepared-program.ts'
+import {
+  boundsText,
+  KEYED_BOUNDS,
+  MOST_PROGRAM_BYTES,
+  parseInput,
+  profileRequest,
+  simulate,
+  simulationRequest,
+} from '../program/simulate.ts'
+import type { SignalsRoute } from '../signals-route.ts'
+import { pageParameters } from './signals.ts'
+
+const PROGRAM = '/v1/program'
+const BASKET = '/v1/program/basket'
+const DEPLOYS = '/v1/program/deploys'
+const PERFORMANCE = '/v1/program/performance'
+const PROFILE = '/v1/program/profile'
+const SIMULATE = '/v1/program/simulate'
+
+const INPUT = { equity_usd: 25_000, contribution_cadence_bars: 14 }
+
+const basketQuery = {
+  view: wordParameter(
+    '`reference`: the equity and cadence of the program; `personal`: those of the profile.',
+    BASKET_VIEWS,
+  ),
+}
+
+const deploysQuery = pageParameters('Deployments')
+
+const performanceQuery = {
+  benchmark: wordParameter('What the program is held against.', PERFORMANCE_BENCHMARKS),
+}
+
+export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
+  {
+    id: 'program',
+    method: 'GET',
+    path: PROGRAM,
+    group: 'program',
+    title: 'The program',
+    about: 'The manifest of the accumulation program: its tiers, its window, its costs, and where it stands.',
+    data: programManifest,
+    refusals: ['not_found'],
+    example: { path: PROGRAM },
+    handler: (c, parts) => {
+      const { documents } = parts.servedProgram()
+      const links = {
+        self: PROGRAM,
+        basket: BASKET,
+        deploys: DEPLOYS,
+        performance: PERFORMANCE,
+        profile: PROFILE,
+      }
+      return sendPublished(c, parts, documents.manifest, links)
+    },
+  },
+  {
+    id: 'program_basket',
+    method: 'GET',
+    path: BASKET,
+    group: 'program',
+    title: 'Basket',
+    about:
+      'What the program holds: on its own equity and cadence, or on those of the profile of the client. Without a ' +
+      'profile the personal view answers `profile_not_set`.',
+    query: basketQuery,
+    data: programBasket,
+    refusals: ['not_found', 'profile_not_set'],
+    example: { path: BASKET },
+    handler: async (c, parts, { client }) => {
+      const served = parts.servedProgram()
+      const query = parseQuery(basketQuery, queryOf(c))
+      const links = {
+        self: canonicalUrl(BASKET, basketQuery, query),
+        program: PROGRAM,
+        deploys: DEPLOYS,
+        profile: PROFILE,
+      }
+      if (query.view === 'reference') return sendPublished(c, parts, served.documents.basket, links)
+      return sendEnveloped(c, parts, personalBasket(served, await profileOf(parts, client.id)), links)
+    },
+  },
+  {
+    id: 'program_deploys',
+    method: 'GET',
+    path: DEPLOYS,
+    group: 'program',
+    title: 'Deployments since a number',
+    about: 'Every deployment of the reference basket after `since`, ascending by seq. None ever changes.',
+    query: deploysQuery,
+    data: programDeploys,
+    refusals: ['not_found'],
+    example: { path: `${DEPLOYS}?limit=3` },
+    handler: (c, parts) => {
+      const all = parts.servedProgram().deploys
+      const query = parseQuery(deploysQuery, queryOf(c))
+      const after = all.filter(({ seq }) => seq > query.since)
+      const page = after.slice(0, query.limit ?? after.length)
+      const last = page.at(-1)?.seq ?? query.since
+      const pathOf = (since: number) => canonicalUrl(DEPLOYS, deploysQuery, { ...query, since })
+      const next = page.length < after.length ? { next: pathOf(last) } : {}
+      const links: Links = { self: pathOf(query.since), program: PROGRAM, basket: BASKET, ...next }
+      return sendEnveloped(c, parts, page as readonly Json[], links, { count: page.length, last_seq: last })
+    },
+  },
+  {
+    id: 'program_performance',
+    method: 'GET',
+    path: PERFORMANCE,
+    group: 'program',
+    title: 'Performance against a benchmark',
+    about: 'The reference basket held against what anybody could have done instead.',
+    query: performanceQuery,
+    data: programPerformance,
+    refusals: ['not_found'],
+    example: { path: `${PERFORMANCE}?benchmark=hodl` },
+    handler: (c, parts) => {
+      const { documents } = parts.servedProgram()
+      const query = parseQuery(performanceQuery, queryOf(c))
+      const links = {
+        self: canonicalUrl(PERFORMANCE, performanceQuery, query),
+        program: PROGRAM,
+        basket: BASKET,
+      }
+      return sendPublished(c, parts, documents[`performance-${query.benchmark}`], links)
+    },
+  },
+  {
+    id: 'get_profile',
+    method: 'GET',
+    path: PROFILE,
+    group: 'program',
+    title: 'The profile',
+    about: 'What the personal basket of the client is computed with.',
+    data: programProfile,
+    refusals: ['not_found', 'profile_not_set'],
+    example: { path: PROFILE },
+    handler: async (c, parts, { client }) => {
+      const { data } = parts.servedProgram()
+      return sendProfile(c, parts, data.plan, await profileOf(parts, client.id))
+    },
+  },
+  {
+    id: 'put_profile',
+    method: 'PUT',
+    path: PROFILE,
+    group: 'program',
+    title: 'Set the profile',
+    about: 'Replaces the whole profile of the client. What lies outside of the bounds is refused.',
+    body: profileRequest,
+    data: programProfile,
+    refusals: ['not_found'],
+    example: { path: PROFILE, body: INPUT },
+    handler: async (c, parts, { client }) => {
+      const { data } = parts.servedProgram()
+      const input = parseInput(profileRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
+      const stored = await saveProfile(parts.redis, client.id, input, parts.clock.now())
+      return sendProfile(c, parts, data.plan, stored)
+    },
+  },
+  {
+    id: 'program_simulate',
+    method: 'POST',
+    path: SIMULATE,
+    group: 'program',
+    title: 'Simulate',
+    about: `The program on another equity and cadence. ${boundsText(KEYED_BOUNDS)}`,
+    body: simulationRequest,
+    data: programSimulation,
+    refusals: ['not_found'],
+    example: { path: SIMULATE, body: INPUT },
+    handler: (c, parts) =>
+      simulate(c, parts, KEYED_BOUNDS, { self: SIMULATE, program: PROGRAM, profile: PROFILE }),
+  },
+]
+
+const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
+
+function personalBasket({ data, simulationOf }: PreparedProgram, input: Profile): Json {
+  const { simulation } = simulationOf(input.contribution_cadence_bars)
+  const { simulation: reference } = simulationOf(data.plan.contribution_cadence_bars)
+  return renderBasket(data, 'personal', input, simulation, reference) as Json // its type leaves room for later fields
+}
+
+async function profileOf({ redis }: ServedParts, client: string): Promise<Profile> {
+  const found = await readProfile(redis, client)
+  if (found === null) throw new ApiError('profile_not_set', `no profile yet: PUT ${PROFILE} sets one`)
+  return found
+}
+
+function sendProfile(c: Exchange, parts: ServedParts, { alias }: ProgramPlan, stored: Profile): Response {
+  const data = { schema_version: PROGRAM_SCHEMA_VERSION, alias, ...stored }
+  const personal = canonicalUrl(BASKET, basketQuery, { view: 'personal' })
+  return sendEnveloped(c, parts, data, { self: PROFILE, basket: personal, program: PROGRAM })
+}

@@ -1,0 +1,300 @@
+// The log of signals: the newest one, the pull, the schema, the head, and the account of deliveries.
+import { z } from 'zod'
+import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
+import { deliveryAccount } from '#core/contract/delivery-account.ts'
+import { ApiError, INTERNAL_ERROR_MESSAGE } from '#core/contract/errors.ts'
+import {
+  canonicalUrl,
+  parseQuery,
+  type ValuesOf,
+  wholeNumberParameter,
+  wordParameter,
+} from '#core/contract/parameters.ts'
+import type { Links } from '#core/contract/register.ts'
+import { signal } from '#core/contract/signal.ts'
+import type { ValueOf } from '#core/contract/value-of.ts'
+import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/dataset/render/signal-csv.ts'
+import type { Client } from '#signals/clients/client.ts'
+import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
+import { type LoggedSignal, readHead, readSignal } from '#signals/log/read-log.ts'
+import { newestVisible, readVisible } from '#signals/log/visible.ts'
+import {
+  answerHeaders,
+  type Exchange,
+  JSON_MEDIA,
+  metaOf,
+  type ServedParts,
+  type SignalsParts,
+  sendBytes,
+  sendEnveloped,
+} from '../exchange.ts'
+import type { SignalsRoute } from '../signals-route.ts'
+
+const LATEST = '/v1/signals/latest'
+const HISTORY = '/v1/signals/history'
+const SCHEMA = '/v1/signals/schema'
+const HEAD = '/v1/signals/head'
+const ACCOUNT = '/v1/signals/account'
+
+/** A page holds no more than this; who wants everything gives no limit. */
+const MOST_PER_PAGE = 10_000
+
+/** `since` and `limit` of a list that is ascending by number; `rows` names what a page holds. */
+export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
+  since: wholeNumberParameter(
+    'The highest number that was processed: the answer follows it. 0 gives everything.',
+    0,
+    Number.MAX_SAFE_INTEGER,
+    0,
+  ),
+  limit: wholeNumberParameter(
+    `${rows} of a page; \`links.next\` leads to the next one. Without it everything is answered at once.`,
+    1,
+    MOST_PER_PAGE,
+    null,
+  ),
+})
+
+const historyQuery = {
+  ...pageParameters('Rows'),
+  format: wordParameter('CSV answers the rows alone, without the envelope.', ['json', 'csv']),
+}
+
+type HistoryQuery = ValuesOf<typeof historyQuery>
+
+const accountQuery = {
+  from: wholeNumberParameter(
+    `First number. Without it: as many before \`to\` as one answer spans, ${MOST_ACCOUNTED}.`,
+    1,
+    Number.MAX_SAFE_INTEGER,
+    null,
+  ),
+  to: wholeNumberParameter(
+    'Last number. Without it: that of the newest signal that the client sees.',
+    1,
+    Number.MAX_SAFE_INTEGER,
+    null,
+  ),
+}
+
+const logHead = z
+  .object({
+    seq: z.int().min(0).describe('Number of the newest signal that this client sees, 0 where there is none.'),
+    log_seq: z.int().min(0).describe('Number of the newest signal of the whole log.'),
+    epoch: z.string().describe('Names this history of the log. When it changes, pull everything again.'),
+    server_time: z.string().describe('UTC instant, ISO 8601 with milliseconds.'),
+  })
+  .meta({ id: 'LogHead' })
+
+export const LOG_ROUTES: readonly SignalsRoute[] = [
+  {
+    id: 'latest',
+    method: 'GET',
+    path: LATEST,
+    group: 'account',
+    title: 'Newest signal',
+    about: 'The last row of the history.',
+    data: signal,
+    refusals: ['not_found'],
+    example: { path: LATEST },
+    handler: async (c, parts, { client }) => {
+      const seq = await newestVisible(parts.redis, client)
+      const found = seq === 0 ? null : await readSignal(parts.redis, seq)
+      if (found === null) throw new ApiError('not_found', 'no signal yet')
+      const meta = JSON.stringify(metaOf(c, parts))
+      const links = JSON.stringify({ self: LATEST, history: HISTORY })
+      const body = `{"data":${found.body},"meta":${meta},"links":${links}}` // the stored bytes as they are
+      return sendBytes(parts, new TextEncoder().encode(body))
+    },
+  },
+  {
+    id: 'history',
+    method: 'GET',
+    path: HISTORY,
+    group: 'account',
+    title: 'Signals since a number',
+    about: 'Every signal after `since` of the aliases that the client is entitled to now, ascending by seq.',
+    query: historyQuery,
+    formats: ['json', 'csv'],
+    data: z.array(signal),
+    example: { path: `${HISTORY}?limit=2&since=1` },
+    handler: history,
+  },
+  {
+    id: 'schema',
+    method: 'GET',
+    path: SCHEMA,
+    group: 'account',
+    title: 'Schema of a signal',
+    about: 'The JSON Schema of a signal.',
+    data: z
+      .looseObject({
+        $schema: z.string().describe('The dialect of JSON Schema.'),
+        $id: z.string().describe('Where this schema is served.'),
+        type: z.literal('object').describe('A signal is an object.'),
+      })
+      .meta({ id: 'SignalSchema' }),
+    example: { path: SCHEMA },
+    handler: (c, parts) =>
+      sendEnveloped(c, parts, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
+  },
+  {
+    id: 'head',
+    method: 'GET',
+    path: HEAD,
+    group: 'account',
+    title: 'Where the log stands',
+    about: 'Small enough to be polled: silence and a lost connection are two things.',
+    data: logHead,
+    example: { path: HEAD },
+    handler: async (c, parts, { client }) => {
+      const { redis, clock, newEpoch } = parts
+      const [{ seq, epoch }, newest] = await Promise.all([
+        readHead(redis, newEpoch),
+        newestVisible(redis, client),
+      ])
+      const server_time = new Date(clock.now()).toISOString()
+      const data: ValueOf<typeof logHead> = { seq: newest, log_seq: seq, epoch, server_time }
+      return sendEnveloped(c, parts, data, { self: HEAD, history: HISTORY })
+    },
+  },
+  {
+    id: 'account',
+    method: 'GET',
+    path: ACCOUNT,
+    group: 'account',
+    title: 'Account of deliveries',
+    about:
+      'What became of every signal from one number to another: how many the client sees, how many its webhook has ' +
+      'acknowledged, which ones not, and a digest that it can compute of what it has.',
+    query: accountQuery,
+    data: deliveryAccount,
+    example: { path: `${ACCOUNT}?from=1&to=4` },
+    handler: async (c, parts, { client }) => {
+      const query = parseQuery(accountQuery, new URL(c.req.url).searchParams)
+      const account = await accountFor(parts.redis, client.id, query.from, query.to)
+      const self = canonicalUrl(ACCOUNT, accountQuery, query)
+      return sendEnveloped(c, parts, account, { self, history: HISTORY })
+    },
+  },
+]
+
+/**
+ * The pull: what is stored is put between brackets as it is, block by block, and never held as a whole. What is fired while
+ * it is answered is in the next pull.
+ */
+async function history(
+  c: Exchange,
+  parts: ServedParts,
+  { client }: { readonly client: Client },
+): Promise<Response> {
+  const query = parseQuery(historyQuery, new URL(c.req.url).searchParams)
+  const until = await newestVisible(parts.redis, client)
+  const rows = takeRows(readVisible(parts.redis, client, query.since, until), query.limit)
+  return query.format === 'csv'
+    ? sendText(parts, csvText(rows), csvMedia(client, query))
+    : sendText(parts, jsonText(c, parts, rows, query, until), JSON_MEDIA)
+}
+
+type Rows = AsyncGenerator<readonly LoggedSignal[], void>
+
+/** The first `limit` rows. */
+async function* takeRows(blocks: Rows, limit: number | null): Rows {
+  let left = limit ?? Number.POSITIVE_INFINITY
+  for await (const block of blocks) {
+    yield block.slice(0, left)
+    left -= block.length
+    if (left <= 0) return
+  }
+}
+
+async function* jsonText(
+  c: Exchange,
+  parts: SignalsParts,
+  blocks: Rows,
+  query: HistoryQuery,
+  until: number,
+): AsyncGenerator<string, void> {
+  let before = '{"data":['
+  let count = 0
+  let lastSeq = query.since
+  for await (const block of blocks) {
+    yield before + block.map(({ body }) => body).join(',')
+    before = ','
+    count += block.length
+    lastSeq = block.at(-1)!.seq
+  }
+  const meta = { ...metaOf(c, parts), count, last_seq: lastSeq }
+  const links = linksOf(query, count === query.limit && lastSeq < until ? lastSeq : null)
+  yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
+}
+
+/** A page that is full leads to the next one, which begins after `last`. */
+const linksOf = (query: HistoryQuery, last: number | null): Links => ({
+  self: canonicalUrl(HISTORY, historyQuery, query),
+  history: HISTORY,
+  latest: '/v1/signals/latest',
+  ...(last === null ? {} : { next: canonicalUrl(HISTORY, historyQuery, { ...query, since: last }) }),
+})
+
+async function* csvText(blocks: Rows): AsyncGenerator<string, void> {
+  yield SIGNAL_CSV_HEADER
+  for await (const block of blocks) yield block.map(({ body }) => toSignalRow(body)).join('')
+}
+
+const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, string> => ({
+  'content-type': MEDIA_TYPES.csv,
+  'content-disposition': `attachment; filename="signals-${id}-since-${since}.csv"`,
+})
+
+/** A text of less is made whole before its first byte is sent, so that what fails is still answered in the envelope. */
+const MOST_WHOLE_LENGTH = 1 << 18
+
+const encoder = new TextEncoder()
+
+/**
+ * Sends a text that comes in pieces, as fast as it is read and no faster: one piece at a time is held. Where it fails on
+ * the way the connection is cut, because a status cannot be taken back and half an answer must not look whole.
+ */
+async function sendText(
+  parts: SignalsParts,
+  pieces: AsyncGenerator<string, void>,
+  media: Readonly<Record<string, string>>,
+): Promise<Response> {
+  let text = ''
+  while (text.length < MOST_WHOLE_LENGTH) {
+    const next = await pieces.next()
+    if (next.done) return sendBytes(parts, encoder.encode(text), media)
+    text += next.value
+  }
+  return new Response(toStream(text, pieces, parts.onError), {
+    headers: { ...answerHeaders(parts), ...media },
+  })
+}
+
+function toStream(
+  first: string,
+  pieces: AsyncGenerator<string, void>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  let waiting: string | null = first
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = waiting === null ? await pieces.next() : { done: false, value: waiting }
+          waiting = null
+          if (next.done) controller.close()
+          else controller.enqueue(encoder.encode(next.value ?? ''))
+        } catch (error) {
+          onError(error)
+          controller.error(new Error(INTERNAL_ERROR_MESSAGE))
+        }
+      },
+      async cancel() {
+        await pieces.return()
+      },
+    },
+    { highWaterMark: 0 }, // nothing is read ahead, and nothing at all for a HEAD
+  )
+}

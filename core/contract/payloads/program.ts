@@ -1,0 +1,290 @@
+// Payloads of the accumulation program: what the night publishes of it, and what is computed from the same data.
+import { z } from 'zod'
+import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
+import { DEPLOYMENT_STATES } from '#core/program/deployment-state.ts'
+import { TIER_NAMES } from '#core/program/program.ts'
+import { isoDate, percent } from './field.ts'
+import { TV_STATUSES } from './strategy.ts'
+
+/** Raised when a field of a record changes its meaning: subscribers pin it. */
+export const PROGRAM_SCHEMA_VERSION = '1.0'
+
+const dollars = (about: string) => z.number().describe(`${about} US dollars, 10 significant digits.`)
+const bitcoin = (about: string) => z.number().describe(`${about} BTC, 10 significant digits.`)
+const instant = (about: string) => z.string().describe(`${about} UTC, ISO 8601.`)
+
+/** How every record begins. */
+const recordHead = {
+  schema_version: z.string().describe('Version of the records of the program, to be pinned.'),
+  alias: z.string().describe('The program: its entitlement has this name.'),
+}
+
+const deploymentState = z
+  .enum(DEPLOYMENT_STATES)
+  .describe(
+    '`not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the ' +
+      'operator has paused it, else `accumulating`.',
+  )
+
+const tierName = z
+  .enum(TIER_NAMES)
+  .describe(
+    '`core` spends each contribution at once, `cyclical` by how far the price is from its long mean, `tactical` in falls.',
+  )
+
+const weight = z.number().describe('Fraction of every contribution that the tier gets; the weights sum to 1.')
+
+const tierWeight = { tier: tierName, weight }
+
+const tierList = z.array(z.looseObject(tierWeight)).describe('The tiers, in the order in which they buy.')
+
+const programWindow = z
+  .looseObject({
+    bars: z.string().describe('Size of a bar: `1d`.'),
+    from: isoDate('First UTC day, inclusive.'),
+    to: isoDate('Last UTC day, inclusive; it may lie in the future.'),
+    start_close: dollars('First close of the window; null until it has happened.').nullable(),
+  })
+  .describe('The planned window of the program.')
+
+const averageCostBasis = dollars(
+  'Dollars spent for one BTC, costs in; null until something is bought.',
+).nullable()
+
+const benchmarkName = z
+  .enum(BENCHMARK_NAMES)
+  .describe(
+    '`dca`: each contribution spent at once. `vwap`: volume-weighted mean price. `lump_sum`: everything at the first ' +
+      'close. `hodl`: the first close, held already. The first and the third pay the costs of the program.',
+  )
+
+const benchmarkValue = dollars(
+  'Average cost of one BTC by the benchmark, over what has happened; null until something has.',
+).nullable()
+
+const pctCheaper = percent(
+  '(1 - avg_cost_basis / value) x 100; null where there is nothing to compare.',
+).nullable()
+
+const advantageBps = z
+  .number()
+  .nullable()
+  .describe('The published `pct_cheaper` x 100, basis points, 4 decimals.')
+
+/** One of a kind for each benchmark; there may be more of them one day. */
+const byBenchmark = <T extends z.ZodType>(of: T) =>
+  z
+    .object({
+      dca: of.describe('Against each contribution spent at once.'),
+      vwap: of.describe('Against the volume-weighted mean price.'),
+      lump_sum: of.describe('Against everything spent at the first close.'),
+      hodl: of.describe('Against the first close, held already.'),
+    } satisfies Record<BenchmarkName, T>)
+    .catchall(of)
+
+const benchmarkComparisons = byBenchmark(
+  z.looseObject({ value: benchmarkValue, advantage_bps: advantageBps, pct_cheaper: pctCheaper }),
+).describe('The program held against what anybody could have done instead.')
+
+const pctDeployed = percent('Dollars spent of the dollars contributed; 0 before the first contribution.')
+
+const cheapestQuartile = z
+  .number()
+  .nullable()
+  .describe(
+    'Fraction of the dollars that were spent at closes in the cheapest quarter of the closes so far, 6 decimals; ' +
+      'null until something is spent.',
+  )
+
+const rolling = z
+  .looseObject({
+    windows: z.int().min(1).describe('Windows of a year, one from each bar that leaves room; they overlap.'),
+    win_rate_pct: percent('Windows in which the program bought cheaper than `dca`.'),
+    median_pct_cheaper: percent('Median of `pct_cheaper` against `dca`.'),
+  })
+  .nullable()
+  .describe(
+    'The same program on every year of the history, or null where it is too short: one window proves little.',
+  )
+
+const asOf = instant('Close of the newest bar; null where there is none.').nullable()
+
+const lastDeploySeq = z
+  .int()
+  .min(0)
+  .describe('Number of the newest deployment that `/v1/program/deploys` has; 0 where there is none.')
+
+export const BASKET_VIEWS = ['reference', 'personal'] as const
+export type BasketView = (typeof BASKET_VIEWS)[number]
+
+const holding = {
+  contributed_usd: dollars('What has come in.'),
+  deployed_usd: dollars('What was spent, costs in.'),
+  reserve_usd: dollars('What waits as cash.'),
+  btc: bitcoin('What was bought.'),
+  avg_cost_basis: averageCostBasis,
+}
+
+export const programBasket = z
+  .looseObject({
+    ...recordHead,
+    view: z
+      .enum(BASKET_VIEWS)
+      .describe('`reference`: the equity and cadence of the program; `personal`: those of the profile.'),
+    as_of: asOf,
+    deployment_state: deploymentState,
+    equity_usd: z.number().describe('What all contributions of the planned window sum to, US dollars.'),
+    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+    mark_price: dollars('The newest close; null where there is none.').nullable(),
+    tiers: z.array(z.looseObject({ ...tierWeight, ...holding })).describe('The basket by tier.'),
+    totals: z
+      .looseObject({
+        ...holding,
+        market_value_usd: dollars('`btc` at the mark price, without the reserve.'),
+        unrealized_pct: percent(
+          'The mark price over the average cost, minus 1; null until something is bought.',
+        ).nullable(),
+        pct_deployed: pctDeployed,
+      })
+      .describe('The whole basket.'),
+    last_deploy_seq: lastDeploySeq,
+  })
+  .describe('What the program holds.')
+  .meta({ id: 'ProgramBasket' })
+
+export type ProgramBasket = z.infer<typeof programBasket>
+
+export const programDeploy = z
+  .looseObject({
+    ...recordHead,
+    seq: z.int().min(1).describe('Strictly ascending number of the deployment in the program.'),
+    deploy_id: z.string().describe('Unique id, for de-duplication.'),
+    timestamp: instant('Close of the bar that bought.'),
+    tier: tierName,
+    price: dollars('The close of that bar.'),
+    weight: z.number().describe('Fraction of the equity that was spent, 10 significant digits.'),
+    usd: dollars('What was spent for the reference equity, costs in.'),
+    btc: bitcoin('What it brought.'),
+    cum_weight: z.number().describe('Fraction of the equity spent so far, 10 significant digits.'),
+    avg_cost_basis: dollars('Dollars spent for one BTC so far, costs in.'),
+  })
+  .meta({ id: 'ProgramDeploy' })
+
+export const programDeploys = z
+  .array(programDeploy)
+  .describe('The deployments of the reference basket, ascending. One that was published never changes.')
+
+export type ProgramDeploy = z.infer<typeof programDeploy>
+
+/** What `?benchmark=` may name. */
+export const PERFORMANCE_BENCHMARKS = ['dca', 'hodl', 'lump_sum'] as const
+export type PerformanceBenchmark = (typeof PERFORMANCE_BENCHMARKS)[number]
+
+export const programPerformance = z
+  .looseObject({
+    ...recordHead,
+    benchmark: benchmarkName.extract(PERFORMANCE_BENCHMARKS).describe('What it is held against.'),
+    as_of: asOf,
+    window: programWindow,
+    avg_cost_basis: averageCostBasis,
+    benchmark_value: benchmarkValue,
+    pct_cheaper: pctCheaper,
+    advantage_bps: advantageBps,
+    pct_capital_cheapest_quartile: cheapestQuartile,
+    pct_deployed: pctDeployed,
+    btc_vs_benchmark_pct: percent(
+      '(benchmark_value / avg_cost_basis - 1) x 100: how much more BTC the same dollars bought; null where there is ' +
+        'nothing to compare.',
+    ).nullable(),
+    rolling,
+  })
+  .describe('The program held against one benchmark.')
+  .meta({ id: 'ProgramPerformance' })
+
+export type ProgramPerformance = z.infer<typeof programPerformance>
+
+const instrument = z.string().describe('Identifier of the spot pair.')
+const tvStatus = z
+  .enum(TV_STATUSES)
+  .describe('Cross-check against an external charting tool; `provisional` until one was made.')
+
+export const programPreview = z
+  .looseObject({
+    ...recordHead,
+    deployment_state: deploymentState,
+    instrument,
+    window: programWindow,
+    tiers: tierList,
+    avg_cost_basis: averageCostBasis,
+    benchmarks: benchmarkComparisons,
+    pct_capital_cheapest_quartile: cheapestQuartile,
+    pct_deployed: pctDeployed,
+    rolling,
+    as_of: asOf,
+    tv_status: tvStatus,
+  })
+  .describe('The accumulation program in one page.')
+  .meta({ id: 'ProgramPreview' })
+
+export const programManifest = z
+  .looseObject({
+    ...recordHead,
+    instrument,
+    deployment_state: deploymentState,
+    tiers: tierList,
+    window: programWindow,
+    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+    reference_equity_usd: z.number().describe('The equity of the reference basket, US dollars.'),
+    costs: z
+      .looseObject({
+        fee_bps: z.number().describe('Fee of a purchase, basis points.'),
+        slippage_bps: z.number().describe('Slippage of a purchase, basis points.'),
+      })
+      .describe('What every purchase pays.'),
+    benchmarks: benchmarkComparisons,
+    last_deploy_seq: lastDeploySeq,
+    dataset_version: z.string().describe('The dataset version, a UTC instant.'),
+    tv_status: tvStatus,
+  })
+  .describe('What the accumulation program is.')
+  .meta({ id: 'Program' })
+
+export type ProgramPreview = z.infer<typeof programPreview>
+export type ProgramManifest = z.infer<typeof programManifest>
+
+const simulationInput = z
+  .looseObject({
+    equity_usd: z.number().describe('What all contributions of the planned window sum to, US dollars.'),
+    contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
+  })
+  .describe('What was simulated.')
+
+export const programSimulation = z
+  .looseObject({
+    ...recordHead,
+    input: simulationInput,
+    total_usd_deployed: dollars('What was spent, costs in.'),
+    total_btc_accumulated: bitcoin('What was bought.'),
+    avg_cost_basis: averageCostBasis,
+    benchmarks: byBenchmark(z.looseObject({ value: benchmarkValue, pct_cheaper: pctCheaper })).describe(
+      'The same dollars by what anybody could have done instead; `dca` on the cadence of the input.',
+    ),
+  })
+  .describe('The program on another equity and cadence, over what has happened of its window.')
+  .meta({ id: 'ProgramSimulation' })
+
+/** What a simulation and a profile are asked with. */
+export type SimulationInput = {
+  readonly [Field in keyof typeof simulationInput.shape]: z.infer<typeof simulationInput>[Field]
+}
+export type ProgramSimulation = z.infer<typeof programSimulation>
+
+/** `/v1/program/profile`. */
+export const programProfile = z
+  .looseObject({
+    ...recordHead,
+    ...simulationInput.shape,
+    updated_utc: instant('When it was stored.'),
+  })
+  .describe('What `view=personal` is computed with, exactly as it was asked for.')
+  .meta({ id: 'ProgramProfile' })
