@@ -5,7 +5,6 @@ import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../http/assert-url-length.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/answer-reference.ts'
-import { createDocuments, SIGNALS_ROUTES } from './documents.ts'
 import {
   answerHeaders,
   type Exchange,
@@ -18,6 +17,7 @@ import { createIdentify, type Identify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
 import { createRemoteAddress, type RemoteAddress } from './remote-address.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
+import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 import type { SignalsRoute } from './signals-route.ts'
 
 /** The signals service as a Hono app: every route of the table, and the refusals of everything else. */

@@ -4,7 +4,14 @@ import { isBinary, MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
 import type { Format, Parameter, Schema } from './parameters.ts'
 import { links } from './register.ts'
-import { byPath, type Query, type Route, type SuccessStatus, variablesOf } from './service-route.ts'
+import {
+  byPath,
+  dataSchema,
+  type Query,
+  type Route,
+  type SuccessStatus,
+  variablesOf,
+} from './service-route.ts'
 
 /** What a document says of a service beside its routes. */
 export type Service<Group extends string> = {
@@ -219,7 +226,7 @@ function success(route: Route, status: SuccessStatus, writer: Writer): Schema {
 
 function contentOf(route: Route, { service, toSchema }: Writer): Schema {
   const { mediaType = 'application/json', formats = ['json'] } = route
-  const data = toSchema(typeof route.data === 'function' ? route.data() : route.data, 'output')
+  const data = toSchema(dataSchema(route), 'output')
   const schema = route.isBare
     ? data
     : envelope(['data', 'meta', 'links'], {

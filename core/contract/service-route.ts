@@ -48,6 +48,10 @@ export type Example = {
   readonly of?: string
 }
 
+/** The schema of `data`, built if it was not yet. */
+export const dataSchema = ({ data }: Pick<Route, 'data'>): z.ZodType =>
+  typeof data === 'function' ? data() : data
+
 /** The variables of a path template: `client` of `/ops/clients/{client}`. */
 export const variablesOf = (path: string): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)

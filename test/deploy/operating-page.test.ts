@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { VARIABLE_NAMES } from '#cli/environment.ts'
 import { EXIT } from '#cli/program.ts'
 import { READINESS_CHECKS } from '#core/contract/readiness-checks.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { dataSchema } from '#core/contract/service-route.ts'
 import { ALERT_KINDS } from '#signals/alert.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
@@ -47,10 +48,10 @@ describe('docs/operating.md', () => {
 
   test('says so of every exit code of a night, and of every check of either service', () => {
     expect(rowsBelow('A night failed').slice(0, 3)).toEqual(Object.values(EXIT).map(String))
-    const ofSignals = SIGNALS_ROUTES.find(({ id }) => id === 'readyz')?.data
+    const ofSignals = dataSchema(SIGNALS_ROUTES.find(({ id }) => id === 'readyz')!)
     const { checks } = z
       .object({ checks: z.record(z.string(), z.boolean()) })
-      .parse(ofSignals?.parse({ ready: true, checks: { redis: true, log: true } }))
+      .parse(ofSignals.parse({ ready: true, checks: { redis: true, log: true } }))
     expect(rowsBelow('A service is not ready')).toEqual([...READINESS_CHECKS, ...Object.keys(checks)])
   })
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { signalsDocument } from '#api/signals/routes.ts'
 import { toOpenApi } from '#core/contract/openapi.ts'
 import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
-import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/glossary.md'), 'utf8')
 
@@ -29,7 +29,7 @@ function namesIn(node: unknown): string[] {
 const NAMES = new Set(
   [
     toOpenApi({ apiVersion: '1.0', publicBaseUrl: 'https://data.example.org' }),
-    toSignalsOpenApi('1.0', 'https://signals.example.org'),
+    signalsDocument('https://signals.example.org'),
   ].flatMap(namesIn),
 )
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
-import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
+import { operatorDocument } from '#api/operator/routes.ts'
+import { signalsDocument } from '#api/signals/routes.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/.bin/redocly')
@@ -31,8 +31,8 @@ function lint(...documents: readonly string[]) {
 test('the documents of both services and of the operator are valid OpenAPI, without a warning', async () => {
   const { app } = await openHistoryApp(inject('tinyStore'))
   const history = await (await app.request('/openapi.json')).text()
-  const signals = JSON.stringify(toSignalsOpenApi('1.0', 'https://signals.example.org'))
-  const operator = JSON.stringify(toOperatorOpenApi('1.0'))
+  const signals = JSON.stringify(signalsDocument('https://signals.example.org'))
+  const operator = JSON.stringify(operatorDocument('1.0'))
   const sound = { totals: { errors: 0, warnings: 0 }, problems: [] }
   const { status, findings } = lint(history, signals, operator)
   expect([status, findings]).toMatchObject([0, [sound, sound, sound]])

@@ -4,10 +4,11 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
+import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
+import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { OPERATOR_EXAMPLE_REQUESTS } from '#core/contract/operator-examples.ts'
-import { DESCRIBED_OPERATOR_ROUTES, type OperatorRouteId } from '#core/contract/operator-routes.ts'
+import { dataSchema, type Example } from '#core/contract/service-route.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,
@@ -60,15 +61,26 @@ const atOneTime = (server: Redis): Redis =>
       name === 'time' ? async () => [String(NOW_MS / 1000), '0'] : Reflect.get(target, name),
   })
 
+const exampleOf = ({ id, example }: OperatorRoute): Example => {
+  if (example === undefined) throw new Error(`the route '${id}' has no example`)
+  return example
+}
+
+/** Routes that change what the others answer come after those that only read, in this order. */
+const CHANGING = [
+  ...['add_client', 'issue_key', 'fire', 'activate', 'entitle', 'suspend', 'confirm_key', 'revoke_key'],
+  ...['set_webhook', 'rotate_webhook', 'disable_webhook', 'enable_webhook', 'test', 'replay'],
+  ...['remove_webhook', 'halt', 'resume', 'mode'],
+]
+const IN_ORDER = OPERATOR_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
+
 /** Asks every question, one after the other: some change what others tell. */
 async function answerAll(): Promise<Answers['answers']> {
   const ask = operatorClient(parts({ redis: atOneTime(redis) }))
-  const routes = new Map<string, (typeof DESCRIBED_OPERATOR_ROUTES)[number]>(
-    DESCRIBED_OPERATOR_ROUTES.map(route => [route.id, route]),
-  )
   const found: Record<string, Answers['answers'][string]> = {}
-  for (const [id, { path, body }] of Object.entries(OPERATOR_EXAMPLE_REQUESTS)) {
-    const { method = 'GET', statuses = [200] } = routes.get(id) ?? {}
+  for (const route of IN_ORDER) {
+    const { id, method, statuses = [200] } = route
+    const { path, body } = exampleOf(route)
     const { status, json } = await ask(method, path, body)
     expect([id, status, json]).toEqual([id, statuses[0], json])
     found[id] = { json: portable(json) }
@@ -138,9 +150,10 @@ async function refuseAll(): Promise<Answers['refusals']> {
 const TOO_LONG = 8_192
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {
-  const methodOf = new Map<string, string>(DESCRIBED_OPERATOR_ROUTES.map(({ id, method }) => [id, method]))
   const requestOf = (name: string): string =>
-    `${methodOf.get(name)} ${OPERATOR_EXAMPLE_REQUESTS[name as OperatorRouteId].path}` // the answers have these names
+    OPERATOR_ROUTES.flatMap(route =>
+      route.id === name ? [`${route.method} ${exampleOf(route).path}`] : [],
+    ).join()
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
 })
 
@@ -151,15 +164,16 @@ test('every answer and every refusal that is described has its example', () => {
 
 const enveloped = z.looseObject({ data: z.unknown() })
 
-describe.each(DESCRIBED_OPERATOR_ROUTES)('the example of $method $path', ({ id, method, path, data }) => {
+describe.each(OPERATOR_ROUTES)('the example of $method $path', route => {
+  const { id, method, path } = route
   test('is what the schema describes, field for field', () => {
     const shown = enveloped.parse(document.components.examples[id]?.value).data
-    expect(data.safeParse(shown).error).toBeUndefined()
-    expect(undescribedFields(data, shown)).toEqual([])
+    expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
+    expect(undescribedFields(dataSchema(route), shown)).toEqual([])
   })
 
   test('sends what is taken, where it sends something', () => {
-    const { body } = OPERATOR_EXAMPLE_REQUESTS[id]
+    const { body } = exampleOf(route)
     const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
     expect(sent).toEqual(body === undefined ? [] : [body])
   })

@@ -4,10 +4,11 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createSignalsApp } from '#api/signals/app.ts'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import { dataSchema } from '#core/contract/service-route.ts'
 import { SIGNAL_FIELDS } from '#core/contract/signal.ts'
-import { MOST_ACCOUNTED } from '#core/contract/signal-query.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
+import { MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
 import { saveProfile } from '#signals/program/profile.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -167,7 +168,7 @@ describe('the process', () => {
 })
 
 /** The preview may be kept for a minute, and read by pages: it has tests of its own. */
-const NO_PREVIEW = SIGNALS_ROUTES.filter(({ access }) => access !== 'preview')
+const NO_PREVIEW = SIGNALS_ROUTES.filter(({ group }) => group !== 'preview')
 
 // Last: a registration among them fires a test.
 describe('every route', () => {
@@ -175,8 +176,8 @@ describe('every route', () => {
     '$method $path answers what its schema says, in its envelope or bare',
     async route => {
       const response = await app.request(route.path, requestOf(route, token))
-      if (route.isBare) expect(route.data.safeParse(await response.json()).error).toBeUndefined()
-      else expect(route.data.safeParse((await envelopeOf(response)).data).error).toBeUndefined()
+      if (route.isBare) expect(dataSchema(route).safeParse(await response.json()).error).toBeUndefined()
+      else expect(dataSchema(route).safeParse((await envelopeOf(response)).data).error).toBeUndefined()
     },
   )
 

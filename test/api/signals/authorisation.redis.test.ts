@@ -1,9 +1,9 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
-import type { Access } from '#core/contract/signals-route.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
@@ -31,7 +31,7 @@ type KeyState = {
   /** Brings the key of the client into the state, and tells what is sent. */
   readonly arrange: (owner: Owner) => Promise<string | null>
   /** What routes of an access answer; those of the program to a client that has it. */
-  readonly verdict: { readonly [A in Exclude<Access, 'open' | 'preview'>]: Verdict }
+  readonly verdict: { readonly [A in Exclude<SignalsGroup, 'open' | 'preview'>]: Verdict }
   /** What confirming answers, where that is another thing. */
   readonly confirming?: Verdict
 }
@@ -141,7 +141,7 @@ async function fill(): Promise<void> {
 const CHANGING = ['put_profile', 'get_profile', 'put_webhook', 'get_webhook', 'confirm_key']
 const ROUTES = SIGNALS_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
-const verdictOf = (access: Access, verdict: KeyState['verdict'], program: boolean): Verdict => {
+const verdictOf = (access: SignalsGroup, verdict: KeyState['verdict'], program: boolean): Verdict => {
   if (access === 'open' || access === 'preview') return 'ok'
   if (access === 'program' && verdict.program === 'ok' && !program) return 'not_entitled'
   return verdict[access]
@@ -158,9 +158,9 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
       const token = await arrange(owner)
       const { app, errors } = createTestSignals(redis)
       for (const route of ROUTES) {
-        const { id, path, access } = route
+        const { id, path, group } = route
         const response = await app.request(path, requestOf(route, token))
-        const usual = verdictOf(access, verdict, program)
+        const usual = verdictOf(group, verdict, program)
         const expected = id === 'confirm_key' && usual === 'ok' ? (confirming ?? 'ok') : usual
         expect([path, response.status]).toEqual([path, expected === 'ok' ? 200 : STATUS_OF[expected]])
         if (expected !== 'ok') expect((await refusalOf(response)).code).toBe(expected)

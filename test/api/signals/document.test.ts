@@ -1,9 +1,9 @@
 // The published document describes the signals service that there is, no more and no less.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import { isKeyless } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
-import { isKeyless } from '#core/contract/signals-route.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 
@@ -19,7 +19,11 @@ const operation = z.looseObject({
     .optional(),
   responses: z.record(
     z.string(),
-    z.looseObject({ description: z.string().min(1), headers: z.looseObject({}).optional() }),
+    z.looseObject({
+      description: z.string().min(1),
+      headers: z.looseObject({}).optional(),
+      content: z.looseObject({}).optional(),
+    }),
   ),
 })
 
@@ -28,6 +32,7 @@ const openApi = z.looseObject({
   servers: z.tuple([z.looseObject({ url: z.literal('https://signals.example.org') })]),
   paths: z.record(z.string(), z.record(z.string(), operation)),
   components: z.looseObject({
+    schemas: z.record(z.string(), z.looseObject({})),
     securitySchemes: z.looseObject({
       ApiKey: z.looseObject({ in: z.literal('header'), name: z.literal('X-API-Key') }),
     }),
@@ -55,12 +60,12 @@ test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are re
   const keyed = isKeyless(route) ? [] : ['401', '503']
   expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
   const statuses = Object.keys(found?.responses ?? {})
-  const refused = route.refusals.map(code => String(STATUS_OF[code]))
+  const refused = (route.refusals ?? []).map(code => String(STATUS_OF[code]))
   expect(statuses).toEqual(
     expect.arrayContaining(['200', '400', '405', '414', '431', '500', ...keyed, ...refused]),
   )
-  expect(statuses.includes('403')).toBe(route.access === 'account' || route.access === 'program')
-  expect(statuses.includes('429')).toBe(route.access === 'preview' || route.id === 'put_webhook')
+  expect(statuses.includes('403')).toBe(route.group === 'account' || route.group === 'program')
+  expect(statuses.includes('429')).toBe(route.group === 'preview' || route.id === 'put_webhook')
 })
 
 test('the preview tells of the headers of its limit wherever they are, and when to ask again', async () => {
@@ -68,10 +73,12 @@ test('the preview tells of the headers of its limit wherever they are, and when 
   const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
   for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
     const headers = Object.entries(responses).map(
-      ([status, { headers }]) => [status, Object.keys(headers ?? {})] as const,
+      ([status, { headers, content }]) =>
+        [status, Object.keys(headers ?? {}), content === undefined && status !== '304'] as const,
     )
-    for (const [status, names] of headers) {
-      const limit = ['405', '414', '431'].includes(status) ? [] : ['RateLimit', 'RateLimit-Policy']
+    for (const [status, names, isOfServer] of headers) {
+      const isUncounted = isOfServer || ['405', '414'].includes(status)
+      const limit = isUncounted ? [] : ['RateLimit', 'RateLimit-Policy']
       expect([status, names]).toEqual([status, status === '429' ? [...limit, 'Retry-After'] : limit])
     }
   }
@@ -90,9 +97,12 @@ test.each([
 })
 
 test('a registration tells of its body, in which the secret may be left out', async () => {
-  const { paths } = await readDocument()
+  const { paths, components } = await readDocument()
   const { requestBody } = paths['/v1/webhook']?.put ?? {}
-  expect(requestBody?.content['application/json'].schema).toMatchObject({
+  expect(requestBody?.content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/OwnWebhookRequest',
+  })
+  expect(components.schemas.OwnWebhookRequest).toMatchObject({
     type: 'object',
     required: ['url'],
     properties: { url: { type: 'string' }, secret: { description: expect.any(String) } },

@@ -3,9 +3,10 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import type { SignalsRoute } from '#api/signals/signals-route.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { type ExampledRouteId, SIGNALS_EXAMPLE_REQUESTS } from '#core/contract/signals-examples.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { dataSchema, type Example } from '#core/contract/service-route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
 import { createClient, entitleClient } from '#signals/clients/clients.ts'
 import { owe } from '#signals/delivery/outbox.ts'
@@ -28,7 +29,16 @@ import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../suppo
 import { createTestSignals, registerParts } from '../../support/signals/signals-app.ts'
 import { undescribedFields } from '../history/described.ts'
 
-const ROUTES = SIGNALS_ROUTES.flatMap(route => (route.id === 'openapi' ? [] : [{ ...route, id: route.id }]))
+/** Every route but the document, which would stand in itself. */
+const ROUTES = SIGNALS_ROUTES.filter(({ id }) => id !== 'openapi')
+
+const exampleOf = (route: SignalsRoute): Example => {
+  if (route.example === undefined) throw new Error(`the route '${route.id}' has no example`)
+  return route.example
+}
+
+/** Routes that change what the others answer come last, in this order. */
+const CHANGING = ['put_webhook', 'get_webhook', 'put_profile', 'get_profile', 'confirm_key']
 
 let server: TestRedis
 let redis: Redis
@@ -73,12 +83,13 @@ const headersOf = (token: string | null, body: unknown): Record<string, string> 
 
 /** Asks every question, one after the other: some change what others tell. */
 async function answerAll(token: string): Promise<Answers['answers']> {
-  const methodOf = Object.fromEntries(ROUTES.map(({ id, method }) => [id, method]))
   const found: Record<string, Answers['answers'][string]> = {}
-  for (const [id, { path, body }] of Object.entries(SIGNALS_EXAMPLE_REQUESTS)) {
+  for (const route of ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))) {
+    const { id, method } = route
+    const { path, body } = exampleOf(route)
     const ask = (query: string) =>
       service.app.request(path + query, {
-        method: methodOf[id] ?? 'GET',
+        method,
         headers: headersOf(token, body),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
@@ -151,10 +162,9 @@ async function addOthers(): Promise<{ older: string; pending: string }> {
 }
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {
-  const methodOf = new Map<string, string>(ROUTES.map(({ id, method }) => [id, method]))
   const requestOf = (name: string, isCsv: boolean): string => {
-    const { path } = SIGNALS_EXAMPLE_REQUESTS[name as ExampledRouteId] // the answers have the names of the requests
-    return `${methodOf.get(name)} ${path}${isCsv ? '&format=csv' : ''}`
+    const route = ROUTES.find(({ id }) => id === name)!
+    return `${route.method} ${exampleOf(route).path}${isCsv ? '&format=csv' : ''}`
   }
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
 })
@@ -166,17 +176,18 @@ test('every answer and every refusal that is described has its example', () => {
 
 const enveloped = z.looseObject({ data: z.unknown() })
 
-describe.each(ROUTES)('the example of $method $path', ({ id, method, path, data, isBare, body }) => {
+describe.each(ROUTES)('the example of $method $path', route => {
+  const { id, method, path, isBare } = route
   test('is what the schema describes, field for field', () => {
     const value = document.components.examples[id]?.value
     const shown = isBare ? value : enveloped.parse(value).data
-    expect(data.safeParse(shown).error).toBeUndefined()
-    if (id !== 'schema') expect(undescribedFields(data, shown)).toEqual([]) // that one is a schema itself
+    expect(dataSchema(route).safeParse(shown).error).toBeUndefined()
+    if (id !== 'schema') expect(undescribedFields(dataSchema(route), shown)).toEqual([]) // that one is a schema itself
   })
 
   test('sends what is taken, where it sends something', () => {
     const sent = sentExamples(document.paths[path]![method.toLowerCase()]!)
-    expect(sent).toEqual(body === undefined ? [] : [SIGNALS_EXAMPLE_REQUESTS[id].body])
+    expect(sent).toEqual(route.body === undefined ? [] : [exampleOf(route).body])
   })
 })
 

@@ -2,8 +2,8 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
-import { isKeyless } from '#core/contract/signals-route.ts'
-import { SIGNALS_ROUTES } from '#core/contract/signals-routes.ts'
+import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import { isKeyless } from '#api/signals/signals-route.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
@@ -121,9 +121,9 @@ describe('Redis', () => {
     expect((await app.request('/readyz')).status).toBe(200)
     await server.kill()
     for (const route of SIGNALS_ROUTES.filter(route => !isKeyless(route))) {
-      const { path, access } = route
+      const { path, group } = route
       const response = await app.request(path, requestOf(route, token))
-      expect([path, access, response.status]).toEqual([path, access, 503])
+      expect([path, group, response.status]).toEqual([path, group, 503])
       expect(response.headers.get('retry-after')).toBe('5')
       expect(await refusalOf(response)).toEqual({
         code: 'unavailable',

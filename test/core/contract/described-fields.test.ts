@@ -1,15 +1,15 @@
 // Every field, parameter and header of the three OpenAPI documents says what it is: a reader of /docs never meets a bare name.
 import { describe, expect, test } from 'vitest'
+import { operatorDocument } from '#api/operator/routes.ts'
+import { signalsDocument } from '#api/signals/routes.ts'
 import { toOpenApi } from '#core/contract/openapi.ts'
-import { toOperatorOpenApi } from '#core/contract/operator-openapi.ts'
-import { toSignalsOpenApi } from '#core/contract/signals-openapi.ts'
 
 const HERE = 'https://example.org'
 
 const DOCUMENTS = {
   history: toOpenApi({ apiVersion: '1.0', publicBaseUrl: HERE }),
-  signals: toSignalsOpenApi('1.0', HERE),
-  operator: toOperatorOpenApi('1.0'),
+  signals: signalsDocument(HERE),
+  operator: operatorDocument('1.0'),
 }
 
 type Node = Readonly<Record<string, unknown>>

@@ -1,8 +1,10 @@
 // What may be fired LIVE: nothing that nobody can have meant.
 import { describe, expect, test } from 'vitest'
+import { clientRequest } from '#api/operator/routes/clients.ts'
+import { webhookRequest } from '#api/operator/routes/webhooks.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseFireRequest } from '#core/contract/fire-request.ts'
-import { clientRequest, parseRequest, webhookRequest } from '#core/contract/operator-requests.ts'
+import { parseRequest } from '#core/contract/parse-request.ts'
 
 const NOW_MS = Date.parse('2026-11-21T00:00:05Z')
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { createSignalsApp } from '#api/signals/app.ts'
 import type { SignalsParts } from '#api/signals/exchange.ts'
-import type { SignalsRoute } from '#core/contract/signals-route.ts'
+import type { SignalsRoute } from '#api/signals/signals-route.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'

@@ -104,7 +104,10 @@ export const signalsDocument = (publicBaseUrl: string): Schema =>
 
 /** The JSON Schema of a signal, for clients that check what they receive: additional properties are allowed. */
 const signalSchema = (publicBaseUrl: string): Schema => {
-  const { $schema, ...rest } = z.toJSONSchema(signal, { target: 'draft-2020-12', io: 'output' })
+  const { $schema, ...rest } = z.toJSONSchema(z.looseObject(signal.shape), {
+    target: 'draft-2020-12',
+    io: 'output',
+  }) // without its name, of which the document would make a reference
   return {
     $schema,
     $id: `${publicBaseUrl}/v1/signals/schema`,
