@@ -7,7 +7,7 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, type SignalContent, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
-import { readAttempts, readDelivery, readLedger } from '#signals/delivery/ledger.ts'
+import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { assertClock, ClockError } from '#signals/live/clock.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
@@ -226,7 +226,7 @@ export const SIGNAL_ROUTES = [
     command: { usage: 'signal <seq>' },
     handler: async (c, { redis }) => {
       const found = await signalOf(c, redis)
-      const deliveries = rowsOf(found, await readLedger(redis, found.seq)).map(toDelivery)
+      const deliveries = rowsOf(found, await readOutbox(redis, found.seq)).map(toDelivery)
       return { data: { ...describe(found), deliveries } }
     },
   }),
