@@ -11,9 +11,9 @@ import { activateClient, findClient, suspendClient } from '#signals/clients/clie
 import { halt, resume } from '#signals/live/control.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame } from '../guard.ts'
+import type { OperatorParts } from '../parts.ts'
 import { assertAlias, haltRequest } from '../routes/live.ts'
 import { replayQuery } from '../routes/webhooks.ts'
-import type { OperatorParts } from '../parts.ts'
 import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
 import { VIEWS } from './views.ts'
 
