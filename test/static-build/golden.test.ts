@@ -40,8 +40,11 @@ const isTwin = (key: string): boolean => Object.values(TWIN_ENDINGS).some(ending
 const isBinary = (key: string): boolean => /\.(arrow|parquet)$/.test(key)
 
 /** The manifest without what depends on the machine: the compressed bytes are those of the zlib that Node brings. */
-const portable = ({ artifacts, built_with: _code, ...rest }: Manifest): string =>
-  `${JSON.stringify({ ...rest, artifacts: artifacts.map(({ encodings: _twins, ...line }) => line) }, null, 1)}\n`
+function portable({ artifacts, documents, built_with: _code, ...rest }: Manifest): string {
+  const { SHA256SUMS: _twinsToo, ...others } = documents
+  const lines = artifacts.map(({ encodings: _twins, ...line }) => line)
+  return `${JSON.stringify({ ...rest, documents: others, artifacts: lines }, null, 1)}\n`
+}
 
 /** What is published and is the same on every machine: no twins, and no pointer, which holds a digest of theirs. */
 async function portableTree(): Promise<Tree> {
