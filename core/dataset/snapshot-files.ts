@@ -1,4 +1,4 @@
-// The dataset as bytes. This file and its two siblings own the format; `docs/snapshot-format.md` describes it to
+// The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to
 // readers in other languages.
 import type { Period } from '#core/figures/series.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
