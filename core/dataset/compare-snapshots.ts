@@ -9,14 +9,8 @@ import {
 } from '#core/contract/payloads/changes.ts'
 import { decimalsOf, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
-import {
-  type FigureValue,
-  type Snapshot,
-  type StrategyData,
-  type TradeResult,
-  tradeResult,
-  wordAt,
-} from './snapshot.ts'
+import type { FigureValue } from '#core/figures/split-figures.ts'
+import { type Snapshot, type StrategyData, type TradeResult, tradeResult, wordAt } from './snapshot.ts'
 
 /**
  * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;

@@ -149,8 +149,8 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   const document = JSON.parse(new TextDecoder().decode(bytes.document)) as SnapshotDocument // written by our encoder
   assertReadable(document)
   const returnsOf = {
-    daily: readFloats(bytes.daily, ['ret']).ret,
-    weekly: readFloats(bytes.weekly, ['ret']).ret,
+    daily: readColumns(bytes.daily, ['ret'], Float64Array).ret,
+    weekly: readColumns(bytes.weekly, ['ret'], Float64Array).ret,
   }
   const tradesOf = tradeReader(bytes.trades)
   return {
@@ -188,8 +188,8 @@ function toSeries(period: Period, rows: DatedRows, all: Float64Array): Series {
 }
 
 function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
-  const codes = readCodes(bytes, ['side', 'exit_reason'])
-  const floats = readFloats(bytes, TRADE_FLOATS)
+  const codes = readColumns(bytes, ['side', 'exit_reason'], Uint8Array)
+  const floats = readColumns(bytes, TRADE_FLOATS, Float64Array)
   return rows => ({
     side: { codes: cut(codes.side, rows), words: SIDES },
     exit_reason: { codes: cut(codes.exit_reason, rows), words: EXIT_WORDS },
@@ -205,8 +205,8 @@ function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
 }
 
 function readCorrelation(bytes: Uint8Array, size: number): Snapshot['correlation'] {
-  const rho = readFloats(bytes, ['daily_rho', 'weekly_rho'])
-  const overlap = readIntegers(bytes, ['daily_overlap', 'weekly_overlap'])
+  const rho = readColumns(bytes, ['daily_rho', 'weekly_rho'], Float64Array)
+  const overlap = readColumns(bytes, ['daily_overlap', 'weekly_overlap'], Int32Array)
   return {
     daily: { size, rho: rho.daily_rho, overlap: overlap.daily_overlap },
     weekly: { size, rho: rho.weekly_rho, overlap: overlap.weekly_overlap },
@@ -253,18 +253,7 @@ function arrowTypeOf(values: ColumnValues) {
   return values instanceof Int16Array ? int16() : uint8()
 }
 
-/** The float columns of `names`, as views on `bytes` where the file is aligned. */
-const readFloats = <Name extends string>(bytes: Uint8Array, names: readonly Name[]) =>
-  readColumns(bytes, names, Float64Array)
-
-/** The integer columns of `names`. */
-const readIntegers = <Name extends string>(bytes: Uint8Array, names: readonly Name[]) =>
-  readColumns(bytes, names, Int32Array)
-
-/** The byte columns of `names`. */
-const readCodes = <Name extends string>(bytes: Uint8Array, names: readonly Name[]) =>
-  readColumns(bytes, names, Uint8Array)
-
+/** The columns of `names`, as views on `bytes` where the file is aligned. */
 function readColumns<Name extends string, Values extends ColumnValues>(
   bytes: Uint8Array,
   names: readonly Name[],

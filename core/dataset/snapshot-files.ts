@@ -1,8 +1,9 @@
 // The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to
 // readers in other languages.
 import type { Period } from '#core/figures/series.ts'
+import type { FigureBlock } from '#core/figures/split-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
-import type { DatasetRecord, FigureBlock, StrategyRecord } from './snapshot.ts'
+import type { DatasetRecord, StrategyRecord } from './snapshot.ts'
 
 export const SNAPSHOT_FILES = {
   document: 'snapshot.json',

@@ -1,6 +1,7 @@
 import type { TvStatus, VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
+import type { FigureBlock } from '#core/figures/split-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import type { ExitReason } from '#core/replay/trade.ts'
 
@@ -11,15 +12,6 @@ export const SNAPSHOT_FORMAT = 1
 
 /** First and last day, ISO dates; nulls where there is no day at all. */
 export type DateWindow = { readonly from: string | null; readonly to: string | null }
-
-/** A block of computed statistics: full precision, null where undefined, and beside it the reasons by path. */
-export type FigureBlock = {
-  readonly values: FigureValues
-  readonly undefined: Readonly<Record<string, string>>
-}
-
-export type FigureValue = number | string | boolean | null | FigureValues | readonly FigureValue[]
-export type FigureValues = { readonly [field: string]: FigureValue }
 
 export type DatasetRecord = {
   /** The dataset version: `2026-11-21T00:15:00Z`. */

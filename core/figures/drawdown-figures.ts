@@ -3,7 +3,7 @@ import { type AccountPath, orTooFew, unlessRuined } from './account-path.ts'
 import { type DrawdownEpisode, daysUnderwater, deepestEpisodes, drawdownEpisodes } from './drawdown.ts'
 import { worstReturn } from './equity-curve.ts'
 import { type Figure, percent, percentFigure, share, undefinedBecause } from './figure.ts'
-import { longestRun } from './longest-run.ts'
+import { longestRun } from './moments.ts'
 import { tailMean } from './quantile.ts'
 
 /** Rows of the table: the deepest drawdowns, deepest first, equal ones by date. */

@@ -7,7 +7,7 @@ import {
   periodStatistics,
 } from './calendar-periods.ts'
 import { percent } from './figure.ts'
-import { longestRun } from './longest-run.ts'
+import { longestRun } from './moments.ts'
 
 /**
  * The `monthly` block, of UTC months: a table of all, and statistics of the complete ones. The table of a ruined account

@@ -3,10 +3,9 @@ import { accountPath, unlessRuined } from './account-path.ts'
 import { daysUnderwater, maxDrawdown } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
 import { percent, percentFigure } from './figure.ts'
-import { longestRun } from './longest-run.ts'
+import { longestRun } from './moments.ts'
 import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
-import { sharpe } from './sharpe.ts'
-import { sortino } from './sortino.ts'
+import { sharpe, sortino } from './sharpe.ts'
 
 /**
  * The performance of a strategy, or of a book, at `k` times its base risk. Net return, CAGR and drawdowns are those of

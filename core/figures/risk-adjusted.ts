@@ -7,8 +7,7 @@ import { isFlat, mean, sampleDeviation, sampleVariance, standardizedMoments } fr
 import { autocorrelationLag1, pearson } from './pearson.ts'
 import { tailMean, tailQuantile, tailRatio } from './quantile.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
-import { sharpe, sharpeInference } from './sharpe.ts'
-import { downsideDeviation, sortino } from './sortino.ts'
+import { downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts'
 
 /**
  * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative. All of it

@@ -2,12 +2,12 @@ import { type Figure, isUndefined, type Undefined, type UndefinedReason } from '
 
 /** A block of statistics: figures and plain values, nested by group, and tables, whose cells are plain. */
 type FigureTree = { readonly [field: string]: FigureNode }
-type FigureNode = Figure | string | boolean | null | PlainTable | FigureTree
-type PlainTable = readonly PlainValue[]
+type FigureNode = Figure | string | boolean | null | FigureTable | FigureTree
+type FigureTable = readonly FigureValue[]
 
 /** What is left when the undefined figures are nulls. */
-type PlainValues = { readonly [field: string]: PlainValue }
-type PlainValue = number | string | boolean | null | PlainTable | PlainValues
+export type FigureValues = { readonly [field: string]: FigureValue }
+export type FigureValue = number | string | boolean | null | FigureTable | FigureValues
 
 /** The type of a block's `values`: every `Figure` a number or null. */
 export type Split<Block> = Block extends Undefined
@@ -16,8 +16,8 @@ export type Split<Block> = Block extends Undefined
     ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
     : Block
 
-type SplitFigures = {
-  readonly values: PlainValues
+export type FigureBlock = {
+  readonly values: FigureValues
   readonly undefined: Readonly<Record<string, UndefinedReason>>
 }
 
@@ -26,13 +26,17 @@ type SplitFigures = {
  * for each of these by its path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a number that is not
  * finite: that is a defect of the statistic, and JSON would silently make it a null without a reason.
  */
-export function splitFigures(block: FigureTree): SplitFigures {
+export function splitFigures(block: FigureTree): FigureBlock {
   const reasons: Record<string, UndefinedReason> = {}
   return { values: splitTree(block, '', reasons), undefined: reasons }
 }
 
-function splitTree(block: FigureTree, prefix: string, reasons: Record<string, UndefinedReason>): PlainValues {
-  const values: Record<string, PlainValue> = {}
+function splitTree(
+  block: FigureTree,
+  prefix: string,
+  reasons: Record<string, UndefinedReason>,
+): FigureValues {
+  const values: Record<string, FigureValue> = {}
   for (const [field, node] of Object.entries(block)) {
     const path = prefix + field
     if (isUndefined(node)) {
@@ -46,7 +50,7 @@ function splitTree(block: FigureTree, prefix: string, reasons: Record<string, Un
 const isTree = (node: FigureNode): node is FigureTree =>
   typeof node === 'object' && node !== null && !Array.isArray(node)
 
-function toPlain(value: PlainValue, path: string): PlainValue {
+function toPlain(value: FigureValue, path: string): FigureValue {
   if (typeof value === 'number') return toPublishable(value, path)
   if (typeof value !== 'object' || value === null) return value
   if (isTable(value)) return value.map((row, i) => toPlain(row, `${path}/${i}`))
@@ -55,7 +59,7 @@ function toPlain(value: PlainValue, path: string): PlainValue {
   )
 }
 
-const isTable = (value: PlainValues | PlainTable): value is PlainTable => Array.isArray(value)
+const isTable = (value: FigureValues | FigureTable): value is FigureTable => Array.isArray(value)
 
 /** The number itself, without the sign that a zero can carry. */
 function toPublishable(value: number, path: string): number {

@@ -7,8 +7,7 @@ import {
   type UndefinedReason,
   undefinedBecause,
 } from './figure.ts'
-import { longestRun } from './longest-run.ts'
-import { isFlat } from './moments.ts'
+import { isFlat, longestRun } from './moments.ts'
 import { DAYS_PER_YEAR } from './series.ts'
 
 /** What the statistics need of a closed trade. Times in epoch milliseconds. */

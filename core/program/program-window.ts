@@ -1,6 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import { type Bars, lastAtOrBefore } from '#core/replay/bars.ts'
-import type { ProgramPlan } from './program.ts'
+import type { ProgramData, ProgramPlan } from './program.ts'
 
 /** Bars as indices: the first, and the one after the last. */
 export type Range = { readonly from: number; readonly to: number }
@@ -52,4 +52,18 @@ export function pausedBars(spans: Spans, { t }: Bars, first: number): Uint8Array
   if (spans.length === 0) return paused
   for (let i = 0; i < paused.length; i++) paused[i] = isPausedOn(spans, toEpochDay(t[first + i]!)) ? 1 : 0
   return paused
+}
+
+export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'complete'] as const
+type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
+
+/**
+ * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the newest bar
+ * lies in a paused span, else `accumulating`.
+ */
+export function deploymentState({ plan, bars, first, bars_planned }: ProgramData): DeploymentState {
+  const happened = bars.t.length - first
+  if (happened === 0) return 'not_started'
+  if (happened >= bars_planned) return 'complete'
+  return isPausedOn(plan.paused, toEpochDay(bars.t.at(-1)!)) ? 'paused' : 'accumulating'
 }

@@ -1,5 +1,6 @@
 import { from, not } from 'arquero'
-import type { FigureValue, FigureValues, StrategyData } from '#core/dataset/snapshot.ts'
+import type { StrategyData } from '#core/dataset/snapshot.ts'
+import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 
 /** A row a strategy, a column a year: `{strategy: 'alder', 2024: 12.5, 2025: -3.1}`; percent, null where it has no day. */
 export type YearlyReturns = readonly Readonly<Record<string, string | number | null>>[]

@@ -1,8 +1,8 @@
 // Payloads of the accumulation program: what the night publishes of it, and what is computed from the same data.
 import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
-import { DEPLOYMENT_STATES } from '#core/program/deployment-state.ts'
 import { TIER_NAMES } from '#core/program/program.ts'
+import { DEPLOYMENT_STATES } from '#core/program/program-window.ts'
 import { isoDate, percent } from './field.ts'
 import { TV_STATUSES } from './strategy.ts'
 

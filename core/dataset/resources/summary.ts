@@ -1,6 +1,7 @@
 import { toCorrelation } from '#core/contract/rounding.ts'
+import type { FigureValue } from '#core/figures/split-figures.ts'
 import type { Json } from '../render/json.ts'
-import type { FigureValue, Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshot.ts'
 import type { Resource } from './answer.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { bookLinks } from './links.ts'

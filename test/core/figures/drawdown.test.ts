@@ -10,7 +10,7 @@ import {
   ulcerIndex,
 } from '#core/figures/drawdown.ts'
 import { equityFromBaseline } from '#core/figures/equity-curve.ts'
-import { longestRun } from '#core/figures/longest-run.ts'
+import { longestRun } from '#core/figures/moments.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const depthsOf = (...returns: number[]): Float64Array =>

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
 import { omega, stability } from '#core/figures/risk-adjusted.ts'
-import { sharpe, sharpeInference } from '#core/figures/sharpe.ts'
-import { sortino } from '#core/figures/sortino.ts'
+import { sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
 import { returnsOf } from './arbitraries.ts'
 
 const TOO_FEW = undefinedBecause('too_few_points')

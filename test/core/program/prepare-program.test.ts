@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
-import { deploymentState } from '#core/program/deployment-state.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
+import { deploymentState } from '#core/program/program-window.ts'
 import { simulate } from '#core/program/simulate.ts'
 import { ALWAYS, barsOf, DAY_0, firstBars, planOf } from './programs.ts'
 

@@ -1,7 +1,7 @@
 import type { BasketView, ProgramBasket, SimulationInput } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
-import { deploymentState } from '#core/program/deployment-state.ts'
 import type { ProgramData } from '#core/program/program.ts'
+import { deploymentState } from '#core/program/program-window.ts'
 import { averageCost, type Holding, type Simulation, simulate } from '#core/program/simulate.ts'
 import { published } from './comparison.ts'
 import { asOf, pctDeployed, recordHead } from './record-parts.ts'

@@ -1,6 +1,6 @@
 import type { ProgramManifest, ProgramPreview } from '#core/contract/payloads/program.ts'
-import { deploymentState } from '#core/program/deployment-state.ts'
 import type { ProgramData } from '#core/program/program.ts'
+import { deploymentState } from '#core/program/program-window.ts'
 import { type Simulation, simulate } from '#core/program/simulate.ts'
 import { type Comparisons, compare, eachBenchmark } from './comparison.ts'
 import {
