@@ -40,7 +40,7 @@ export function servedBefore(history: History | null, version: string): readonly
 }
 
 /** Versions that a refusal names. */
-const MOST_NAMED = 10
+export const MOST_NAMED = 10
 
 /** Longer names are cut in messages. */
 const ECHO_LENGTH = 64

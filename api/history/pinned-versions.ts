@@ -14,10 +14,10 @@ import {
 import type { VersionSource } from './version-source.ts'
 
 /** Snapshots in memory beside the served one: two, so that a comparison of versions does not load at every request. */
-const MOST_RESIDENT = 2
+export const MOST_RESIDENT = 2
 
 /** Versions that are loaded or wait for it, one after the other: who walks through all of them gets 503 at some point. */
-const MOST_LOADING = 8
+export const MOST_LOADING = 8
 
 /** The versions that were published, each loaded when it is asked for. */
 export type PinnedVersions = {

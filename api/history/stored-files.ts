@@ -7,10 +7,10 @@ import type { History } from './history.ts'
 import { proofOf } from './stored-proofs.ts'
 
 /** Memory for objects that never change; the manifest of a book of a thousand strategies takes half of it. */
-const CACHE_BYTES = 16 << 20
+export const CACHE_BYTES = 16 << 20
 
 /** The largest object that is kept; a larger one is read again for everyone who asks. */
-const LARGEST_KEPT_BYTES = CACHE_BYTES / 2
+export const LARGEST_KEPT_BYTES = CACHE_BYTES / 2
 
 /** An object as it is, and whether it is proven to be what was published: only then may anybody keep it. */
 export type StoredFile = { readonly answer: ReadyAnswer; readonly isProven: boolean }

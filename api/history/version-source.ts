@@ -16,7 +16,7 @@ export const POLL_MS = 5_000
 export const LOOKS_BETWEEN_LISTINGS = 720
 
 /** Versions that are tried in place of the newest: those of a month. More, and it is not one version that is damaged. */
-const MOST_TRIED = 30
+export const MOST_TRIED = 30
 
 /** What became of one look at the pointer. */
 export type RefreshOutcome =

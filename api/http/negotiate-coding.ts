@@ -3,7 +3,7 @@
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
 /** Real clients send a few dozen different headers; a memo of this size serves them all and cannot grow. */
-const MEMO_SIZE = 256
+export const MEMO_SIZE = 256
 
 const memo = new Map<string, ReadonlyMap<string, number>>()
 

@@ -8,7 +8,7 @@ import type { Exchange, SignalsParts } from './exchange.ts'
 import type { RemoteAddress } from './remote-address.ts'
 
 /** Keys that were good here before. They are asked for all the same, also from an address that fails a lot. */
-const MOST_KNOWN_KEYS = 10_000
+export const MOST_KNOWN_KEYS = 10_000
 
 /** Tells who asks by the header `X-API-Key`. Throws `unauthorized`. */
 export type Identify = (c: Exchange) => Promise<Identity>

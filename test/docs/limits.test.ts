@@ -1,6 +1,7 @@
 // The page of limits names each of them, with the value that it has in the code.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
 import { LONGEST_URL } from '#api/http/assert-url-length.ts'
@@ -20,33 +21,22 @@ const OF_REQUESTS = {
 
 test('the table of limits is that of the code, no more and no less', () => {
   const rows = [...PAGE.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `(\w+)` \|/gm)]
-  const told = rows.map(([, value, name]) => [name, Number(value)])
-  expect(told.sort()).toEqual(Object.entries(OF_REQUESTS).sort())
+  const onPage = rows.map(([, value, name]) => [name, Number(value)])
+  expect(onPage.sort()).toEqual(Object.entries(OF_REQUESTS).sort())
 })
 
 /** The names that bounds have: what is kept, what is done at a time, and how long or large a thing may be. */
 const BOUND = /^(?:MOST|LONGEST|LARGEST)_|^(?:CACHE|KEPT|SHORT)_BYTES$|^MEMO_SIZE$/
 
-/** The numbers that a source names. One may be made of two, of which the first or the second has a name. */
-function numbersIn(text: string): Map<string, number> {
-  const numbers = new Map<string, number>()
-  const numberOf = (word: string) => numbers.get(word) ?? Number(word.replaceAll('_', ''))
-  const line = /^(?:export )?const ([A-Z][A-Z_]*) = (\w+)(?: (<<|\*|\/) (\w+))?(?: \/\/.*)?$/gm
-  for (const [, name = '', left = '', operator, right = ''] of text.matchAll(line)) {
-    const [a, b] = [numberOf(left), numberOf(right)]
-    numbers.set(name, operator === '<<' ? a << b : operator === '*' ? a * b : operator === '/' ? a / b : a)
-  }
-  return numbers
-}
-
-test('the table of what a process keeps has every bound of the services, with its file and its value', () => {
+test('the table of what a process keeps has every exported bound of the services, with its file and its value', async () => {
   const rows = [...PAGE.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `([\w/.-]+)`: `(\w+)` \|/gm)]
-  const told = rows.map(([, value, path, name]) => `${path} ${name} ${value}`)
-  const inCode = globSync('**/*.ts', { cwd: join(ROOT, 'api'), exclude: ['operator/**'] }).flatMap(path =>
-    [...numbersIn(readFileSync(join(ROOT, 'api', path), 'utf8'))]
+  const onPage = rows.map(([, value, path, name]) => `${path} ${name} ${value}`)
+  const paths = globSync('**/*.ts', { cwd: join(ROOT, 'api'), exclude: ['operator/**', '**/*.worker.ts'] })
+  const bounds = paths.map(async path => {
+    const exported: Record<string, unknown> = await import(pathToFileURL(join(ROOT, 'api', path)).href)
+    return Object.entries(exported)
       .filter(([name]) => BOUND.test(name) && !(name in OF_REQUESTS))
-      .map(([name, value]) => `${path} ${name} ${value}`),
-  )
-  expect(inCode.length).toBeGreaterThan(10)
-  expect(told.sort()).toEqual(inCode.sort())
+      .map(([name, value]) => `${path} ${name} ${value}`)
+  })
+  expect(onPage.sort()).toEqual((await Promise.all(bounds)).flat().sort())
 })

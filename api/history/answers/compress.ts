@@ -28,7 +28,7 @@ const GZIP = { level: 1 }
  * Up to this size Zstandard is done at once: it takes half a millisecond, and going to another thread and back takes
  * three times as much of both.
  */
-const SHORT_BYTES = 256 << 10
+export const SHORT_BYTES = 256 << 10
 
 /** A body in a coding, made on another thread where that takes long. Its memory is its own: caches count it. */
 export async function compress(
@@ -42,7 +42,7 @@ export async function compress(
 }
 
 /** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
-const MOST_COMPRESSIONS = 4
+export const MOST_COMPRESSIONS = 4
 
 let free = MOST_COMPRESSIONS
 const waiting: (() => void)[] = []

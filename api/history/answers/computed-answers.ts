@@ -21,7 +21,7 @@ import { CODINGS, compress, compressBlocks } from './compress.ts'
 import { type CacheUse, countUse } from './published-answers.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
-const CACHE_BYTES = 32 << 20
+export const CACHE_BYTES = 32 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024

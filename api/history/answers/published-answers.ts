@@ -27,7 +27,7 @@ export const countUse = (cache: { readonly calculatedSize: number }): CacheUse =
 })
 
 /** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
-const CACHE_BYTES = 64 << 20
+export const CACHE_BYTES = 64 << 20
 
 /** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
 export type PublishedAnswers = {

@@ -13,7 +13,7 @@ const DEFAULT_PROGRAM_ALIAS = 'accumulation'
 export const programAliasOf = (served: ServedProgram | null): string => served?.alias ?? DEFAULT_PROGRAM_ALIAS
 
 /** Deployments that are remembered of simulations: some ten megabytes. Ten years of days hold some 8 000 at the most. */
-const MOST_DEPLOYMENTS = 100_000
+export const MOST_DEPLOYMENTS = 100_000
 
 export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents'> & {
   /** Ascending by seq. */

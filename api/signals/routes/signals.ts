@@ -37,7 +37,7 @@ const HEAD = '/v1/signals/head'
 const ACCOUNT = '/v1/signals/account'
 
 /** A page holds no more than this; who wants everything gives no limit. */
-const MOST_PER_PAGE = 10_000
+export const MOST_PER_PAGE = 10_000
 
 /** `since` and `limit` of a list that is ascending by number; `rows` names what a page holds. */
 export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
@@ -248,7 +248,7 @@ const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, strin
 })
 
 /** A text of less is made whole before its first byte is sent, so that what fails is still answered in the envelope. */
-const MOST_WHOLE_LENGTH = 1 << 18
+export const MOST_WHOLE_LENGTH = 1 << 18
 
 const encoder = new TextEncoder()
 
