@@ -12,9 +12,8 @@ import { freePort } from '#cli/free-port.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
-import { type Layer, startNginx, startVarnish, startVarnishIn } from '../deploy/layers.ts'
+import { type Layer, startNginx, startTier, startVarnish, startVarnishIn } from '../deploy/layers.ts'
 import { EXAMPLE_SITE, type Site } from '../deploy/site.ts'
-import { startTier } from '../deploy/tier.ts'
 import { median } from './harness/load.ts'
 import { runProgram } from './harness/programs.ts'
 
@@ -74,7 +73,7 @@ async function startBoth(): Promise<{ ours: Layer; stock: Layer }> {
   const address = await Promise.race([tier.address, tier.ended.then(() => null)])
   if (address === null) throw new Error('the tier ended before it listened')
   const nginx = { host: '127.0.0.1', port: await freePort() }
-  const site: Site = { ...EXAMPLE_SITE, store, tier: address, nginx, disclaimer: 'as the catalogue says' }
+  const site: Site = { ...EXAMPLE_SITE, store, tier: address, nginx }
   await begin(startNginx(await subfolder('nginx'), site))
   const ours = await begin(startVarnish(await subfolder('ours'), site, await freePort()))
   const plain = await subfolder('stock')

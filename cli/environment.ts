@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
-import { type Cdn, toCdn } from './cdn.ts'
 import { OPERATIONS_VARIABLES, type OperationsEnvironment, toOperations } from './operations-variables.ts'
 import {
   LARGEST_PORT,
@@ -28,10 +27,8 @@ export type Environment = {
   /** Null where nobody said it: then it is the address that is bound. */
   readonly publicBaseUrl: string | null
   readonly allowedOrigins: readonly string[]
-  /** Whether a CDN in front of the service purges by tag after each publication. */
-  readonly purgesByTag: boolean
-  /** The caches that are purged after each publication; null where there are none. */
-  readonly cdn: Cdn | null
+  /** A shell command that purges caches after a publication; null if there is none. */
+  readonly purgeCommand: string | null
   /** The Redis of the signals; null where nobody named one. */
   readonly redisUrl: string | null
   /** Where that Redis keeps its data; null where nobody said so, as for one of another machine. */
@@ -50,12 +47,6 @@ const instant = z
   .refine(ms => ms !== null)
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
-
-/** A password in an address could end in a log: who needs one purges by a command. */
-function isOpenAddress(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : null
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-}
 
 /** What stands between commas. */
 const list = z
@@ -91,17 +82,7 @@ const VARIABLES = {
   ALLOWED_ORIGINS: list
     .refine(origins => origins.every(isOrigin))
     .describe('origins such as https://www.example.org, separated by commas'),
-  CDN_PURGE: z
-    .enum(['none', 'tag'])
-    .default('none')
-    .describe('none, or tag where a CDN purges by tag after each publication'),
-  CDN_PURGE_URL: list
-    .refine(urls => urls.every(isOpenAddress))
-    .describe('addresses such as http://127.0.0.1:8088 that take PURGE with xkey, separated by commas'),
-  CDN_PURGE_COMMAND: secret.describe('a shell command that purges what carries a tag of PURGE_TAGS'),
-  CDN_URL: list
-    .refine(urls => urls.every(isOpenAddress))
-    .describe('the address through which users ask, so that a purge can be seen'),
+  CDN_PURGE_COMMAND: secret.describe('a shell command that purges the tags in PURGE_TAGS from a CDN'),
   SIGNING_KEY_FILE: z
     .string()
     .optional()
@@ -130,8 +111,6 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
   if (key === undefined && keySecret !== undefined) lack('AWS_ACCESS_KEY_ID')
   if (key !== undefined && keySecret === undefined) lack('AWS_SECRET_ACCESS_KEY')
   if (value.REDIS_FOLDER !== undefined && value.REDIS_URL === undefined) lack('REDIS_URL') // ours is known
-  // A purge that nobody looks at would be believed.
-  if (value.CDN_PURGE_COMMAND !== undefined && value.CDN_URL.length === 0) lack('CDN_URL')
 })
 
 /**
@@ -152,8 +131,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     historyPort: data.HISTORY_PORT,
     publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
     allowedOrigins: data.ALLOWED_ORIGINS,
-    purgesByTag: data.CDN_PURGE === 'tag',
-    cdn: toCdn(data.CDN_PURGE_URL, data.CDN_PURGE_COMMAND ?? null, data.CDN_URL),
+    purgeCommand: data.CDN_PURGE_COMMAND ?? null,
     redisUrl: data.REDIS_URL ?? null,
     redisFolder: data.REDIS_FOLDER ?? null,
     allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS === 'yes',
@@ -188,7 +166,7 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
 }
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|CDN_URL$)/
+const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_)/
 
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'

@@ -1,49 +1,53 @@
+import { spawn } from 'node:child_process'
+import { POLL_MS } from '#api/history/version-source.ts'
+import { cacheTag } from '#core/contract/caching.ts'
 import { openStore } from '#storage/open-store.ts'
+import { readLog } from '#storage/pointer-log.ts'
 import { dataFolder } from './data-folder.ts'
 import { parseEnvironment } from './environment.ts'
-import { type PurgeOutcome, purgeCaches } from './purge-caches.ts'
 import type { StoreUrls } from './store-option.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What caches need after the pointer moved. Null where the environment names none. */
-export async function purgeAfter(urls: StoreUrls, surroundings: Surroundings): Promise<PurgeOutcome | null> {
-  const { env, root, pause } = surroundings
-  const { cdn } = parseEnvironment(env, dataFolder(root, env))
-  if (cdn === null) return null
-  const store = await openStore(urls.storeUrl, urls.s3)
-  const privateStore = await openStore(urls.privateStoreUrl, urls.s3)
-  return purgeCaches({ store, privateStore, cdn, env, pause })
-}
+/** The command of a CDN waits until every location has the purge. */
+const COMMAND_TIMEOUT_MS = 60_000
+
+/** Every tier has looked at the pointer by then, so that caches are not filled with the old version again. */
+const SETTLE_MS = POLL_MS + 1_000
 
 /**
- * The same at the end of a command that moved the pointer. The version is published by then, whatever becomes of this:
- * so nothing here fails the command, and what stays due is told with the remedy.
+ * Runs CDN_PURGE_COMMAND, if it is set, after a command moved the pointer to another version. Once, and without effect on
+ * the exit code: the version is published, and caches drop the old one within two minutes by themselves.
  */
 export async function followPointer(
-  urls: StoreUrls,
-  surroundings: Surroundings,
+  { storeUrl, s3 }: StoreUrls,
+  { env, root, pause }: Surroundings,
   { note }: Terminal,
 ): Promise<void> {
+  const { purgeCommand } = parseEnvironment(env, dataFolder(root, env))
+  if (purgeCommand === null) return
   try {
-    const outcome = await purgeAfter(urls, surroundings)
-    if (outcome?.kind === 'purged') note(describePurge(outcome))
-    if (outcome?.kind === 'late') note(`warning: ${describePurge(outcome)}`)
+    const log = await readLog(await openStore(storeUrl, s3))
+    const version = log.at(-1)?.entry.version
+    const before = log.at(-2)?.entry.version
+    if (version === undefined || before === undefined || before === version) return
+    await pause(SETTLE_MS)
+    await purge(purgeCommand, { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version })
+    note(`purged: ${before}`)
   } catch (error) {
-    note(
-      `warning: ${describePurge({ kind: 'late', why: error instanceof Error ? error.message : String(error) })}`,
-    )
+    const reason = error instanceof Error ? error.message : String(error)
+    note(`warning: caches may serve an older version for two minutes: ${reason}`)
   }
 }
 
-/** A sentence for people. */
-export function describePurge(outcome: PurgeOutcome): string {
-  switch (outcome.kind) {
-    case 'nothing due':
-      return 'nothing to purge: caches follow the pointer'
-    case 'purged':
-      return `purged: caches give ${outcome.version}`
-    case 'late':
-      return `caches may give an older version: ${outcome.why}; \`highwater purge\` tries again`
+/** Its output may hold a secret and is not printed. */
+async function purge(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn('/bin/sh', ['-c', command], { env, stdio: 'ignore', timeout: COMMAND_TIMEOUT_MS })
+  const end = await new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  if (end !== 0) {
+    throw new Error(`CDN_PURGE_COMMAND ended with ${end}; run it by hand to see its output`)
   }
 }

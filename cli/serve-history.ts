@@ -6,9 +6,11 @@ import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
-import { createVersionSource, POLL_MS } from '#api/history/version-source.ts'
+import { createVersionSource, POLL_MS, type VersionSource } from '#api/history/version-source.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { repairSwitch } from '#storage/nginx-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
@@ -81,13 +83,35 @@ async function openHistory(
   const watch = watchHistory(environment, world, observed, note)
   started.add(watch.stop)
   const tell = createTeller(environment.storeUrl, note)
+  const keepSwitched = createSwitchKeeper(store, source, note)
   const look = async (): Promise<void> => {
     const outcome = await source.refresh()
     tell(outcome)
     watch.onLook(outcome)
+    await keepSwitched()
   }
   await look()
   return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
+}
+
+/** Repairs what nginx serves after each look. A store that this process may only read is noted once a version. */
+function createSwitchKeeper(
+  store: ObjectStore,
+  source: VersionSource,
+  note: (line: string) => void,
+): () => Promise<void> {
+  let failed: string | null = null
+  return async () => {
+    const served = source.current()
+    if (served === null || served.version === failed) return
+    try {
+      const { version, artifacts } = served
+      await repairSwitch(store, { version, artifacts: artifacts.values() }, source.unfitVersion())
+    } catch (error) {
+      failed = served.version
+      note(`nginx may serve an older version: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
 }
 
 async function listen(
@@ -140,5 +164,4 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
   publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
   deprecatedAtMs: environment.deprecatedAtMs,
   sunsetAtMs: environment.sunsetAtMs,
-  purgesByTag: environment.purgesByTag,
 })

@@ -2,18 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
 import { dataFolder } from '#cli/data-folder.ts'
-import { type Environment, parseEnvironment } from '#cli/environment.ts'
-import { describePurge } from '#cli/follow-pointer.ts'
-import { purgeCaches } from '#cli/purge-caches.ts'
-import { openStore } from '#storage/open-store.ts'
-import { commonDisclaimer } from './disclaimer.ts'
-import { type Layer, startNginx, startVarnish } from './layers.ts'
+import { parseEnvironment } from '#cli/environment.ts'
+import { type Layer, startNginx, startTier, startVarnish } from './layers.ts'
 import type { Site } from './site.ts'
-import { startTier } from './tier.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LOOPBACK = '127.0.0.1'
@@ -36,25 +30,25 @@ async function runChain(): Promise<number> {
   const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
   const store = folderOf(environment.storeUrl)
   const [nginxPort, varnishPort] = [portIn('NGINX_PORT', 8090), portIn('VARNISH_PORT', 8088)]
-  const tier = startTier({ ...process.env, CDN_PURGE: 'tag' }, console.log)
+  const tier = startTier(process.env, console.log)
   const layers: Layer[] = []
   const [nginxFolder = '', varnishFolder = ''] = folders
   try {
     const address = await Promise.race([tier.address, tier.ended, stopped])
-    if (typeof address !== 'object') return address === undefined ? 1 : 0 // it has said why, or Ctrl-C came early
+    if (typeof address !== 'object') return address === undefined ? 1 : 0 // the tier printed why, or Ctrl-C came early
     const site: Site = {
       store,
       tier: address,
       nginx: { host: LOOPBACK, port: nginxPort },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
-      disclaimer: await commonDisclaimer(store),
+      deprecatedAtMs: environment.deprecatedAtMs,
+      sunsetAtMs: environment.sunsetAtMs,
     }
     const nginx = await startNginx(nginxFolder, site)
     layers.push(nginx)
     const varnish = await startVarnish(varnishFolder, site, varnishPort)
     layers.push(varnish)
-    tier.onSwap(() => followSwap(environment, varnish).catch(error => console.error(`highwater: ${error}`)))
-    tell(nginx, varnish)
+    printAddresses(nginx, varnish)
     const endings = [tier, ...layers].map(({ ended }) => ended.then(() => null))
     return (await Promise.race([stopped, ...endings])) === null ? 1 : 0
   } finally {
@@ -75,22 +69,10 @@ function portIn(name: string, byDefault: number): number {
   throw new Error(`${name} must be a port from 1 to ${LARGEST_PORT}, and is ${JSON.stringify(text)}`)
 }
 
-/** What is due after each publication: `CDN_PURGE=tag` promised it to the tier. */
-async function followSwap({ storeUrl, privateStoreUrl }: Environment, { url }: Layer): Promise<void> {
-  const outcome = await purgeCaches({
-    store: await openStore(storeUrl),
-    privateStore: await openStore(privateStoreUrl),
-    cdn: { purgeUrls: [url], purgeCommand: null, urls: [url] },
-    env: {},
-    pause: ms => setTimeout(ms),
-  })
-  console.log(describePurge(outcome))
-}
-
-function tell(nginx: Layer, varnish: Layer): void {
+function printAddresses(nginx: Layer, varnish: Layer): void {
   console.log('')
-  console.log(`nginx    on ${nginx.url}    pinned files, and the tier behind it`)
-  console.log(`Varnish  on ${varnish.url}    the CDN: ask here`)
+  console.log(`nginx    on ${nginx.url}    published files from disk, everything else from the tier`)
+  console.log(`Varnish  on ${varnish.url}    the CDN: send requests here`)
   console.log('')
   console.log('try, twice:')
   console.log(

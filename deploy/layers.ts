@@ -1,9 +1,10 @@
-// nginx and Varnish as processes of ours, each in a folder with its configuration for a site.
+// The tier, nginx and Varnish as processes, each in a folder with its configuration for a site.
+import { spawn } from 'node:child_process'
 import { cp, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
-import { madeFiles } from './files.ts'
-import type { Site } from './site.ts'
+import { type Address, renderListenConf, renderSiteConf, renderSiteVcl, type Site } from './site.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')
@@ -13,27 +14,55 @@ export type Layer = Omit<LocalServer, 'pid'>
 
 /** Starts nginx for a site, with its files in an existing folder of its own. */
 export async function startNginx(folder: string, site: Site): Promise<Layer> {
-  await layOut('nginx', join(folder, 'highwater'), site)
-  return startServer('nginx-server.sh', [PACKAGES, folder, String(site.nginx.port)])
+  const configuration = join(folder, 'highwater')
+  await cp(join(import.meta.dirname, 'nginx'), configuration, { recursive: true })
+  await writeFile(join(configuration, 'listen.conf'), renderListenConf(site))
+  await writeFile(join(configuration, 'site.conf'), renderSiteConf(site))
+  return startServer('nginx-server.sh', [PACKAGES, folder, String(site.nginx.port), site.store])
 }
 
 /** Starts Varnish for a site on a port, with its files in an existing folder of its own. */
 export async function startVarnish(folder: string, site: Site, port: number): Promise<Layer> {
-  await layOut('varnish', folder, site)
+  await cp(join(import.meta.dirname, 'varnish'), folder, { recursive: true })
+  await writeFile(join(folder, 'site.vcl'), renderSiteVcl(site))
   return startVarnishIn(folder, port)
 }
 
-/** Starts Varnish on a port with the `highwater.vcl` that lies in a folder. */
+/** Starts Varnish on a port with the `highwater.vcl` in a folder. */
 export const startVarnishIn = (folder: string, port: number): Promise<Layer> =>
   startServer('varnish-server.sh', [PACKAGES, folder, String(port)])
 
-/** The files that are written by hand, and over them those that are made, for this site. */
-async function layOut(server: 'nginx' | 'varnish', folder: string, site: Site): Promise<void> {
-  await cp(join(import.meta.dirname, server), folder, { recursive: true })
-  for (const { path, text } of madeFiles(site)) {
-    if (dirname(path) === server) await writeFile(join(folder, path.slice(server.length)), text)
-  }
-}
-
 const startServer = (script: string, args: readonly string[]): Promise<Layer> =>
   startLocalServer(join(import.meta.dirname, 'servers', script), args)
+
+/** The tier as a process. */
+export type Tier = {
+  /** Resolves when it listens; never if it ends before. */
+  readonly address: Promise<Address>
+  readonly ended: Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** Starts `highwater run`, which builds the sample book if nothing is published yet; `print` gets its output by line. */
+export function startTier(env: NodeJS.ProcessEnv, print: (line: string) => void): Tier {
+  const command = join(ROOT, 'cli/highwater.ts')
+  const child = spawn(process.execPath, [command, 'run', '--history-only'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const address = new Promise<Address>(resolve => {
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', line => {
+        print(line)
+        const [, host, port] = /^history service on http:\/\/(\S+):(\d+)$/.exec(line) ?? []
+        if (host !== undefined) resolve({ host, port: Number(port) })
+      })
+    }
+  })
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  return { address, ended, stop }
+}

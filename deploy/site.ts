@@ -1,31 +1,41 @@
 import { corsHeaders, DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
+import { deprecationHeaders } from '#api/http/deprecation.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 
-/** A host and a port, as both servers are told of one another. */
+/** A host and a port. */
 export type Address = { readonly host: string; readonly port: number }
 
-/** What differs from one installation to another: the content of the files that an operator changes. */
+/** What differs between installations: the content of the files that an operator edits. */
 export type Site = {
   /** Folder of the public store. */
   readonly store: string
   readonly tier: Address
   readonly nginx: Address
-  /** Origins of web pages that may read the service; the tier must be told the same ones. */
+  /** Origins of web pages that may read the service, as ALLOWED_ORIGINS of the tier. */
   readonly allowedOrigins: readonly string[]
-  /** The disclaimer of the catalogue on one line of ASCII, as the tier sends it with bare rows; null: the tier answers those. */
-  readonly disclaimer: string | null
+  /** As DEPRECATED_AT and SUNSET_AT of the tier, epoch ms. */
+  readonly deprecatedAtMs: number | null
+  readonly sunsetAtMs: number | null
 }
 
-/** What stands in the committed files. */
+/** The site of the committed files: everything on one machine. */
 export const EXAMPLE_SITE: Site = {
   store: '/var/lib/highwater/store',
   tier: { host: '127.0.0.1', port: 8080 },
   nginx: { host: '127.0.0.1', port: 8090 },
   allowedOrigins: ['https://www.example.org', ...DEVELOPMENT_ORIGINS],
-  disclaimer: null,
+  deprecatedAtMs: null,
+  sunsetAtMs: null,
 }
 
-/** What is told where nothing that answers can be reached: the envelope of the service, without a dataset. */
+/** The site of the compose file, where the tier is another container. */
+export const COMPOSE_SITE: Site = {
+  ...EXAMPLE_SITE,
+  tier: { host: 'history', port: 8080 },
+  nginx: { host: '0.0.0.0', port: 8090 },
+}
+
+/** The body of a 503 while neither nginx nor the tier can be reached. */
 const UNAVAILABLE = JSON.stringify({
   error: {
     code: 'unavailable',
@@ -35,19 +45,27 @@ const UNAVAILABLE = JSON.stringify({
   meta: register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null),
 })
 
-/** The headers that an allowed origin's script may read, as the tier says them. */
+/** The headers that an allowed origin's script may read, as the tier names them. */
 function exposedHeaders(): string {
   const [origin = ''] = DEVELOPMENT_ORIGINS
   return corsHeaders(new Set([origin]), origin)['access-control-expose-headers'] ?? ''
 }
 
-/** `listen.conf`: where nginx listens, and where the files are. */
+/** `listen.conf`: where nginx listens, where the files are, and which version is the latest. */
 export const renderListenConf = ({ nginx, store }: Site): string =>
-  [`listen ${nginx.host}:${nginx.port};`, `root ${quoted(store)};`, ''].join('\n')
-
-/** `site.conf`: where the tier is, who may read from a page, and what rows without an envelope say of their terms. */
-export const renderSiteConf = ({ tier, allowedOrigins, disclaimer }: Site): string =>
   [
+    `listen ${nginx.host}:${nginx.port};`,
+    `root ${quoted(store)};`,
+    'set $version none;',
+    `include ${quoted(`${store}/nginx/served.con[f]`)}; # a pattern may match no file: before the first publication`,
+    '',
+  ].join('\n')
+
+/** `site.conf`: where the tier is, who may read from a page, and the headers that depend on settings of the tier. */
+export function renderSiteConf(site: Site): string {
+  const { tier, store, allowedOrigins } = site
+  const { deprecation = '', sunset = '' } = deprecationHeaders(site.deprecatedAtMs, site.sunsetAtMs)
+  return [
     'upstream highwater_tier {',
     `  server ${tier.host}:${tier.port} max_fails=0;`,
     '  keepalive 32;',
@@ -62,15 +80,20 @@ export const renderSiteConf = ({ tier, allowedOrigins, disclaimer }: Site): stri
     '  "" "";',
     '}',
     '',
-    '# The disclaimer of the catalogue, on one line of ASCII. Without it the tier answers CSV and the like, not nginx.',
-    `map "" $disclaimer { default ${quoted(disclaimer ?? '')}; }`,
+    '# The disclaimer of each version.',
+    `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
+    '',
+    '# As DEPRECATED_AT and SUNSET_AT of the tier.',
+    `map "" $deprecation { default ${quoted(deprecation)}; }`,
+    `map "" $sunset { default ${quoted(sunset)}; }`,
     '',
     '# The answer while the tier cannot be reached.',
     `map "" $unavailable { default ${quoted(UNAVAILABLE)}; }`,
     '',
   ].join('\n')
+}
 
-/** `site.vcl`: where nginx is, who may purge, who may read from a page, and the answer while nothing can be reached. */
+/** `site.vcl`: the backend, who may purge, who may read from a page, and the answer while nothing can be reached. */
 export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
   [
     'vcl 4.1;',
@@ -80,7 +103,7 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     `  .port = "${nginx.port}";`,
     '}',
     '',
-    '# The same address, and whether the tier behind it lives: where it does not, nobody waits to find out.',
+    '# The same address with a probe of the tier: if the tier is down, no request waits for it.',
     'backend tier {',
     `  .host = "${nginx.host}";`,
     `  .port = "${nginx.port}";`,
@@ -105,10 +128,10 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     '',
   ].join('\n')
 
-/** A word of nginx's configuration. A dollar cannot be escaped there, and none of ours holds one. */
+/** A word of nginx's configuration. A dollar sign cannot be escaped there. */
 function quoted(text: string): string {
   if (/[$\n]/.test(text))
-    throw new Error(`nginx cannot be told a text with a dollar or a line break: ${text}`)
+    throw new Error(`nginx cannot be configured with a text that has a dollar sign or a line break: ${text}`)
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 

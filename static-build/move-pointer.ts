@@ -1,10 +1,13 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { appendEntry, type LoggedEntry, readLog } from '#storage/pointer-log.ts'
+import { appendEntry, type LoggedEntry, type NextEntry, readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
+import { tolerate } from '#storage/tolerate.ts'
 
 /**
  * How long an entry proves what is served: two nights, so that one that failed is no alarm, and a third is. `refresh`
@@ -31,12 +34,15 @@ export const entryTimes = (nowMs: number): { readonly at: string; readonly expir
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
   const log = await readLog(store)
   const target = findPublication(store, publicationsOf(log), version)
-  if (target.is_served) throw new Error(`${version} is served already: nothing to roll back`)
   await assertThere(store, version)
-  await readManifest(store, target)
+  const manifest = await readManifest(store, target)
+  if (target.is_served) {
+    await switchNginx(store, manifest) // the command that made it the served one may have been killed before this
+    throw new Error(`${version} is served already: nothing to roll back`)
+  }
   const { manifest_sha256, history_restated } = target
   const next = { action: 'rollback' as const, version, manifest_sha256, history_restated }
-  return appendEntry(store, log.at(-1) ?? null, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)
+  return append(store, log.at(-1) ?? null, next, manifest, mover)
 }
 
 /** Says anew that the served version is served, with a new `expires`: for a night that published nothing. */
@@ -45,10 +51,23 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
   if (head === undefined) {
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
   }
-  await readManifest(store, head.entry) // what is damaged is not confirmed
+  const manifest = await readManifest(store, head.entry) // what is damaged is not confirmed
   const { version, manifest_sha256, history_restated } = head.entry
   const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
-  return appendEntry(store, head, { ...next, ...entryTimes(mover.nowMs) }, mover.signer)
+  return append(store, head, next, manifest, mover)
+}
+
+/** The entry, and what nginx serves. */
+async function append(
+  store: ObjectStore,
+  head: LoggedEntry | null,
+  next: Omit<NextEntry, keyof ReturnType<typeof entryTimes>>,
+  manifest: Manifest,
+  { nowMs, signer }: Mover,
+): Promise<LoggedEntry> {
+  const logged = await appendEntry(store, head, { ...next, ...entryTimes(nowMs) }, signer)
+  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
+  return logged
 }
 
 /**

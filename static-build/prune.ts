@@ -1,5 +1,6 @@
 import { DAY_MS, parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
+import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
@@ -88,6 +89,7 @@ const foldersIn = (keys: readonly string[], prefix: string): ReadonlySet<string>
 async function removeVersion(store: ObjectStore, privateStore: ObjectStore, version: string): Promise<void> {
   await store.remove(manifestKey(version))
   await store.remove(manifestSignatureKey(version))
+  await store.remove(disclaimerKey(version))
   await removeAll(store, `${versionFolder(version)}/`)
   await removeAll(privateStore, `${toCompactInstant(version)}/`)
 }

@@ -15,9 +15,11 @@ import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
+import { switchNginx } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import type { Signer } from '#storage/signature.ts'
+import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { compareProgram } from './compare-program.ts'
 import { compareWithPublished } from './compare-with-published.ts'
@@ -103,6 +105,7 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
   await assertWhole(order, manifest)
   await order.assertAlone?.()
   await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
+  await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
   return { manifest, manifestSha256, changes }
 }
 

@@ -1,5 +1,5 @@
 import { parseIsoInstant } from '#core/calendar.ts'
-import { TWIN_ENDINGS } from '#core/contract/artifacts.ts'
+import { TWIN_CODINGS, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
 
 const KEY_OF_VERSION = /^v1\/snapshots\/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\//
 
@@ -13,10 +13,19 @@ const SECOND_MS = 1_000
 export function fileTimeMs(key: string): number | null {
   const [, year, month, day, hour, minute, second] = KEY_OF_VERSION.exec(key) ?? []
   const instantMs = parseIsoInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return instantMs === null ? null : instantMs + SECOND_MS * twinSeconds(key)
+  return instantMs === null ? null : instantMs + codingMs(codingOf(key))
 }
 
-function twinSeconds(key: string): number {
-  if (key.endsWith(TWIN_ENDINGS.gzip)) return 1
-  return key.endsWith(TWIN_ENDINGS.br) ? 2 : 0
-}
+/** How much later than its version a file in a coding is dated. */
+export const codingMs = (coding: string | undefined): number =>
+  SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
+
+const codingOf = (key: string): TwinCoding | undefined =>
+  TWIN_CODINGS.find(coding => key.endsWith(TWIN_ENDINGS[coding]))
+
+/**
+ * The entity tag of a published file, as nginx makes it of its time and size: so a client may change between nginx and the
+ * tier. Strong: the bytes of a key never change, and its time names the version and the coding.
+ */
+export const fileEtag = (key: string, bytes: number): string =>
+  `"${((fileTimeMs(key) ?? 0) / SECOND_MS).toString(16)}-${bytes.toString(16)}"`

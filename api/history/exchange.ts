@@ -4,6 +4,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, type Provenance, type Register, register } from '#core/contract/register.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
+import { codingMs } from '#storage/file-time.ts'
 import type { Clock } from '../http/clock.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { errorAnswer, toApiError } from '../http/error-answer.ts'
@@ -88,9 +89,12 @@ export const datasetHeaders = (
   ...more,
 })
 
-/** A pinned answer is as old as its version, whichever is served; only here the date tells the truth. */
-export const pinnedHeaders = (version: string): Record<string, string> => ({
-  'last-modified': new Date(version).toUTCString(),
+/** A pinned answer is as old as its version. Codings are seconds apart, as the files that nginx sends: see `fileTimeMs`. */
+export const pinnedHeaders = (
+  version: string,
+  { headers }: Partial<ReadyAnswer>,
+): Record<string, string> => ({
+  'last-modified': new Date(Date.parse(version) + codingMs(headers?.['content-encoding'])).toUTCString(),
 })
 
 /** 304, with the validator that the client has. */

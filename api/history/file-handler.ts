@@ -23,7 +23,7 @@ export const createFileHandler =
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
     const stored = await readFile(c, parts, file, version)
     if (stored === null) throw await missing(c, parts, file, version)
-    return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version))
+    return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version, stored.answer))
   }
 
 /** Answers an entry of the pointer log, or the signature of one: 404 where there is none. */

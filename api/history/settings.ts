@@ -4,8 +4,6 @@ export type HistorySettings = {
   readonly allowedOrigins: ReadonlySet<string>
   /** Address of the service as its users see it, without a slash at the end. */
   readonly publicBaseUrl: string
-  /** Whether a CDN in front keeps answers for a day, because each publication purges them by their tag. */
-  readonly purgesByTag: boolean
   /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
   readonly deprecatedAtMs: number | null
   /** When it will stop answering, epoch ms, null where no date is set. */

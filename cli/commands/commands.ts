@@ -65,11 +65,6 @@ export const COMMANDS: readonly KnownCommand[] = [
     load: async () => (await import('./rollback.ts')).defineRefresh,
   },
   {
-    name: 'purge',
-    about: 'purge caches of versions that are not served any more, until they give the one that is',
-    load: async () => (await import('./purge.ts')).definePurge,
-  },
-  {
     name: 'verify-store',
     about: 'hold every published object to its digest',
     load: async () => (await import('./verify-store.ts')).defineVerifyStore,

@@ -5,7 +5,7 @@ backend origin {
   .port = "8090";
 }
 
-# The same address, and whether the tier behind it lives: where it does not, nobody waits to find out.
+# The same address with a probe of the tier: if the tier is down, no request waits for it.
 backend tier {
   .host = "127.0.0.1";
   .port = "8090";

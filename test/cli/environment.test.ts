@@ -33,8 +33,7 @@ describe('the environment', () => {
       historyPort: 8080,
       publicBaseUrl: null,
       allowedOrigins: [],
-      purgesByTag: false,
-      cdn: null,
+      purgeCommand: null,
       redisUrl: null,
       redisFolder: null,
       allowsUnsafeRedis: false,
@@ -63,8 +62,7 @@ describe('the environment', () => {
       HISTORY_PORT: '0',
       PUBLIC_BASE_URL: 'https://data.example.org/',
       ALLOWED_ORIGINS: ' https://a.example.org , http://localhost:3000,',
-      CDN_PURGE: 'tag',
-      CDN_PURGE_URL: 'http://127.0.0.1:8088/, http://127.0.0.2:8088',
+      CDN_PURGE_COMMAND: 'purge $PURGE_TAGS',
       DEPRECATED_AT: '2027-01-31T00:00:00Z',
       SUNSET_AT: '2027-06-30T00:00:00Z',
       REDIS_URL: 'rediss://user:pass@redis.example.org:6380',
@@ -79,12 +77,7 @@ describe('the environment', () => {
       historyPort: 0,
       publicBaseUrl: 'https://data.example.org',
       allowedOrigins: ['https://a.example.org', 'http://localhost:3000'],
-      purgesByTag: true,
-      cdn: {
-        purgeUrls: ['http://127.0.0.1:8088/', 'http://127.0.0.2:8088'],
-        purgeCommand: null,
-        urls: ['http://127.0.0.1:8088', 'http://127.0.0.2:8088'],
-      },
+      purgeCommand: 'purge $PURGE_TAGS',
       redisUrl: 'rediss://user:pass@redis.example.org:6380',
       redisFolder: '/var/lib/redis',
       allowsUnsafeRedis: true,
@@ -102,7 +95,6 @@ describe('the environment', () => {
       HISTORY_PORT: '70000',
       PUBLIC_BASE_URL: 'data.example.org',
       ALLOWED_ORIGINS: 'https://a.example.org/path,nonsense',
-      CDN_PURGE: 'yes',
       DEPRECATED_AT: 'tomorrow',
       SUNSET_AT: '2027-02-30T00:00:00Z',
     }
@@ -116,7 +108,6 @@ describe('the environment', () => {
           '  PUBLIC_BASE_URL: expected an address such as https://data.example.org, got "data.example.org"',
           '  ALLOWED_ORIGINS: expected origins such as https://www.example.org, separated by commas, got ' +
             '"https://a.example.org/path,nonsense"',
-          '  CDN_PURGE: expected none, or tag where a CDN purges by tag after each publication, got "yes"',
           '  DEPRECATED_AT: expected an instant such as 2027-01-31T00:00:00Z, got "tomorrow"',
           '  SUNSET_AT: expected an instant such as 2027-06-30T00:00:00Z, got "2027-02-30T00:00:00Z"',
         ].join('\n'),
@@ -154,11 +145,6 @@ describe('the environment', () => {
       'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
     ],
     [
-      { CDN_PURGE_URL: 'http://user:HIDDEN@cache.example.org' },
-      'CDN_PURGE_URL: expected addresses such as http://127.0.0.1:8088 that take PURGE with xkey, separated by commas, got something else',
-    ],
-    [{ CDN_PURGE_COMMAND: 'purge HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
-    [
       { REDIS_URL: 'http://user:HIDDEN@redis' },
       'REDIS_URL: expected the Redis of the signals, such as redis://127.0.0.1:6379, got something else',
     ],
@@ -170,27 +156,11 @@ describe('the environment', () => {
     [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
     [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a ring'],
     [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
-    [{ CDN_URL: 'ftp://HIDDEN' }, 'CDN_URL: expected the address through which users ask'],
   ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
     const parse = () => parseEnvironment(env, '/srv/data')
     expect(parse).toThrow(UsageError)
     expect(parse).toThrow(message)
     expect(parse).not.toThrow('HIDDEN')
-  })
-
-  test('says how a cache is purged and where its answers are seen', () => {
-    const env = { CDN_PURGE_COMMAND: 'purge $PURGE_TAGS', CDN_URL: 'https://data.example.org/' }
-    expect(parseEnvironment(env, '/srv/data').cdn).toEqual({
-      purgeUrls: [],
-      purgeCommand: 'purge $PURGE_TAGS',
-      urls: ['https://data.example.org'],
-    })
-    const both = { CDN_PURGE_URL: 'http://10.0.0.1:6081', CDN_URL: 'https://data.example.org' }
-    expect(parseEnvironment(both, '/srv/data').cdn).toEqual({
-      purgeUrls: ['http://10.0.0.1:6081'],
-      purgeCommand: null,
-      urls: ['https://data.example.org'],
-    })
   })
 
   test.each(['-1', '80.5', 'http', '65536'])('refuses the port %j', port => {

@@ -1,52 +1,102 @@
-// The purge commands that docs/cdn.md gives for other CDNs, run as they stand with stand-ins for the tools that they call.
+// CDN_PURGE_COMMAND: the ones in docs/cdn.md, run with stand-ins for the programs that they call, and what becomes of one.
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { purge } from '#cli/cdn.ts'
+import { describe, expect, inject, test } from 'vitest'
+import { followPointer } from '#cli/follow-pointer.ts'
+import { openStore } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { TINY_VERSION } from '#test/support/books/publish-book.ts'
+import { pointAt } from '#test/support/history/point-to.ts'
+import { copyStores } from '#test/support/stores/stores.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { madeUp } from '../cli/made-up.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs/cdn.md')
 
-const DUE = {
-  seq: 3,
-  version: '2025-02-26T00:15:00Z',
-  outdated: ['2025-02-25T00:15:00Z', '2025-02-24T00:15:00Z'],
-}
+const OTHER_VERSION = '2025-02-25T00:15:00Z'
 
-/** What is called, and with which arguments: those that come one after the other somewhere among them. */
+/** The program of each command, and arguments that follow one another among those that it gets. */
 const EXPECTED: readonly (readonly [tool: string, ...args: string[]])[] = [
-  ['aws', '--distribution-id', 'the-id', '--paths', '#v-20250225T001500Z', '#v-20250224T001500Z'],
-  ['curl', '--json', '{"tags":["v-20250225T001500Z","v-20250224T001500Z"]}'],
-  ['curl', '-H', 'Surrogate-Key: v-20250225T001500Z v-20250224T001500Z'],
+  ['curl', '-X', 'PURGE', '-H', 'xkey: v-20250225T001500Z'],
+  ['aws', '--distribution-id', 'the-id', '--paths', '#v-20250225T001500Z'],
+  ['curl', '--json', '{"tags":["v-20250225T001500Z"]}'],
+  ['curl', '-H', 'Surrogate-Key: v-20250225T001500Z'],
 ]
 
 const commands = [...(await readFile(DOCS, 'utf8')).matchAll(/^CDN_PURGE_COMMAND='(.*)'$/gm)].map(
   match => match[1]!,
 )
 
-test('each of three CDNs has a command', () => {
+/** A store whose pointer went to another version and came back. */
+async function movedStore() {
+  const { url } = await copyStores(inject('tinyStore'))
+  const store = await openStore(url)
+  const head = await readHead(store)
+  await pointAt(store, OTHER_VERSION, 'digest of nothing', TINY_VERSION)
+  await pointAt(store, TINY_VERSION, head?.entry.manifest_sha256 ?? '')
+  return { url, store, sha256: head?.entry.manifest_sha256 ?? '' }
+}
+
+/** Follows the pointer of a store; returns what was printed on stderr and how long it paused. */
+async function follow(storeUrl: string, env: NodeJS.ProcessEnv) {
+  const pauses: number[] = []
+  const pause = async (ms: number): Promise<void> => void pauses.push(ms)
+  const { surroundings, err } = madeUp({ env, pause })
+  const s3 = { endpoint: null, region: 'us-east-1', credentials: null }
+  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, surroundings, surroundings.terminal)
+  return { notes: err(), pauses }
+}
+
+test('each of four CDNs has a command', () => {
   expect(commands.length).toBe(EXPECTED.length)
 })
 
 test.each(EXPECTED.map((expected, i) => [commands[i] ?? '', expected] as const))(
-  '%s calls its tool with every tag that is due',
-  async (purgeCommand, [tool, ...args]) => {
+  '%s calls its program with the tag of the version before',
+  async (command, [tool, ...args]) => {
+    const { url } = await movedStore()
     const folder = await temporaryFolder()
     const called = join(folder, 'called')
     for (const name of ['aws', 'curl']) {
       await writeFile(join(folder, name), `#!/bin/sh\nprintf '%s\\n' ${name} "$@" > '${called}'\n`)
       await chmod(join(folder, name), 0o755)
     }
-    const env = {
+    const { notes } = await follow(url, {
       PATH: `${folder}:${process.env.PATH}`,
+      CDN_PURGE_COMMAND: command,
       DISTRIBUTION: 'the-id',
       ZONE: 'z',
       SERVICE: 's',
       TOKEN: 't',
-    }
-    await purge({ purgeUrls: [], purgeCommand, urls: [] }, DUE, env)
+    })
+    expect(notes).toBe(`purged: ${OTHER_VERSION}\n`)
     const words = (await readFile(called, 'utf8')).trimEnd().split('\n')
     expect(words[0]).toBe(tool)
     expect(words.join('\n')).toContain(args.join('\n'))
   },
 )
+
+describe('the purge after a publication', () => {
+  test('waits until every tier has looked at the pointer', async () => {
+    const { url } = await movedStore()
+    expect((await follow(url, { CDN_PURGE_COMMAND: 'true' })).pauses).toEqual([6_000])
+  })
+
+  test('that fails is a warning, without the command and without what it printed', async () => {
+    const { url } = await movedStore()
+    const command = 'echo token-in-output >&2; : token-in-command; exit 7'
+    expect((await follow(url, { CDN_PURGE_COMMAND: command })).notes).toBe(
+      'warning: caches may serve an older version for two minutes: CDN_PURGE_COMMAND ended with 7; run it by hand to see ' +
+        'its output\n',
+    )
+  })
+
+  test('is left out without a command, after the first version, and after a refresh', async () => {
+    const { url, store, sha256 } = await movedStore()
+    expect((await follow(url, {})).notes).toBe('')
+    const { url: first } = await copyStores(inject('tinyStore'))
+    expect((await follow(first, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
+    await pointAt(store, TINY_VERSION, sha256)
+    expect((await follow(url, { CDN_PURGE_COMMAND: 'false' })).notes).toBe('')
+  })
+})

@@ -9,6 +9,7 @@ import type { Manifest } from '#core/contract/manifest.ts'
 import { CURRENT_KEY, pointerKey } from '#core/contract/pointer.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createFileStore } from '#storage/file-store.ts'
+import { disclaimerKey, SERVED_KEY } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
@@ -96,7 +97,10 @@ describe('the published tiny book', () => {
       isBinary(key) ? [key] : endings.map(ending => `${key}${ending}`),
     )
     const documents = [...DOCUMENTS.map(name => documentKey(TINY_VERSION, name)), MANIFEST]
-    expect(await store.list('')).toEqual([CURRENT_KEY, pointerKey(1), ...documents, ...ofArtifacts].sort())
+    const ofNginx = [SERVED_KEY, disclaimerKey(TINY_VERSION)]
+    expect(await store.list('')).toEqual(
+      [CURRENT_KEY, pointerKey(1), ...ofNginx, ...documents, ...ofArtifacts].sort(),
+    )
   })
 
   test('gives each url and each key to one artifact, by key', () => {

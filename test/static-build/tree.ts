@@ -10,8 +10,9 @@ export type Tree = ReadonlyMap<string, string>
 export const treeOf = (store: ObjectStore, isTaken: (key: string) => boolean = () => true): Promise<Tree> =>
   mapObjects(store, isTaken, bytes => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
 
-/** The digest of every object of a store. */
-export const digestsOf = (store: ObjectStore): Promise<Tree> => mapObjects(store, () => true, sha256)
+/** The digest of every object of a store, but for what a folder has for nginx. */
+export const digestsOf = (store: ObjectStore): Promise<Tree> =>
+  mapObjects(store, key => !key.startsWith('nginx/'), sha256)
 
 async function mapObjects(
   store: ObjectStore,

@@ -1,20 +1,24 @@
-// nginx itself on a published version, and behind it an origin that stands in for the tier.
+// nginx itself in front of a published store: what it answers from disk, and what it passes to the tier.
 import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { manifestKey, TWIN_ENDINGS, versionFolder } from '#core/contract/artifacts.ts'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import { type Artifact, manifest } from '#core/contract/manifest.ts'
-import { commonDisclaimer } from '../../deploy/disclaimer.ts'
+import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { ALLOWED_ORIGIN, ask, type Origin, siteOf, startFiles, startOrigin } from '../support/servers/cdn.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { ask, type Got, type Origin, siteOf, startFiles, startOrigin } from '../support/servers/cdn.ts'
 import { copyStores } from '../support/stores/stores.ts'
 
 const PINNED = `/${versionFolder(TINY_VERSION)}`
 const pin = (address: string): string => address.replace('/v1', PINNED)
 
+const CODINGS = ['identity', 'br', 'gzip']
+
 let folder: string
+let service: { readonly url: string }
 let artifacts: readonly Artifact[]
 let tier: Origin
 let files: Layer
@@ -25,72 +29,83 @@ beforeAll(async () => {
   artifacts = manifest.parse(
     JSON.parse(await readFile(join(folder, manifestKey(TINY_VERSION)), 'utf8')),
   ).artifacts
+  service = await startServing(stores)
   tier = await startOrigin((request, response) => {
     response.writeHead(299, { 'x-asked': `${request.method} ${request.url}` })
     response.end()
   })
-  files = await startFiles(await siteOf(tier, { store: folder, disclaimer: await commonDisclaimer(folder) }))
+  files = await startFiles(await siteOf(tier, { store: folder }))
 })
 
-test.each([
-  ['identity', ''],
-  ['br', TWIN_ENDINGS.br],
-  ['gzip', TWIN_ENDINGS.gzip],
-])(
-  'every pinned answer is its file in the coding %s, with the headers that the manifest names',
-  async (coding, ending) => {
-    expect(artifacts.length).toBeGreaterThan(20)
-    for (const { url, key, media_type, headers, encodings } of artifacts) {
-      const isTwin = coding in encodings
-      const got = await ask(files.url + pin(url), { 'accept-encoding': coding })
-      expect(got.status, url).toBe(200)
-      expect(got.bytes.equals(await readFile(join(folder, isTwin ? key + ending : key))), url).toBe(true)
-      expect(got.headers, url).toMatchObject({
-        ...headers,
-        'content-type': media_type,
-        'cache-control': 'max-age=31536000, immutable',
-        vary: 'Accept-Encoding, Origin',
-        'x-content-type-options': 'nosniff',
-      })
-      expect(got.headers['content-encoding'] ?? 'identity', url).toBe(isTwin ? coding : 'identity')
-    }
-  },
-)
+/** Of the connection or of the moment; the digest of a body before its coding only the tier knows. */
+const ITS_OWN = new Set([
+  ...['date', 'server', 'connection', 'keep-alive', 'transfer-encoding'],
+  ...['server-timing', 'unencoded-digest'],
+])
 
-test('the validators of the codings differ, and one that is sent back answers 304 without a content type', async () => {
-  for (const { url, encodings } of artifacts) {
-    const etags = new Set<string>()
-    for (const coding of ['identity', 'br', 'gzip']) {
-      const { headers } = await ask(files.url + pin(url), { 'accept-encoding': coding })
-      const etag = headers.etag ?? ''
-      const again = await ask(files.url + pin(url), { 'accept-encoding': coding, 'if-none-match': etag })
-      expect([again.status, again.headers['content-type']], url).toEqual([304, undefined])
-      etags.add(etag)
+const seen = ({ status, headers, bytes }: Got) => ({
+  status,
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ITS_OWN.has(name))),
+  body: bytes.toString('base64'),
+})
+
+/** Answers of both to the same request: nginx has only a stand-in behind it, so a status of 200 or 304 is its own. */
+async function expectSame(address: string, headers: Record<string, string>, method = 'GET'): Promise<Got> {
+  const [fromFiles, fromTier] = [
+    await ask(files.url + address, headers, method),
+    await ask(service.url + address, headers, method),
+  ]
+  expect(seen(fromFiles), `${method} ${address}`).toEqual(seen(fromTier))
+  return fromFiles
+}
+
+describe.each(CODINGS)('from nginx and from the tier, in %s,', coding => {
+  test('every canonical address of the latest version and its twin are the same: GET, HEAD, 304, CORS', async () => {
+    expect(artifacts.length).toBeGreaterThan(20)
+    for (const { url, encodings } of artifacts) {
+      for (const address of [url, pin(url)]) {
+        const headers = { 'accept-encoding': coding }
+        const { status, headers: got } = await expectSame(address, headers)
+        const isTwin = coding in encodings
+        expect([status, got['content-encoding']], address).toEqual([200, isTwin ? coding : undefined])
+        await expectSame(address, { ...headers, origin: 'http://localhost:5173' })
+        await expectSame(address, { ...headers, origin: 'https://other.example.org' })
+        await expectSame(address, headers, 'HEAD')
+        const known = await expectSame(address, { ...headers, 'if-none-match': `"other", ${got.etag}` })
+        expect(known.status, address).toBe(304)
+        await expectSame(address, { ...headers, 'if-none-match': '"other"' })
+      }
     }
+  })
+})
+
+test('the validators of the codings differ', async () => {
+  for (const { url, encodings } of artifacts) {
+    const etags = new Set<unknown>()
+    for (const coding of CODINGS)
+      etags.add((await ask(files.url + url, { 'accept-encoding': coding })).headers.etag)
     expect(etags.size, url).toBe(1 + Object.keys(encodings).length)
   }
 })
 
-describe('the same file answers', () => {
-  const daily = '/v1/strategies/ash/returns'
-  test.each([
-    [daily, `${daily}?period=daily`],
-    [daily, `${daily}?format=json&period=daily`],
-    [`${daily}?period=weekly`, `${daily}?period=weekly&format=json`],
-    [`${daily}?format=csv&period=weekly`, `${daily}?period=weekly&format=csv`],
-    [daily, '/v1/strategies/%61sh/returns'],
-  ])('%s and %s', async (canonical, spelled) => {
-    const [a, b] = [await ask(files.url + pin(canonical)), await ask(files.url + pin(spelled))]
-    expect(a.status).toBe(200)
-    expect(b.bytes.equals(a.bytes)).toBe(true)
-  })
+test('deprecation headers are those of the site', async () => {
+  const site = await siteOf(tier, { store: folder, deprecatedAtMs: 0, sunsetAtMs: 86_400_000 })
+  const { headers } = await ask(`${(await startFiles(site)).url}/v1/strategies`)
+  expect([headers.deprecation, headers.sunset]).toEqual(['@0', 'Fri, 02 Jan 1970 00:00:00 GMT'])
 })
 
-describe('to the tier, as it was spelled, goes', () => {
+describe('to the tier, as the client spelled it, goes', () => {
   test.each([
-    '/v1/strategies',
     '/version',
     '/',
+    '/v1/dataset/versions',
+    '/v1/strategies?x=1',
+    `/v1/strategies?dataset_version=${TINY_VERSION}`,
+    '/v1/export?period=weekly&format=csv',
+    '/v1/export?period=daily',
+    '/v1/export?FORMAT=csv',
+    '/v1/export?format=none',
+    '/v1/STRATEGIES',
     pin('/v1/strategies/ash/returns?period=weekly&x=1'),
     pin('/v1/strategies/ash/returns?period=weekly&period=daily'),
     pin('/v1/strategies/ash/returns?period=Weekly'),
@@ -99,6 +114,7 @@ describe('to the tier, as it was spelled, goes', () => {
     pin('/v1/strategies/ash/stats?risk_pct=0.02'),
     pin('/v1/strategies/ash/stats?period=weekly'),
     pin('/v1/strategies/nobody/stats'),
+    '/v1/strategies/nobody/stats',
     pin('/v1/strategies/ash/nothing'),
     pin('/v1/strategies/ash/'),
     pin('/v1/strategies/'),
@@ -106,55 +122,54 @@ describe('to the tier, as it was spelled, goes', () => {
     '/v1/snapshots/20990101T000000Z/strategies',
     '/v1/snapshots/20250224T001500Z/../../current.json',
     '/v1/strategies/%61sh?x=%2F',
+    '/nginx/served.conf',
+    '/v1/current.json',
   ])('%s', async address => {
     const got = await ask(files.url + address)
     expect([got.status, got.headers['x-asked']]).toEqual([299, `GET ${address}`])
   })
 
-  test.each(['POST', 'OPTIONS', 'DELETE'])('%s of a pinned file', async method => {
-    const got = await ask(files.url + pin('/v1/strategies'), {}, method)
-    expect([got.status, got.headers['x-asked']]).toEqual([299, `${method} ${pin('/v1/strategies')}`])
+  test.each(['POST', 'OPTIONS', 'DELETE'])('%s of a published file', async method => {
+    for (const address of ['/v1/strategies', pin('/v1/strategies')]) {
+      const got = await ask(files.url + address, {}, method)
+      expect([got.status, got.headers['x-asked']]).toEqual([299, `${method} ${address}`])
+    }
   })
 })
 
-test('a version without a manifest is not there yet: nginx hands its files to nobody', async () => {
+/** nginx keeps open files for some seconds. */
+const PATIENT = { timeout: 30_000, interval: 100 }
+
+test('a version without a manifest is not complete: its files are not sent', async () => {
   const unfinished = '/v1/snapshots/20250301T001500Z'
   await cp(join(folder, PINNED), join(folder, unfinished), { recursive: true })
-  expect((await ask(`${files.url}${unfinished}/strategies`)).status).toBe(200)
+  const status = async () => (await ask(`${files.url}${unfinished}/strategies`)).status
+  expect(await status()).toBe(200)
   await rm(join(folder, unfinished, 'manifest.json'))
-  expect((await ask(`${files.url}${unfinished}/strategies`)).status).toBe(299)
+  await expect.poll(status, PATIENT).toBe(299)
   await rm(join(folder, unfinished), { recursive: true })
 })
 
-test('HEAD of a pinned file is answered like GET, without the body', async () => {
-  const [get, head] = [
-    await ask(files.url + pin('/v1/strategies')),
-    await ask(files.url + pin('/v1/strategies'), {}, 'HEAD'),
-  ]
-  expect([head.status, head.bytes.length]).toEqual([200, 0])
-  expect(head.headers['content-length']).toBe(String(get.bytes.length))
-})
-
-test('CSV and the like go to the tier where nginx was not told the disclaimer', async () => {
-  const silent = await startFiles(await siteOf(tier, { store: folder }))
-  expect((await ask(silent.url + pin('/v1/export'))).status).toBe(200)
-  expect((await ask(`${silent.url}${pin('/v1/export')}?format=csv`)).status).toBe(299)
-})
-
-test('a page of an allowed origin may read, another may not', async () => {
-  const address = files.url + pin('/v1/strategies')
-  const allowed = await ask(address, { origin: ALLOWED_ORIGIN })
-  expect(allowed.headers['access-control-allow-origin']).toBe(ALLOWED_ORIGIN)
-  expect(allowed.headers['access-control-expose-headers']).toContain('ETag')
-  for (const headers of [{ origin: 'https://other.example.org' }, { origin: 'null' }, {}]) {
-    expect((await ask(address, headers)).headers).not.toHaveProperty('access-control-allow-origin')
+test('without the disclaimer of a version the tier answers its tables', async () => {
+  const copy = fileURLToPath((await copyStores(inject('tinyStore'))).url)
+  await rm(join(copy, disclaimerKey(TINY_VERSION)))
+  const silent = await startFiles(await siteOf(tier, { store: copy }))
+  for (const address of ['/v1/export', pin('/v1/export')]) {
+    expect((await ask(silent.url + address)).status).toBe(200)
+    expect((await ask(`${silent.url}${address}?format=csv`)).status).toBe(299)
   }
 })
 
-test('while the tier is away pinned files are answered, and everything else is 503 in the envelope', async () => {
+test('before the first publication everything goes to the tier', async () => {
+  const empty = await startFiles(await siteOf(tier, { store: join(folder, 'nothing') }))
+  expect((await ask(`${empty.url}/v1/strategies`)).status).toBe(299)
+})
+
+test('while the tier is away published files are answered, and everything else is 503 in the envelope', async () => {
   await tier.leave()
   expect((await ask(files.url + pin('/v1/strategies'))).status).toBe(200)
-  const got = await ask(`${files.url}/v1/strategies`)
+  expect((await ask(`${files.url}/v1/strategies`)).status).toBe(200)
+  const got = await ask(`${files.url}/v1/strategies?risk_pct=0.02`)
   expect(got.status).toBe(503)
   expect(got.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
   expect(JSON.parse(got.bytes.toString())).toMatchObject({
@@ -162,5 +177,5 @@ test('while the tier is away pinned files are answered, and everything else is 5
     meta: { dataset_version: null },
   })
   await tier.comeBack()
-  expect((await ask(`${files.url}/v1/strategies`)).status).toBe(299)
+  expect((await ask(`${files.url}/version`)).status).toBe(299)
 })

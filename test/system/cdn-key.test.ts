@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseParams } from '#core/contract/parameters.ts'
+import { isPinnable } from '#core/contract/pins.ts'
+import { ROUTES } from '#core/contract/routes.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { ask, objectOf, siteOf, startEdge, startOrigin } from '../support/servers/cdn.ts'
-import { anAddress, DATA_ROUTES } from '../support/servers/cdn-addresses.ts'
 
 let edge: Layer
 beforeAll(async () => {
@@ -22,35 +23,7 @@ async function keyOf(address: string): Promise<{ forwarded: string; object: numb
   return { forwarded, object: objectOf(got) }
 }
 
-describe('over many spellings', () => {
-  test('two addresses share an object exactly when the service calls them the same', async () => {
-    const objects = new Map<string, number>()
-    const canonicals = new Map<number, string>()
-    await fc.assert(
-      fc.asyncProperty(anAddress, async ({ canonical, spelled }) => {
-        const { forwarded, object } = await keyOf(spelled)
-        expect(forwarded).toBe(canonical)
-        expect(object).toBe(objects.get(canonical) ?? object)
-        expect(canonical).toBe(canonicals.get(object) ?? canonical)
-        objects.set(canonical, object)
-        canonicals.set(object, canonical)
-      }),
-      { numRuns: 1500 },
-    )
-    expect(objects.size).toBeGreaterThan(100)
-  })
-
-  test('a pinned address is the same key below its version', async () => {
-    const version = '/v1/snapshots/20250224T001500Z'
-    await fc.assert(
-      fc.asyncProperty(anAddress, async ({ canonical, spelled }) => {
-        const path = spelled.slice(spelled.indexOf('/', 1)) // past /v1, however it is spelled
-        expect((await keyOf(version + path)).forwarded).toBe(version + canonical.slice('/v1'.length))
-      }),
-      { numRuns: 500 },
-    )
-  })
-})
+const DATA_ROUTES = ROUTES.filter(isPinnable)
 
 const aPiece = fc.constantFrom(
   ...[
@@ -123,6 +96,18 @@ test('whatever comes in a query, the address that is passed on means the same to
   )
 })
 
+test('parameters in any order, and those that the service ignores, are one object', async () => {
+  const spellings = [
+    'format=csv&period=weekly',
+    'period=weekly&format=csv',
+    'utm_source=x&period=weekly&a&format=csv&_=1',
+  ]
+  const keys = await Promise.all(spellings.map(query => keyOf(`/v1/export?${query}`)))
+  expect(new Set(keys.map(({ object }) => object)).size).toBe(1)
+  for (const { forwarded } of keys) expect(forwarded).toBe('/v1/export?format=csv&period=weekly')
+  expect((await keyOf('/v1/export?utm_source=x')).forwarded).toBe('/v1/export')
+})
+
 describe('a query that the service refuses stays as it was, so that the refusal quotes it', () => {
   test.each([
     '/v1/export?format=csv&format=json',
@@ -149,29 +134,4 @@ test('a query of the longest kind is answered, whatever it is made of', async ()
       expect((await ask(`${edge.url}/v1/correlation?ids=${ids.join(',')}`)).status, ids.join(',')).toBe(200)
     }
   }
-})
-
-test('a hundred wishes for a coding are three objects', async () => {
-  const wishes: [string, string][] = [
-    ['gzip, deflate, br, zstd', 'br'],
-    ['br', 'br'],
-    ['BR;q=1.0, gzip', 'br'],
-    ['gzip, br;q=0.5', 'br'],
-    ['gzip', 'gzip'],
-    ['gzip, deflate', 'gzip'],
-    ['br;q=0, gzip;q=0.3', 'gzip'],
-    ['br;q=0.000,gzip', 'gzip'],
-    ['', 'identity'],
-    ['identity', 'identity'],
-    ['zstd, dcz', 'identity'],
-    ['br;q=0', 'identity'],
-    ['brotli, x-gzip', 'identity'],
-  ]
-  const objects = new Map<string, Set<number>>()
-  for (const [wish, coding] of wishes) {
-    const got = await ask(`${edge.url}/v1/summary`, { 'accept-encoding': wish })
-    expect(JSON.parse(got.bytes.toString()), wish).toEqual(['/v1/summary', coding])
-    objects.set(coding, (objects.get(coding) ?? new Set()).add(objectOf(got)))
-  }
-  expect([...objects.values()].map(({ size }) => size)).toEqual([1, 1, 1])
 })

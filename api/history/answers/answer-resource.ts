@@ -41,14 +41,14 @@ export const latestHandler =
       const pinned = await openPinned(c, parts, pins.join(','))
       const { answer, path } = await find(c, parts, pinned, route, id, address, true)
       const twin = { 'content-location': pinnedPath(pinned.version, path) }
-      return send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(pinned.version), ...twin })
+      return send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(pinned.version, answer), ...twin })
     }
     if (served === null) {
       const details = { checks: parts.source.checks() }
       throw new ApiError('not_ready', 'no dataset is loaded yet', { details })
     }
     const { answer, path } = await find(c, parts, served, route, id, address, false)
-    return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path, parts))
+    return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path))
   }
 
 /** A dataset answer of the version that the path names. */
@@ -59,7 +59,7 @@ export const pinnedHandler =
     const pinned = await openPinned(c, parts, version)
     const address = unpinnedPath(spelledAddress(c)) ?? ''
     const { answer } = await find(c, parts, pinned, route, id, address, true)
-    return send(c, parts, answer, CACHING.pinned, pinnedHeaders(pinned.version))
+    return send(c, parts, answer, CACHING.pinned, pinnedHeaders(pinned.version, answer))
   }
 
 /** From here on the request is one of this version, also if it ends in an error. */
@@ -132,18 +132,10 @@ function canonicalIds({ strategies }: Snapshot, ids: readonly string[] | null): 
   return strategies.every(({ id }, i) => id === ids[i]) ? null : ids
 }
 
-/** How long a CDN keeps an answer that each publication purges. */
-const PURGED_SECONDS = 86_400
-
 /** Headers of an unpinned answer: its immutable twin, and the tag by which a CDN purges answers of this version. */
-function latestHeaders(version: string, path: string, { settings }: HistoryParts): Record<string, string> {
+function latestHeaders(version: string, path: string): Record<string, string> {
   const tag = cacheTag(version)
-  return {
-    'content-location': pinnedPath(version, path),
-    'cache-tag': tag,
-    xkey: tag,
-    ...(settings.purgesByTag ? { 'cdn-cache-control': `max-age=${PURGED_SECONDS}` } : {}),
-  }
+  return { 'content-location': pinnedPath(version, path), 'cache-tag': tag, xkey: tag }
 }
 
 const send = (

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
+import { fileEtag } from '#storage/file-time.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { negotiateCoding } from '../../http/negotiate-coding.ts'
 import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/ready-answer.ts'
@@ -69,7 +70,7 @@ export function createPublishedAnswers(
         ...artifact.headers,
         'unencoded-digest': unencodedDigest(artifact.sha256),
       }
-      const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, etagOf(file.sha256), headers)
+      const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, fileEtag(key, file.bytes), headers)
       cache.set(key, answer)
       return answer
     },
@@ -98,6 +99,3 @@ async function readWhole(store: ObjectStore, key: string, digest: string): Promi
     throw error
   }
 }
-
-/** Half a digest tells two files apart as well as a whole one. */
-const etagOf = (digest: string): string => `"${digest.slice(0, 32)}"`

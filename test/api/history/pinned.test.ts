@@ -17,7 +17,7 @@ import {
   SECOND_VERSION,
   smallBook,
 } from '../../support/books/small-book.ts'
-import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
+import { createTestApp } from '../../support/history/history-app.ts'
 import { isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { type App, errorOf, headersOf } from './answers.ts'
 import { codingOf } from './decode.ts'
@@ -183,7 +183,7 @@ describe('headers', () => {
           expect(status, asked).toBe(held === '' ? 200 : 304)
           expect(headers.get('cache-control'), asked).toBe(FOR_EVER)
           expect(headers.get('last-modified'), asked).toBe(LAST_MODIFIED)
-          expect(headers.get('etag'), asked).toMatch(/^"[0-9a-f]{32}"$/)
+          expect(headers.get('etag'), asked).toMatch(/^"[0-9a-f-]+"$/)
           for (const absent of ['cache-tag', 'xkey', 'cdn-cache-control']) {
             expect(headers.has(absent), `${asked} ${absent}`).toBe(false)
           }
@@ -227,18 +227,6 @@ describe('headers', () => {
         const digest = Buffer.from(sha256(plain), 'hex').toString('base64')
         expect(headers.get('unencoded-digest'), asked).toBe(`sha-256=:${digest}:`)
       }
-    }
-  })
-
-  test('tell a CDN to keep unpinned answers for a day only where it purges by tag', async () => {
-    const { store, privateStore } = await openBothVersions()
-    const settings = { ...SETTINGS, purgesByTag: true }
-    const { app } = await createTestApp(store, privateStore, { settings })
-    const { headers } = await app.request('/v1/summary')
-    expect(headers.get('cdn-cache-control')).toBe('max-age=86400')
-    expect(headers.get('cache-control')).toBe('max-age=60, stale-while-revalidate=60, stale-if-error=86400')
-    for (const address of [pinnedPath(FIRST_VERSION, '/v1/summary'), '/version', '/v1/strategies/oak']) {
-      expect((await app.request(address)).headers.has('cdn-cache-control'), address).toBe(false)
     }
   })
 })

@@ -78,15 +78,15 @@ describe.each(DATA_ROUTES.map(route => [route.path, route] as const))('%s', (_pa
     }
   })
 
-  test('has a strong validator of its own in every coding and at every address', async () => {
-    const owners = new Map<string, string>()
+  test('has a strong validator of its own in every coding of an address', async () => {
     for (const address of addressesOf(route)) {
+      const owners = new Map<string, string>()
       const text = await (await request(address)).text()
       for (const accepted of ['br', 'gzip', 'zstd', 'identity']) {
         const response = await request(address, accepted)
         const etag = response.headers.get('etag') ?? ''
         const owner = `${codingOf(response)} ${text}`
-        expect(etag, address).toMatch(/^"[0-9a-f]{32}"$/)
+        expect(etag, address).toMatch(/^"[0-9a-f-]+"$/)
         expect(owners.get(etag) ?? owner, `${address} as ${accepted}`).toBe(owner)
         owners.set(etag, owner)
       }

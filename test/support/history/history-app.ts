@@ -19,7 +19,6 @@ export const NOW_MS = Date.parse('2025-02-25T00:00:00Z')
 export const SETTINGS: HistorySettings = {
   allowedOrigins: new Set([ALLOWED_ORIGIN]),
   publicBaseUrl: 'https://data.example.org',
-  purgesByTag: false,
   deprecatedAtMs: null,
   sunsetAtMs: null,
 }

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
-import { commonDisclaimer } from '../../../deploy/disclaimer.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '../../../deploy/site.ts'
 import { lastingFolder } from '../stores/stores.ts'
@@ -81,8 +80,7 @@ export async function startEdge(site: Site): Promise<Layer> {
 
 /** Both layers in front of a tier that serves a store. */
 export async function startCdn(tier: Address, storeUrl: string): Promise<{ files: Layer; edge: Layer }> {
-  const store = fileURLToPath(storeUrl)
-  const site = await siteOf(tier, { store, disclaimer: await commonDisclaimer(store) })
+  const site = await siteOf(tier, { store: fileURLToPath(storeUrl) })
   return { files: await startFiles(site), edge: await startEdge(site) }
 }
 
