@@ -7,7 +7,7 @@ import {
   type Manifest,
 } from '#core/contract/manifest.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
-import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
+import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ProgramData } from '#core/program/program.ts'

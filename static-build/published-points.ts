@@ -1,6 +1,6 @@
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { isResource, type ResourceId } from '#core/dataset/resources/resources.ts'
+import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Point } from './render-point.ts'
 

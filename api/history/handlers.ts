@@ -1,5 +1,5 @@
 import type { Route, RouteId } from '#core/contract/route.ts'
-import { isResource, type ResourceId } from '#core/dataset/resources/resources.ts'
+import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
 import { CACHING } from '../http/shared-headers.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import { type Handler, sendLive } from './exchange.ts'

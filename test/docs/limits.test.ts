@@ -9,7 +9,7 @@ import { HTTP_LIMITS } from '#api/http/http-limits.ts'
 import { MOST_OPERATOR_BYTES } from '#api/operator/exchange.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
-import { BLOCK_BYTES } from '#core/dataset/render/writing.ts'
+import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8')

@@ -12,7 +12,7 @@ import {
   zstdCompress,
   zstdCompressSync,
 } from 'node:zlib'
-import { BLOCK_BYTES } from '#core/dataset/render/writing.ts'
+import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
 import type { Coding } from '../../http/negotiate-coding.ts'
 
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */

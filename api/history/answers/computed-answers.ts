@@ -3,10 +3,13 @@ import { isBinary } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import { canonicalPath } from '#core/contract/routes.ts'
-import { RENDER_REVISION } from '#core/dataset/render/revision.ts'
 import { exportCells } from '#core/dataset/resources/export.ts'
-import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
-import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import {
+  RENDER_REVISION,
+  type ResourceId,
+  renderAnswer,
+  renderBlocks,
+} from '#core/dataset/resources/render-answer.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type Coding, negotiateCoding } from '../../http/negotiate-coding.ts'
 import {

@@ -1,7 +1,6 @@
-import { type ByteWriter, writeAscii, writeText } from './byte-writer.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import type { Table } from './table.ts'
-import { type Writing, writeWhole } from './writing.ts'
+import { type ByteWriter, type Writing, writeAscii, writeText, writeWhole } from './text-writer.ts'
 
 const LINE_END = '\r\n'
 

@@ -1,9 +1,17 @@
 import { toText } from '#core/contract/decimal.ts'
 import type { Series } from '#core/figures/series.ts'
-import { type ByteWriter, toBytes, writeAscii, writeBytes, writeText } from './byte-writer.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import { type Column, isTable, type Table } from './table.ts'
-import { type Steps, type Writing, writeWhole } from './writing.ts'
+import {
+  type ByteWriter,
+  type Steps,
+  toBytes,
+  type Writing,
+  writeAscii,
+  writeBytes,
+  writeText,
+  writeWhole,
+} from './text-writer.ts'
 
 /** What an answer may hold. Tables are written row by row, never turned into objects. */
 export type Json = Scalar | readonly Json[] | JsonObject | Table | LongList

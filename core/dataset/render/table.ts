@@ -2,9 +2,7 @@ import type { EpochDay } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, type Series } from '#core/figures/series.ts'
-import { type ByteWriter, writeAscii } from './byte-writer.ts'
-import { writeDate } from './calendar-date.ts'
-import { writeSignificant } from './significant-digits.ts'
+import { type ByteWriter, writeAscii, writeDate, writeSignificant } from './text-writer.ts'
 
 /**
  * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch

@@ -3,10 +3,11 @@ import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/corre
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
-import { unknownStrategy } from './find-strategy.ts'
-import { bookLinks } from './links.ts'
-import { correlationNote } from './notes.ts'
+import { bookLinks, type Resource, unknownStrategy } from './resource.ts'
+
+const correlationNote = (undefinedPairs: number): string =>
+  'Pearson correlation of base-risk returns, pairwise over the dates that both strategies have; the risk level does not change it.' +
+  undefinedSentence(undefinedPairs)
 
 /** `/v1/correlation`: the matrix of all strategies, or of a subset in the order asked for. */
 export const correlation: Resource = (snapshot, params) => {
@@ -17,6 +18,12 @@ export const correlation: Resource = (snapshot, params) => {
     links: bookLinks('correlation', params),
   }
 }
+
+/** How many pairs are undefined, as the end of a note; nothing if none are. */
+export const undefinedSentence = (pairs: number): string =>
+  pairs === 0
+    ? ''
+    : ` ${pairs === 1 ? '1 pair is' : `${pairs} pairs are`} undefined: 0 in the matrix and listed in undefined_pairs.`
 
 /**
  * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when they are

@@ -1,10 +1,9 @@
 import { equityCurve } from '#core/figures/equity-curve.ts'
-import type { Resource } from './answer.ts'
-import { findStrategy } from './find-strategy.ts'
-import { strategyLinks } from './links.ts'
-import { CURVE_NOTE } from './notes.ts'
+import { findStrategy, type Resource, strategyLinks } from './resource.ts'
 import { seriesTable } from './returns.ts'
-import { assertPublishable, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { assertPublishable, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+
+const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before the first; at another risk level it is compounded from the rescaled daily returns and stays 0 after a ruin. ${RISK_UNIT}`
 
 /** `/v1/strategies/{sid}/curve`: the daily equity, compounded from 1.0, at any risk level. */
 export const curve: Resource = (snapshot, params) => {

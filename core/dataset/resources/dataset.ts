@@ -1,5 +1,4 @@
-import type { Resource } from './answer.ts'
-import { bookLinks } from './links.ts'
+import { bookLinks, type Resource } from './resource.ts'
 
 /** `/v1/dataset`: what the dataset is made of. */
 export const dataset: Resource = (snapshot, params) => {

@@ -3,11 +3,12 @@ import type { MetaExtra } from '#core/contract/register.ts'
 import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Snapshot, StrategyData } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
-import { correlationPayload } from './correlation.ts'
-import { bookLinks } from './links.ts'
-import { exportNote } from './notes.ts'
-import { type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
+import { correlationPayload, undefinedSentence } from './correlation.ts'
+import { bookLinks, type Resource } from './resource.ts'
+import { RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
+
+const exportNote = (undefinedPairs: number, isCut: boolean): string =>
+  `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns${isCut ? ' over the whole history: from and to cut the rows alone' : ''}.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
 
 /** `/v1/export`: the returns of all strategies side by side, cut to a range, at base risk or each rescaled to one level. */
 export const exportAll: Resource = (snapshot, params) => {

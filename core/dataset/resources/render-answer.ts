@@ -3,16 +3,24 @@ import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import { register } from '#core/contract/register.ts'
+import type { RouteId } from '#core/contract/route.ts'
 import { routeOf } from '#core/contract/routes.ts'
-import { renderArrow } from '../render/arrow.ts'
+import { renderArrow, renderParquet } from '../render/columnar.ts'
 import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
-import { renderParquet } from '../render/parquet.ts'
 import type { Table } from '../render/table.ts'
-import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/writing.ts'
+import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/text-writer.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { Answer } from './answer.ts'
-import { RESOURCES, type ResourceId } from './resources.ts'
+import { correlation } from './correlation.ts'
+import { curve } from './curve.ts'
+import { dataset } from './dataset.ts'
+import { exportAll } from './export.ts'
+import type { Answer, Resource } from './resource.ts'
+import { returns } from './returns.ts'
+import { stats } from './stats.ts'
+import { strategies, strategy } from './strategies.ts'
+import { summary } from './summary.ts'
+import { trades } from './trades.ts'
 
 /** An answer, and the headers that are part of it. */
 type Headed = {
@@ -144,3 +152,27 @@ const toHeaderText = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[^\x20-\x7e]/g, '?')
     .trim()
+
+/** The routes that are functions of the dataset. */
+export type ResourceId = Exclude<RouteId, 'healthz' | 'readyz' | 'version' | 'versions'>
+
+export const RESOURCES: { readonly [Id in ResourceId]: Resource } = {
+  strategies,
+  summary,
+  dataset,
+  correlation,
+  export: exportAll,
+  strategy,
+  stats,
+  returns,
+  curve,
+  trades,
+}
+
+export const isResource = (id: RouteId): id is ResourceId => id in RESOURCES
+
+/**
+ * Raised whenever the same answer is rendered to other bytes. Computed answers carry it in their ETag, so that a
+ * cache never holds a body of one revision against a validator of another.
+ */
+export const RENDER_REVISION = 1

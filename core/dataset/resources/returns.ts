@@ -1,10 +1,9 @@
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import type { Resource } from './answer.ts'
-import { findStrategy } from './find-strategy.ts'
-import { strategyLinks } from './links.ts'
-import { RETURNS_NOTE } from './notes.ts'
-import { rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+import { RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+
+const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
 /** `/v1/strategies/{sid}/returns`: the daily or weekly returns, cut to a range, at any risk level. */
 export const returns: Resource = (snapshot, params) => {

@@ -4,6 +4,9 @@ import type { MetaExtra } from '#core/contract/register.ts'
 import { LARGEST_PUBLISHED, passesNumbers } from '#core/figures/equity-curve.ts'
 import type { StrategyData } from '../snapshot.ts'
 
+/** The unit of risk levels, in the notes on method of answers. */
+export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade.'
+
 /** A risk level as asked for and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
 

@@ -3,12 +3,21 @@ import { performanceFigures } from '#core/figures/performance.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { findStrategy } from './find-strategy.ts'
-import { strategyLinks } from './links.ts'
-import { STATS_NOTE, TIME_UNDERWATER_FOOTNOTE } from './notes.ts'
-import { assertPublishable, type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
+import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+import {
+  assertPublishable,
+  RISK_UNIT,
+  type RiskLevel,
+  rescaleMeta,
+  riskFactor,
+  riskLevel,
+} from './risk-level.ts'
+
+const STATS_NOTE = `fund_dd is always at base risk. At another risk level net return, CAGR, drawdown and time under water come from the recompounded curve, so that they agree with each other and with its last point. ${RISK_UNIT}`
+
+const TIME_UNDERWATER_FOOTNOTE =
+  'Counts the days whose equity is strictly below the highest equity before them; the opening equity of 1.0 is a peak.'
 
 /** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
 export const stats: Resource = (snapshot, params) => {

@@ -1,9 +1,8 @@
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Json } from '../render/json.ts'
 import type { StrategyRecord } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { bookLinks } from './links.ts'
+import { bookLinks, findStrategy, type Resource, strategyLinks } from './resource.ts'
 
 /** `/v1/strategies`: the catalogue with five headline figures each. */
 export const strategies: Resource = (snapshot, params) => ({
@@ -42,3 +41,27 @@ function headline({ figures }: StrategyRecord): Json {
 }
 
 const roundOrNull = (value: number | null): number | null => (value === null ? null : toPercent(value))
+
+/** `/v1/strategies/{sid}`: everything about a strategy but its figures. */
+export const strategy: Resource = (snapshot, params) => {
+  const record = findStrategy(snapshot, params.sid)
+  return {
+    data: {
+      ...identity(record),
+      window: record.window,
+      engine: record.engine,
+      data_source: record.data_source,
+      denomination: record.denomination,
+      inception: record.inception,
+      methodology_url: record.methodology_url,
+      backtest_assumptions: {
+        commission_bps_per_side: record.commission_bps_per_side,
+        slippage_ticks: record.slippage_ticks,
+      },
+      marking: record.marking,
+      days_without_bars: record.days_without_bars,
+    },
+    meta: {},
+    links: strategyLinks('strategy', params),
+  }
+}

@@ -2,9 +2,8 @@ import { toCorrelation } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/split-figures.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { bookLinks } from './links.ts'
+import { bookLinks, type Resource } from './resource.ts'
 
 /** `/v1/summary`: the book in one page. */
 export const summary: Resource = (snapshot, params) => {

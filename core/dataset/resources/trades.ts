@@ -2,10 +2,10 @@ import { DAY_MS } from '#core/calendar.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
 import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
-import type { Resource } from './answer.ts'
-import { findStrategy } from './find-strategy.ts'
-import { strategyLinks } from './links.ts'
-import { TRADES_NOTE } from './notes.ts'
+import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+
+const TRADES_NOTE =
+  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone where the ledger tells no more; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
 
 /** `/v1/strategies/{sid}/trades`: the outcomes of the closed trades. */
 export const trades: Resource = (snapshot, params) => {

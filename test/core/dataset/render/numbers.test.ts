@@ -3,9 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { toIsoDate } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
-import { type ByteWriter, createWriter, finish, writeText } from '#core/dataset/render/byte-writer.ts'
-import { writeDate } from '#core/dataset/render/calendar-date.ts'
-import { writeSignificant } from '#core/dataset/render/significant-digits.ts'
+import {
+  type ByteWriter,
+  createWriter,
+  finish,
+  writeDate,
+  writeSignificant,
+  writeText,
+} from '#core/dataset/render/text-writer.ts'
 
 const written = (write: (out: ByteWriter) => void): string => {
   const out = createWriter(1) // the smallest, so that every write has to grow it

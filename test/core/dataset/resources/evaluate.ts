@@ -11,8 +11,7 @@ import {
 } from '#core/contract/payloads/series.ts'
 import { stats } from '#core/contract/payloads/stats.ts'
 import { meta } from '#core/contract/register.ts'
-import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
-import type { ResourceId } from '#core/dataset/resources/resources.ts'
+import { type ResourceId, renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 
 type Given = Partial<Params>

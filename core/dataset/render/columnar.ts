@@ -1,0 +1,132 @@
+// Tables as Arrow and Parquet files, column by column.
+import {
+  Table as ArrowTable,
+  columnFromArray,
+  type DataType,
+  dateDay,
+  float64,
+  TimeUnit,
+  tableFromColumns,
+  tableToIPC,
+  timestamp,
+  utf8,
+} from '@uwdata/flechette'
+import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
+import { DAY_MS } from '#core/calendar.ts'
+import type { Cells, Column, Table } from './table.ts'
+
+/** Null where a row has no cell. A column without such rows is not nullable in any format. */
+export type ColumnValues = readonly (number | null)[] | readonly (string | null)[]
+
+/** The values of a column. Throws on a number that no format may publish, as the text formats do. */
+export function columnValues({ cells, has }: Column, rows: number): ColumnValues {
+  return cells.kind === 'word' ? collect(cells.at, has, rows) : collect(checked(cells), has, rows)
+}
+
+function collect<Value>(
+  at: (row: number) => Value,
+  has: Column['has'],
+  rows: number,
+): readonly (Value | null)[] {
+  const values: (Value | null)[] = []
+  for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
+  return values
+}
+
+const checked =
+  ({ kind, at }: Exclude<Cells, { kind: 'word' }>) =>
+  (row: number): number => {
+    const value = at(row)
+    const isFit = kind === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value)
+    if (!isFit) throw new Error(`refusing to publish the ${kind} ${value}`)
+    return value
+  }
+
+/**
+ * The bytes of a table as an Arrow IPC file of one record batch: dates as date32, instants as timestamps of
+ * milliseconds in UTC, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same table in,
+ * same bytes out.
+ */
+export function renderArrow(table: Table, about: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
+  const { schema, children } = tableFromColumns(
+    table.columns.map(column => [column.name, toArrowColumn(column, table.rows)]),
+  )
+  const named = new ArrowTable({ ...schema, metadata: new Map(Object.entries(about)) }, children)
+  const bytes = tableToIPC(named, { format: 'file' })
+  if (bytes === null) throw new Error('the Arrow writer gave no bytes')
+  return Uint8Array.from(bytes)
+}
+
+const toArrowColumn = (column: Column, rows: number) =>
+  columnFromArray(
+    columnValues(column, rows).map(value => toWritten(column.cells.kind, value)),
+    ARROW_TYPES[column.cells.kind](),
+  )
+
+/** The writer takes days as milliseconds. */
+const toWritten = (kind: Cells['kind'], value: number | string | null) =>
+  kind === 'date' && typeof value === 'number' ? value * DAY_MS : value
+
+const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
+  date: dateDay,
+  instant: () => timestamp(TimeUnit.MILLISECOND, 'UTC'),
+  number: float64,
+  word: utf8,
+}
+
+/** Rows that a reader must take at once: a century of days is one group. */
+const ROWS_IN_GROUP = 100_000
+
+/**
+ * The bytes of a table as a Parquet file, Snappy inside: dates as DATE, instants as TIMESTAMP of milliseconds in UTC,
+ * numbers as DOUBLE, words as STRING. A column is OPTIONAL where rows may have no cell. `about` goes into the metadata
+ * of the file. Same table in, same bytes out.
+ */
+export function renderParquet(
+  table: Table,
+  about: Readonly<Record<string, string>>,
+): Uint8Array<ArrayBuffer> {
+  const { columns, rows } = table
+  const bytes = parquetWriteBuffer({
+    schema: [{ name: 'schema', num_children: columns.length }, ...columns.map(toElement)],
+    columnData: columns.map(column => ({ name: column.name, data: [...columnValues(column, rows)] })),
+    rowGroupSize: ROWS_IN_GROUP,
+    kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })),
+  })
+  return rows === 0 ? withTypedRowGroups(new Uint8Array(bytes)) : new Uint8Array(bytes)
+}
+
+const toElement = ({ name, cells, has }: Column): SchemaElement => ({
+  name,
+  repetition_type: has === undefined ? 'REQUIRED' : 'OPTIONAL',
+  ...PARQUET_TYPES[cells.kind],
+})
+
+/** `num_rows` 0 and then `row_groups`, a list of no elements and no type, as they stand in the footer. */
+const NO_ROW_GROUPS = [0x16, 0x00, 0x19, 0x00]
+const STRUCT_LIST = 0x0c
+
+/**
+ * A file without rows has no row group, which readers expect; but the writer names no type for the elements of an
+ * empty list, and strict readers refuse the file for it. Names of columns hold none of these bytes, and texts stand
+ * behind, so the first occurrence is the list.
+ */
+function withTypedRowGroups(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const at = file.findIndex((_, start) => NO_ROW_GROUPS.every((byte, i) => file[start + i] === byte))
+  if (at < 0)
+    throw new Error('the footer of a Parquet file without rows is not as the writer used to write it')
+  file[at + NO_ROW_GROUPS.length - 1] = STRUCT_LIST
+  return file
+}
+
+/** Old readers know the converted type, new ones the logical type. */
+const PARQUET_TYPES: { readonly [Kind in Cells['kind']]: Omit<SchemaElement, 'name'> } = {
+  date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+  instant: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+  number: { type: 'DOUBLE' },
+  word: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+}
