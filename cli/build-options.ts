@@ -1,16 +1,14 @@
 // What `build` and `nightly` are told alike.
+
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import type { BuildOrder } from './build-version.ts'
-import { dataFolder } from './data-folder.ts'
-import { parseEnvironment } from './environment.ts'
-import { addSigningOptions, type SigningOptions, toConsent } from './signing-options.ts'
+import { dataFolder, parseEnvironment, UsageError } from './environment.ts'
+import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from './store-option.ts'
 import type { Surroundings } from './surroundings.ts'
-import { MOST_THREADS, threadsFor } from './threads.ts'
-import { UsageError } from './usage-error.ts'
 
 export type BookOptions = {
   readonly book: string
@@ -98,3 +96,9 @@ function parseThreads(text: string | undefined, cores: number): number {
   if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
   throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)
 }
+
+/** More threads than this only wait for each other. */
+const MOST_THREADS = 64
+
+/** Threads of a build where nobody said how many: one a core. */
+export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)

@@ -1,31 +1,39 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { privateKey } from '#core/contract/artifacts.ts'
 import type { Effort } from '#core/contract/effort.ts'
+import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
+import type { Progress } from '#core/progress.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
-import { type Published, publishVersion } from '#static-build/publish-version.ts'
+import { currentVersionOf, type Published, publishVersion } from '#static-build/publish-version.ts'
+import { sha256 } from '#storage/digest.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
+import { findManifest } from '#storage/published-manifest.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Signer } from '#storage/signature.ts'
-import { assertClock, assertNotAhead } from './assert-clock.ts'
-import { assertNotOlder } from './assert-not-older.ts'
-import { assertSignedHead } from './assert-signed-head.ts'
-import { describeCode } from './code-identity.ts'
-import { alertMismatch } from './live/alert-mismatch.ts'
-import { assertLiveAgrees } from './live/assert-live-agrees.ts'
-import { describeInputs, recordBuild } from './record-build.ts'
+import {
+  assertClock,
+  assertNotAhead,
+  assertSignedHead,
+  readSigner,
+  type SigningConsent,
+  withStoreLock,
+} from './guard-pointer.ts'
+import { alertMismatch, assertLiveAgrees } from './live-agreement.ts'
 import type { AlertWays } from './send-alert.ts'
-import { readSigner } from './signing.ts'
-import type { SigningConsent } from './signing-options.ts'
-import { createStopwatch, type Stopwatch, type Timings } from './stopwatch.ts'
-import { withStoreLock } from './store-lock.ts'
 import type { Surroundings } from './surroundings.ts'
-import type { Terminal } from './terminal.ts'
 
 /** What to build from, where to, and as of when. */
 export type BuildOrder = {
@@ -55,11 +63,7 @@ export type BuildResult = Night & Published & { readonly book: Book; readonly ti
  * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
  * version before stays served.
  */
-export async function buildVersion(
-  order: BuildOrder,
-  surroundings: Surroundings,
-  terminal: Terminal,
-): Promise<BuildResult> {
+export async function buildVersion(order: BuildOrder, surroundings: Surroundings): Promise<BuildResult> {
   const signer = await readSigner(surroundings.env)
   const store = await openStore(order.storeUrl, order.s3)
   const privateStore = await openStore(order.privateStoreUrl, order.s3)
@@ -67,11 +71,11 @@ export async function buildVersion(
   const watch = createStopwatch(surroundings.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
   const book = await readBook(order.book, { examine: examineBook(windowOf(order, surroundings)) })
-  for (const warning of book.warnings) terminal.note(`warning: ${formatProblem(warning)}`)
-  return withStoreLock(store, surroundings, terminal, async lock => {
+  for (const warning of book.warnings) surroundings.terminal.note(`warning: ${formatProblem(warning)}`)
+  return withStoreLock(store, surroundings, async lock => {
     await cleanStore(order.storeUrl)
     await cleanStore(order.privateStoreUrl)
-    return build({ ...order, store, privateStore, book, watch, lock, signer }, surroundings, terminal)
+    return build({ ...order, store, privateStore, book, watch, lock, signer }, surroundings)
   })
 }
 
@@ -84,7 +88,8 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly signer: Signer | null
 }
 
-async function build(order: OpenOrder, surroundings: Surroundings, terminal: Terminal): Promise<BuildResult> {
+async function build(order: OpenOrder, surroundings: Surroundings): Promise<BuildResult> {
+  const { terminal } = surroundings
   const { store, privateStore, threads, book, watch } = order
   const progress = watch.follow(terminal.progress)
   const version = order.version ?? toIsoInstant(surroundings.now())
@@ -138,3 +143,117 @@ const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>,
   asOf,
   allowStale,
 })
+
+/**
+ * Publishing an older version would take the served data back in time without anybody having said so. So would a window
+ * that ends before the served one: who means that names the version.
+ */
+async function assertNotOlder(
+  store: ObjectStore,
+  build: { readonly version: string; readonly windowEnd: string; readonly isNamed: boolean },
+): Promise<void> {
+  const current = await currentVersionOf(store)
+  if (current === null) return
+  if (build.version < current.version) {
+    throw new Error(
+      `the version ${build.version} is older than ${current.version}, which is served now: give a later --version`,
+    )
+  }
+  const served = await windowEndOf(store, current)
+  if (build.isNamed || served === null || build.windowEnd >= served) return
+  throw new Error(
+    `the window of this build ends on ${build.windowEnd}, and that of ${current.version}, which is served now, ends ` +
+      `on ${served}: bring newer data, or name the version with --version to take the window back all the same`,
+  )
+}
+
+/** Null where the manifest is lost or damaged: it tells nothing, and the comparison ends a build that nobody allowed. */
+async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
+  const found = await findManifest(store, current)
+  return found.fault === null ? found.manifest.window.to : null
+}
+
+/** Which code builds: the commit, the Node version and the lockfile, as far as they can be known. */
+export async function describeCode(root: string): Promise<Manifest['built_with']> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string } // our own file
+  return {
+    highwater: version,
+    node: process.version,
+    commit: await commitOf(root),
+    lockfile_sha256: await lockfileDigest(root),
+  }
+}
+
+/** Outside a git checkout, or without git, the commit is unknown and nothing is wrong. */
+const commitOf = (root: string): Promise<string | null> =>
+  promisify(execFile)('git', ['-C', root, 'rev-parse', 'HEAD']).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  )
+
+const lockfileDigest = (root: string): Promise<string | null> =>
+  readFile(join(root, 'package-lock.json')).then(sha256, () => null)
+
+/** What a build read: every file with its digest, and how far each set of bars reaches. */
+const describeInputs = ({ inputs, bars, program }: Book): object => ({
+  inputs: [...inputs].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
+  bars: [...new Set([...bars.values(), ...(program === null ? [] : [program.bars])])].map(
+    ({ path, bars, gaps }) => ({
+      path,
+      bars: bars.t.length,
+      last_open: toIsoInstant(bars.t.at(-1)!),
+      gaps: gaps.length,
+      bars_missing: gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
+    }),
+  ),
+})
+
+/** The private note on a build: on which machine it ran, and how many milliseconds each step took. */
+const recordBuild = (
+  privateStore: ObjectStore,
+  version: string,
+  timings_ms: Readonly<Record<string, number>>,
+): Promise<void> =>
+  privateStore.replace(
+    privateKey(version, 'build.json'),
+    toJsonBytes({ version, host: hostname(), timings_ms }),
+    { content_type: 'application/json' },
+  )
+
+/** Milliseconds spent in each step, in the order in which the steps first began. */
+type Timings = Readonly<Record<string, number>>
+
+type Stopwatch = {
+  /** Ends the step under way and begins another; one that was there before goes on. */
+  readonly begin: (step: string) => void
+  /** Begins the steps that are told, by the first word of each (both matrices are one `correlate`), and tells on. */
+  readonly follow: (progress: Progress) => Progress
+  /** Ends the last step. */
+  readonly end: () => Timings
+}
+
+/** Measures steps one after the other, so that all of the time belongs to one of them. */
+export function createStopwatch(elapsedMs: () => number, first: string): Stopwatch {
+  const spent = new Map([[first, 0]])
+  let step = first
+  let since = elapsedMs()
+  const begin = (next: string): void => {
+    const now = elapsedMs()
+    spent.set(step, spent.get(step)! + now - since)
+    if (!spent.has(next)) spent.set(next, 0)
+    step = next
+    since = now
+  }
+  const follow =
+    (progress: Progress): Progress =>
+    event => {
+      const [told = event.step] = event.step.split(' ')
+      if (told !== step) begin(told)
+      progress(event)
+    }
+  const end = (): Timings => {
+    begin(step)
+    return Object.fromEntries([...spent].map(([name, ms]) => [name, Math.round(ms)]))
+  }
+  return { begin, follow, end }
+}

@@ -1,10 +1,10 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
+import { DEFAULT_EFFORT, EFFORTS, type Effort } from '#core/contract/effort.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
-import { OPERATIONS_VARIABLES, type OperationsEnvironment, toOperations } from './operations-variables.ts'
 import {
   LARGEST_PORT,
   port,
@@ -14,7 +14,6 @@ import {
   toSignals,
   webAddress,
 } from './signals-variables.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
 export type Environment = {
@@ -40,6 +39,52 @@ export type Environment = {
   readonly operations: OperationsEnvironment
   readonly signals: SignalsEnvironment
 }
+
+// The variables of running it every day: the admin listener, and the night.
+
+type OperationsEnvironment = {
+  readonly adminHost: string
+  /** Null where nobody named one. */
+  readonly adminPort: number | null
+  /** How hard files are compressed, unless the command has --effort. */
+  readonly buildEffort: Effort
+  /** What fetches the data of the book before a night; null where nothing does. */
+  readonly importCommand: string | null
+  /** Who is told that a night began, and how it ended. */
+  readonly pingUrl: string | null
+}
+
+export const DEFAULT_ADMIN_PORT = 8083
+
+const OPERATIONS_VARIABLES = {
+  ADMIN_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('an address to listen on for /metrics of the history'),
+  ADMIN_PORT: port
+    .optional()
+    .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history (${DEFAULT_ADMIN_PORT})`),
+  BUILD_EFFORT: z
+    .enum(EFFORTS)
+    .default(DEFAULT_EFFORT)
+    .describe(`how hard builds compress: ${EFFORTS.join(', ')}; --effort wins`),
+  NIGHTLY_IMPORT_COMMAND: z
+    .string()
+    .optional()
+    .describe('a shell command that brings the data of the book up to date, in its folder'),
+  NIGHTLY_PING_URL: webAddress.describe(
+    'an address that is asked at the end of a night, with /start and /fail',
+  ),
+}
+
+const toOperations = (data: z.output<z.ZodObject<typeof OPERATIONS_VARIABLES>>): OperationsEnvironment => ({
+  adminHost: data.ADMIN_HOST,
+  adminPort: data.ADMIN_PORT ?? null,
+  buildEffort: data.BUILD_EFFORT,
+  importCommand: data.NIGHTLY_IMPORT_COMMAND ?? null,
+  pingUrl: data.NIGHTLY_PING_URL ?? null,
+})
 
 const instant = z
   .string()
@@ -171,4 +216,16 @@ const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_)/
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'
   return UNPRINTED.test(name) || SIGNALS_SECRETS.test(name) ? 'something else' : JSON.stringify(given)
+}
+
+/** Where stores, generated secrets and a Redis of our own lie, unless the environment names other places. */
+export const dataFolder = (root: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
+  DATA_FOLDER ? resolve(DATA_FOLDER) : join(root, '.data')
+
+/** The command was called wrongly: exit code 2, without a stack. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
 }

@@ -2,8 +2,7 @@
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '#storage/error-code.ts'
-import type { Environment } from './environment.ts'
-import { UsageError } from './usage-error.ts'
+import { type Environment, UsageError } from './environment.ts'
 
 /** Gives so many random bytes. */
 type RandomBytes = (count: number) => Uint8Array

@@ -1,10 +1,96 @@
 import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
 import project from '../package.json' with { type: 'json' }
-import { COMMANDS } from './commands/commands.ts'
-import { ENVIRONMENT_HELP } from './environment.ts'
+import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
-import { UsageError } from './usage-error.ts'
+
+/** Gives a command its arguments, its options and its action. */
+type Define = (command: Command, surroundings: Surroundings) => void
+
+/** In the order of `--help`. A command is loaded when it runs: loading all of them takes half a second. */
+const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Define>])[] = [
+  [
+    'run',
+    'build the sample book if nothing is published, and serve history, signals and the operator',
+    async () => (await import('./commands/run.ts')).defineRun,
+  ],
+  [
+    'init',
+    'write a commented starter book that builds as it is',
+    async () => (await import('./commands/new-book.ts')).defineInit,
+  ],
+  [
+    'check',
+    'validate a book without publishing it: every file, every module, every rule',
+    async () => (await import('./commands/check.ts')).defineCheck,
+  ],
+  [
+    'build',
+    'compute the dataset of a book and publish it as a version',
+    async () => (await import('./commands/build.ts')).defineBuild,
+  ],
+  [
+    'nightly',
+    'import, build, verify, publish, report and ping: a whole night',
+    async () => (await import('./commands/nightly.ts')).defineNightly,
+  ],
+  [
+    'serve',
+    'serve what is published, and the live signals',
+    async () => (await import('./commands/serve.ts')).defineServe,
+  ],
+  [
+    'live',
+    'run the strategies of a book live: one bar at a time, and fire their signals',
+    async () => (await import('./commands/live.ts')).defineLive,
+  ],
+  [
+    'versions',
+    'list the published versions, newest first',
+    async () => (await import('./commands/versions.ts')).defineVersions,
+  ],
+  [
+    'rollback',
+    'serve an older version again; nothing is deleted',
+    async () => (await import('./commands/versions.ts')).defineRollback,
+  ],
+  [
+    'refresh',
+    'confirm the served version anew, when a night published none',
+    async () => (await import('./commands/versions.ts')).defineRefresh,
+  ],
+  [
+    'verify-store',
+    'hold every published object to its digest',
+    async () => (await import('./commands/verify.ts')).defineVerifyStore,
+  ],
+  [
+    'verify-remote',
+    'check what a service publishes: the log, signatures, and every file of a version',
+    async () => (await import('./commands/verify.ts')).defineVerifyRemote,
+  ],
+  [
+    'diff',
+    'tell what a version appends to another, and what it alters',
+    async () => (await import('./commands/versions.ts')).defineDiff,
+  ],
+  [
+    'prune',
+    'remove old versions; they answer 410 from then on',
+    async () => (await import('./commands/versions.ts')).definePrune,
+  ],
+  [
+    'ops',
+    'signals, clients and deliveries: what an operator does',
+    async () => (await import('./commands/ops/ops.ts')).defineOps,
+  ],
+  ['keys', 'keys that sign what is published', async () => (await import('./commands/keys.ts')).defineKeys],
+  [
+    'sample',
+    'write the embedded sample book: synthetic prices, eight strategies',
+    async () => (await import('./commands/new-book.ts')).defineSample,
+  ],
+]
 
 /** Exit codes: what cron and systemd see. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
@@ -50,7 +136,7 @@ async function createProgram(args: readonly string[], surroundings: Surroundings
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', HELP)
-  for (const { name, about, load } of COMMANDS) {
+  for (const [name, about, load] of COMMANDS) {
     const command = program.command(name).description(about)
     if (args.includes(name)) (await load())(command, surroundings)
   }

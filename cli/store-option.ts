@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
-import { dataFolder } from './data-folder.ts'
-import { parseEnvironment } from './environment.ts'
+import { dataFolder, parseEnvironment } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type StoreOptions = { readonly store?: string; readonly privateStore?: string }

@@ -1,10 +1,36 @@
 // How the findings of an audit are told: by `verify-store` and `verify-remote` alike.
-import { type Audit, faultsIn } from '#static-build/audit/audit.ts'
+import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
 import type { Check, Fault } from '#static-build/audit/check.ts'
+import { createStoreReader } from '#static-build/audit/reader.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A store or a service that lost everything would fill the screen; `--json` lists all. */
 const MOST_TOLD = 20
+
+type Stores = {
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  readonly isPrivateNamed: boolean
+}
+
+/** Audits versions of a store of ours, with their snapshots. */
+export const auditStore = (
+  { store, privateStore, isPrivateNamed }: Stores,
+  versions: AuditOrder['versions'],
+  { now, terminal }: Pick<Surroundings, 'now' | 'terminal'>,
+): Promise<Audit> =>
+  audit({
+    reader: createStoreReader(store),
+    trust: { kind: 'published' },
+    nowMs: now(),
+    versions,
+    isUnsignedFault: false,
+    isExpiryFault: false,
+    privateStore: { store: privateStore, isNamed: isPrivateNamed },
+    progress: terminal.progress,
+  })
 
 /** The findings as one JSON document. */
 export const toReport = (url: string, found: Audit): object => ({

@@ -22,7 +22,7 @@ async function runBuild(options: BuildOptions, surroundings: Surroundings): Prom
   const json = options.json ?? false
   const terminal = surroundings.terminal
   const order = toBuildOrder(options, surroundings)
-  const summary = toSummary(await buildVersion(order, surroundings, terminal))
+  const summary = toSummary(await buildVersion(order, surroundings))
   if (json) terminal.json(summary)
   else printSummary(summary, terminal)
   await followPointer(order, surroundings, terminal)

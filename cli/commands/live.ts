@@ -10,13 +10,12 @@ import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { openStore } from '#storage/open-store.ts'
-import { dataFolder } from '../data-folder.ts'
-import { parseEnvironment } from '../environment.ts'
-import { liveEntries } from '../live/live-strategies.ts'
+import { threadsFor } from '../build-options.ts'
+import { dataFolder, parseEnvironment } from '../environment.ts'
+import { liveEntries } from '../live.ts'
 import { redisUrlOf } from '../signals/redis-url.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
-import { threadsFor } from '../threads.ts'
 import { newEpochOf } from './ops/backup.ts'
 
 type Options = {
@@ -58,8 +57,8 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   const note = noteTo(surroundings.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy)
-  const { parseFeeds } = await import('../live/open-feed.ts') // these bring an HTTP client with them
-  const { runLive } = await import('../live/run-live.ts')
+  const { parseFeeds } = await import('../live.ts') // these bring an HTTP client with them
+  const { runLive } = await import('../live.ts')
   const feeds = parseFeeds(options.feed, [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(dataFolder(root, env), 'live') : resolve(cwd, options.liveDir)

@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
 import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
 import { printSummary } from '../build-summary.ts'
-import { dataFolder } from '../data-folder.ts'
-import { parseEnvironment } from '../environment.ts'
-import { printReport } from '../nightly/report.ts'
-import { type NightOrder, runNight } from '../nightly/run-night.ts'
+import { dataFolder, parseEnvironment } from '../environment.ts'
+import { type NightOrder, printReport, runNight } from '../night.ts'
 import { isPrivateStoreNamed } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -33,7 +31,7 @@ export function defineNightly(command: Command, surroundings: Surroundings): voi
 
 async function runNightly(options: Options, surroundings: Surroundings): Promise<void> {
   const terminal = surroundings.terminal
-  const { report, error } = await runNight(toNightOrder(options, surroundings), surroundings, terminal)
+  const { report, error } = await runNight(toNightOrder(options, surroundings), surroundings)
   if (options.json) terminal.json(report)
   else {
     if (report.summary !== null) printSummary(report.summary, terminal)

@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { dataFolder } from '../data-folder.ts'
-import { type Environment, parseEnvironment } from '../environment.ts'
+import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
+import { threadsFor } from '../build-options.ts'
+import { dataFolder, type Environment, parseEnvironment } from '../environment.ts'
 import { isLoopback } from '../generated-secrets.ts'
+import { NO_CONSENT } from '../guard-pointer.ts'
 import type { HistoryService } from '../serve-history.ts'
 import type { RunningSignals } from '../signals/run-signals.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -23,7 +28,7 @@ async function run(surroundings: Surroundings, historyOnly: boolean): Promise<vo
   const folder = dataFolder(root, env)
   const environment = parseEnvironment(env, folder)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
-  await publishSampleOnce(environment, surroundings, terminal)
+  await publishSampleOnce(environment, surroundings)
   const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
   const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
   const history = await serveHistory(forPeople(environment, env), surroundings, terminal.note)
@@ -62,16 +67,13 @@ async function startSignals(
   }
 }
 
-async function publishSampleOnce(
-  environment: Environment,
-  surroundings: Surroundings,
-  terminal: Terminal,
-): Promise<void> {
+async function publishSampleOnce(environment: Environment, surroundings: Surroundings): Promise<void> {
   const store = await openStore(environment.storeUrl, environment.s3)
   if ((await readHead(store)) !== null) return
-  terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
-  const { publishSample } = await import('../publish-sample.ts') // a whole build: only the first run needs it
-  await publishSample(environment, surroundings, terminal)
+  surroundings.terminal.note(
+    `nothing is published in ${environment.storeUrl}: building the sample book there`,
+  )
+  await publishSample(environment, surroundings)
 }
 
 function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
@@ -103,3 +105,39 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
 ]
 
 const SIMULATION = '{"equity_usd":10000,"contribution_cadence_bars":30}'
+
+/** Builds the sample book and publishes it as the one version that it has. Only the first run loads a whole build. */
+async function publishSample(environment: Environment, surroundings: Surroundings): Promise<void> {
+  const { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } = await import(
+    '#pipeline/sample/write-sample-book.ts'
+  )
+  const { buildVersion } = await import('../build-version.ts')
+  // A folder of its own: two processes that begin at the same time must not write into each other's book.
+  const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
+  const { storeUrl, privateStoreUrl, s3, signals, operations } = environment
+  const order = {
+    ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
+    ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
+    redisUrl: null, // nobody ran the sample live
+    alertWays: signals,
+    threads: threadsFor(surroundings.cores),
+    effort: operations.buildEffort,
+  }
+  try {
+    await writeSampleBook(book)
+    await buildVersion(order, surroundings)
+  } catch (error) {
+    throw withRemedy(error, environment)
+  } finally {
+    await rm(book, { recursive: true, force: true })
+  }
+}
+
+/** The sample has one version for ever, so what other code left of it has to go. */
+function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment): unknown {
+  if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) return error
+  const remedy =
+    `another state of the code began to build the sample there: remove ${storeUrl} and ${privateStoreUrl} (\`make clean\` ` +
+    'does where they lie in .data), and run the command again'
+  return new Error(error.message.replace(OTHER_BYTES_REMEDY, remedy), { cause: error })
+}

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
-import { dataFolder } from '../data-folder.ts'
-import { type Environment, parseEnvironment } from '../environment.ts'
+import { dataFolder, type Environment, parseEnvironment } from '../environment.ts'
 import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'

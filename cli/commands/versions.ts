@@ -1,8 +1,39 @@
 import type { Command } from 'commander'
-import { readLog } from '#storage/pointer-log.ts'
+import type { Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import {
+  assertThere,
+  findPublication,
+  type Mover,
+  refreshPointer,
+  rollBack,
+} from '#static-build/move-pointer.ts'
+import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { prune } from '#static-build/prune.ts'
+import { toText } from '#static-build/restatement.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import { type ListedPublication, markRemoved } from '#storage/removed-versions.ts'
-import { addStoreOptions, openPublicStore, type StoreOptions } from '../store-option.ts'
+import { UsageError } from '../environment.ts'
+import { followPointer } from '../follow-pointer.ts'
+import {
+  addSigningOptions,
+  assertClock,
+  assertSignedHead,
+  readSigner,
+  type SigningConsent,
+  type SigningOptions,
+  toConsent,
+  withStoreLock,
+} from '../guard-pointer.ts'
+import {
+  addStoreOptions,
+  openBothStores,
+  openPublicStore,
+  type StoreOptions,
+  storeUrls,
+} from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 const EXAMPLES = `
@@ -21,11 +52,11 @@ export function defineVersions(command: Command, surroundings: Surroundings): vo
       const versions = await markRemoved(store, publicationsOf(await readLog(store)))
       if (options.json) terminal.json(versions)
       else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
-      else for (const version of versions) terminal.print(lineOf(version))
+      else for (const version of versions) terminal.print(versionLine(version))
     })
 }
 
-const lineOf = ({ version, published, manifest_sha256, ...is }: ListedPublication): string =>
+const versionLine = ({ version, published, manifest_sha256, ...is }: ListedPublication): string =>
   [
     version,
     `published ${published}`,
@@ -34,3 +65,159 @@ const lineOf = ({ version, published, manifest_sha256, ...is }: ListedPublicatio
     ...(is.is_removed ? ['removed'] : []),
     ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')
+
+type MoveOptions = StoreOptions & SigningOptions & { readonly json?: boolean }
+
+type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
+
+/** `highwater rollback V`: serves an older version again. */
+export function defineRollback(command: Command, surroundings: Surroundings): void {
+  addSigningOptions(addStoreOptions(command))
+    .argument('<version>', 'a published version, as `highwater versions` lists them')
+    .option('--json', 'print the new pointer entry as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
+    .action((version: string, options: MoveOptions) =>
+      movePointer(options, toConsent(options), surroundings, (store, mover) =>
+        rollBack(store, version, mover),
+      ),
+    )
+}
+
+const REFRESH_EXAMPLES = `
+Examples:
+  highwater refresh --store file:///var/lib/highwater
+  highwater refresh --vouch-for-head`
+
+/** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
+export function defineRefresh(command: Command, surroundings: Surroundings): void {
+  addSigningOptions(addStoreOptions(command))
+    .option('--vouch-for-head', 'confirm a newest entry whose signature is wrong or missing: you wrote it')
+    .option('--json', 'print the new pointer entry as one JSON document')
+    .addHelpText('after', REFRESH_EXAMPLES)
+    .action((options: RefreshOptions) =>
+      movePointer(options, toConsent(options, options.vouchForHead), surroundings, refreshPointer),
+    )
+}
+
+/**
+ * Appends an entry under the lock of a build: no version is removed while the pointer moves to it, and of the list of
+ * public keys there is one writer.
+ */
+async function movePointer(
+  options: MoveOptions,
+  consent: SigningConsent,
+  surroundings: Surroundings,
+  move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
+): Promise<void> {
+  const signer = await readSigner(surroundings.env)
+  const store = await openPublicStore(options, surroundings)
+  const moved = await withStoreLock(store, surroundings, async () => {
+    const nowMs = surroundings.now()
+    await assertClock(store, nowMs)
+    await assertSignedHead(store, signer, consent)
+    return move(store, { nowMs, signer })
+  })
+  await conclude(moved, options, surroundings)
+}
+
+async function conclude(
+  { entry }: LoggedEntry,
+  options: MoveOptions,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { json = false } = options
+  const out = surroundings.terminal
+  if (json) out.json(entry)
+  else
+    out.print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
+  await followPointer(storeUrls(options, surroundings), surroundings, out)
+}
+
+type DiffOptions = StoreOptions & { readonly json?: boolean }
+
+/** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
+export function defineDiff(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
+    .argument('<before>', 'a published version, as `highwater versions` lists them')
+    .argument('<after>', 'another')
+    .option('--json', 'print the changes as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
+    .action(async (before: string, after: string, options: DiffOptions) => {
+      const changes = await compare(before, after, options, surroundings)
+      const terminal = surroundings.terminal
+      if (options.json) terminal.json(changes)
+      else for (const line of linesOf(changes)) terminal.print(line)
+    })
+}
+
+async function compare(
+  before: string,
+  after: string,
+  options: DiffOptions,
+  surroundings: Surroundings,
+): Promise<Changes> {
+  const { store, privateStore } = await openBothStores(options, surroundings)
+  const publications = publicationsOf(await readLog(store))
+  const read = async (version: string) => {
+    const publication = findPublication(store, publications, version)
+    await assertThere(store, version)
+    return readPublishedSnapshot(store, privateStore, publication)
+  }
+  return compareSnapshots(await read(before), await read(after))
+}
+
+const linesOf = ({ previous, version, history_restated, added, removed, strategies }: Changes): string[] => [
+  `${previous} -> ${version}: ${history_restated ? 'history is restated' : 'history is only appended to'}`,
+  ...added.map(id => `${id}: new`),
+  ...removed.map(id => `${id}: gone`),
+  ...strategies.map(lineOf),
+]
+
+const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
+  [
+    `${id}: ${daily.appended === null ? 'no new day' : `days to ${daily.appended.to} (+${daily.appended.n})`}`,
+    counted(trades.appended, 'new trade'),
+    ...daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
+    ...(trades.restated_count > 0 ? [`${counted(trades.restated_count, 'trade')} restated`] : []),
+    ...catalogue.map(({ field }) => `${field} changed`),
+  ].join(', ')
+
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+
+type PruneOptions = StoreOptions & {
+  readonly keepDays: string
+  readonly keepMonthEnds?: boolean
+  readonly json?: boolean
+}
+
+/** `highwater prune`: removes old versions, which answer 410 from then on. */
+export function definePrune(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
+    .requiredOption(
+      '--keep-days <n>',
+      'versions published in the last so many days stay; the served one always does',
+    )
+    .option('--keep-month-ends', 'the last version of each month, by its name, stays too')
+    .option('--json', 'print what was removed as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater prune --keep-days 90 --keep-month-ends')
+    .action((options: PruneOptions) => runPrune(options, surroundings))
+}
+
+async function runPrune(options: PruneOptions, surroundings: Surroundings): Promise<void> {
+  const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
+  const terminal = surroundings.terminal
+  const { store, privateStore } = await openBothStores(options, surroundings)
+  const pruned = await withStoreLock(store, surroundings, () =>
+    prune(store, privateStore, rule, surroundings.now()),
+  )
+  if (options.json) return terminal.json(pruned)
+  for (const version of pruned.removed) terminal.print(`removed ${version}`)
+  for (const folder of pruned.unfinished) terminal.print(`removed ${folder}, which was never published`)
+  if (pruned.removed.length + pruned.unfinished.length === 0) terminal.print('nothing to remove')
+}
+
+function parseDays(text: string): number {
+  const days = Number(text)
+  if (text.trim() !== '' && Number.isInteger(days) && days >= 0) return days
+  throw new UsageError(`--keep-days: expected a whole number of days such as 90, got '${text}'`)
+}

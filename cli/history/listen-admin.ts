@@ -1,8 +1,7 @@
 import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { codeOf } from '#storage/error-code.ts'
-import type { Environment } from '../environment.ts'
-import { DEFAULT_ADMIN_PORT } from '../operations-variables.ts'
+import { DEFAULT_ADMIN_PORT, type Environment } from '../environment.ts'
 
 /**
  * Starts the admin listener. A port that somebody named must be had; where nobody did, one that is taken keeps no service

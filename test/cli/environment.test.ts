@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseEnvironment } from '#cli/environment.ts'
-import { UsageError } from '#cli/usage-error.ts'
+import { parseEnvironment, UsageError } from '#cli/environment.ts'
 
 const SIGNALS = {
   port: 8081,

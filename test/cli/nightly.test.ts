@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { withStoreLock } from '#cli/store-lock.ts'
+import { withStoreLock } from '#cli/guard-pointer.ts'
 import type { Surroundings } from '#cli/surroundings.ts'
 import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
@@ -191,8 +191,7 @@ test('a night beside another is refused before its import, and tells nobody: the
   const { folder, storeUrl, nightly, receiver } = await aNight()
   const { surroundings } = madeUp()
   const store = await openStore(storeUrl)
-  const terminal = surroundings.terminal
-  const refused = await withStoreLock(store, surroundings, terminal, () => nightly(), 'night')
+  const refused = await withStoreLock(store, surroundings, () => nightly(), 'night')
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another night of') })
   expect(receiver.paths()).toEqual([])
   expect(readdirSync(join(folder, 'book'))).not.toContain('bars')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createStopwatch } from '#cli/stopwatch.ts'
+import { createStopwatch } from '#cli/build-version.ts'
 import type { ProgressEvent } from '#core/progress.ts'
 
 /** A clock that stands until it is told to go on. */

@@ -1,7 +1,6 @@
 // What the commands below `highwater ops` have in common: one question, one answer, as a table or as JSON.
 import type { Command } from 'commander'
-import { dataFolder } from '../../data-folder.ts'
-import { parseEnvironment } from '../../environment.ts'
+import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { createOperatorClient } from '../../operator-client.ts'
 import type { Surroundings } from '../../surroundings.ts'
 

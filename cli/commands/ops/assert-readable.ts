@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { codeOf } from '#storage/error-code.ts'
-import { UsageError } from '../../usage-error.ts'
+import { UsageError } from '../../environment.ts'
 
 /** Resolves with the path itself. Throws a UsageError where no file is there, or we may not read it. */
 export async function assertReadable(path: string): Promise<string> {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { dataFolder } from '../../data-folder.ts'
-import { parseEnvironment } from '../../environment.ts'
+import { dataFolder, parseEnvironment, UsageError } from '../../environment.ts'
 import { createOperatorClient } from '../../operator-client.ts'
 import type { Surroundings } from '../../surroundings.ts'
-import { UsageError } from '../../usage-error.ts'
 import { addQuestion, linesOf, segment } from './ask.ts'
 import { assertReadable } from './assert-readable.ts'
 

@@ -3,15 +3,18 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { endOfBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { createStepper, type Stepper, type StepperOptions } from '#pipeline/live/stepper.ts'
+import { createAlerts } from '#signals/alerts.ts'
 import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
-import type { Terminal } from '../terminal.ts'
+import { type AlertWays, createAlertChannel } from './send-alert.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Terminal } from './terminal.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
 const TOLD_A_STRATEGY = 5
 
 /** The live signals of some strategies are not those of the replay. */
-export class LiveMismatchError extends Error {
+class LiveMismatchError extends Error {
   readonly aliases: readonly string[]
 
   constructor(aliases: readonly string[], faults: readonly string[]) {
@@ -114,4 +117,26 @@ function refuse(found: readonly { readonly alias: string; readonly faults: reado
     found.map(({ alias }) => alias),
     found.flatMap(({ faults }) => faults),
   )
+}
+
+/** Tells whoever takes the alerts where an error is a LiveMismatchError, and resolves when it is sent. */
+export async function alertMismatch(
+  error: unknown,
+  ways: AlertWays,
+  { env, now }: Pick<Surroundings, 'env' | 'now'>,
+  { note }: Pick<Terminal, 'note'>,
+): Promise<void> {
+  if (!(error instanceof LiveMismatchError)) return
+  const send = createAlertChannel(ways, env, message => note(`warning: ${message}`))
+  let sent: Promise<void> | null = null
+  const { raise } = createAlerts(alert => {
+    sent = send(alert)
+  }, now)
+  const subject = error.aliases.join(', ')
+  raise({
+    kind: 'live_mismatch',
+    subject,
+    message: `the live signals of ${subject} differ from the replay, and nothing is published: the build says where`,
+  })
+  await sent
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { toEpochDay } from '#core/calendar.ts'
+import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -21,5 +22,20 @@ export function defineInit(command: Command, surroundings: Surroundings): void {
       const terminal = surroundings.terminal
       if (json) terminal.json({ folder })
       else terminal.print(`a book to begin with is in ${folder}: read its README.md, then build it`)
+    })
+}
+
+/** `highwater sample DIR`: writes the embedded sample book, for a look at how a whole book is laid out. */
+export function defineSample(command: Command, surroundings: Surroundings): void {
+  command
+    .argument('<dir>', 'an empty or new folder')
+    .option('--json', 'print the folder as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')
+    .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
+      const folder = resolve(surroundings.cwd, dir)
+      await writeSampleBook(folder)
+      const terminal = surroundings.terminal
+      if (json) terminal.json({ folder })
+      else terminal.print(`the sample book is in ${folder}`)
     })
 }

@@ -1,19 +1,20 @@
 // Alerts on nights: once a cause, however many nights it lasts, and once more when it is mended.
+
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert } from '#signals/alert.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { type AlertWays, createAlertChannel } from '../send-alert.ts'
-import type { Surroundings } from '../surroundings.ts'
+import { type AlertWays, createAlertChannel } from './send-alert.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** What is remembered of a night that failed, in the private store, until one succeeds. */
 const FAILING_KEY = 'nights/failing.json'
 
 const failing = z.object({ since: z.string(), cause: z.string() })
 
-export type NightAlerts = {
+type NightAlerts = {
   /** `message` tells people, without the remedy. */
   readonly failed: (step: string, message: string) => Promise<void>
   readonly done: (version: string) => Promise<void>
@@ -23,8 +24,7 @@ export type NightAlerts = {
 export function createNightAlerts(
   openPrivateStore: () => Promise<ObjectStore>,
   ways: AlertWays,
-  { env, now }: Pick<Surroundings, 'env' | 'now'>,
-  note: (line: string) => void,
+  { env, now, terminal: { note } }: Pick<Surroundings, 'env' | 'now' | 'terminal'>,
 ): NightAlerts {
   const channel = createAlertChannel(ways, env, message => note(`warning: ${message}`))
   const send = (alert: Alert): Promise<void> => channel({ ...alert, at: toIsoInstant(now()), repeated: 0 })
@@ -66,4 +66,49 @@ async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> 
   const bytes = await store.read(FAILING_KEY)
   if (bytes === null) return null
   return failing.safeParse(parseJson(bytes)).data ?? null
+}
+
+// Tells a service that watches for nights that did not happen, such as healthchecks.io: at the beginning and at the end.
+
+/** Whoever is told answers at once, or is as good as down. */
+const TIMEOUT_MS = 10_000
+
+/** A check that misses one ping wakes somebody, so a moment's trouble of the network is outlived. */
+const ATTEMPTS = 3
+const PAUSE_MS = 2_000
+
+export type Ping = (what: 'start' | 'done' | 'fail', body: string) => Promise<void>
+
+/** Asks the address itself when a night is done, and with `/start` or `/fail` behind it otherwise. Never rejects. */
+export function createPing(
+  url: string | null,
+  pause: (ms: number) => Promise<void>,
+  note: (line: string) => void,
+): Ping {
+  return async (what, body) => {
+    if (url === null) return
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const fault = await post(withEnding(url, what), body)
+      if (fault === null) return
+      if (attempt === ATTEMPTS) note(`warning: nobody could be told (${what}): NIGHTLY_PING_URL ${fault}`)
+      else await pause(PAUSE_MS)
+    }
+  }
+}
+
+function withEnding(text: string, what: 'start' | 'done' | 'fail'): string {
+  const url = new URL(text)
+  if (what !== 'done') url.pathname = `${url.pathname.replace(/\/$/, '')}/${what}`
+  return url.href
+}
+
+/** Null where it was taken, else why not, in words that do not name the address: it is a secret. */
+async function post(url: string, body: string): Promise<string | null> {
+  try {
+    const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    await response.body?.cancel()
+    return response.ok ? null : `answered ${response.status}`
+  } catch {
+    return 'does not answer'
+  }
 }

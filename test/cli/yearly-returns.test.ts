@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { yearlyReturns } from '#pipeline/night/yearly-returns.ts'
+import { yearlyReturns } from '#cli/build-summary.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 
 const near = (value: number) => expect.closeTo(value, 10)

@@ -7,10 +7,41 @@ import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts
 import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
+import { UsageError } from '../environment.ts'
+import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
-import { assertSound, printChecks, toReport } from '../verify-report.ts'
+import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
+
+type StoreVerification = StoreOptions & { readonly json?: boolean }
+
+const STORE_EXAMPLES = `
+Examples:
+  highwater verify-store --store file:///var/lib/highwater
+  highwater verify-store --json`
+
+const STORE_REMEDY =
+  'answers whose files are missing or altered are computed meanwhile; restore the objects from a copy, or build the ' +
+  'version again with the same book and code'
+
+/**
+ * `highwater verify-store`: the log, the signatures, and every version to its last file. Exit code 1 where something
+ * is wrong; everything that is wrong is told in one run.
+ */
+export function defineVerifyStore(command: Command, surroundings: Surroundings): void {
+  addStoreOptions(command)
+    .option('--json', 'print the findings as one JSON document')
+    .addHelpText('after', STORE_EXAMPLES)
+    .action(async (options: StoreVerification) => {
+      const terminal = surroundings.terminal
+      const { store, privateStore } = await openBothStores(options, surroundings)
+      const isPrivateNamed = isPrivateStoreNamed(options, surroundings)
+      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', surroundings)
+      if (options.json) terminal.json(toReport(store.url, found))
+      else printVersions(found, terminal)
+      assertSound(store.url, found, STORE_REMEDY)
+    })
+}
 
 type Options = {
   readonly version?: string

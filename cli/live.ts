@@ -1,0 +1,260 @@
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Redis } from 'ioredis'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { type Bars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
+import { firstCompleteDay } from '#core/replay/daily.ts'
+import type { BarsFile, BarsKey, Book, StrategyEntry } from '#pipeline/book/book.ts'
+import { createBarReader } from '#pipeline/book/read-bars.ts'
+import type { Stepper } from '#pipeline/live/stepper.ts'
+import { type BarStore, openBarStore } from '#signals/live/bar-store.ts'
+import { assertClock } from '#signals/live/clock.ts'
+import type { Feed, Pause } from '#signals/live/feeds/feed.ts'
+import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
+import { pollFeed } from '#signals/live/feeds/poll-feed.ts'
+import { createKnownBars, type KnownBars, revisedBars } from '#signals/live/known-bars.ts'
+import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/live/lease.ts'
+import type { LiveStrategy } from '#signals/live/live-strategy.ts'
+import { type MarketWorld, runMarket } from '#signals/live/run-market.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
+import { isAlive } from '#storage/open-store.ts'
+import { tolerate } from '#storage/tolerate.ts'
+import { UsageError } from './environment.ts'
+
+type LiveOrder = {
+  readonly book: Book
+  readonly entries: ReadonlyMap<BarsKey, readonly StrategyEntry[]>
+  /** By market; a market without one follows the book's own file. */
+  readonly feeds: ReadonlyMap<string, string>
+  /** Where the bars that come live are kept. */
+  readonly liveDir: string
+}
+
+type LiveSurroundings = FeedWorld & {
+  readonly redis: Redis
+  readonly stepper: Stepper
+  readonly stop: AbortController
+}
+
+/**
+ * Follows every market of a book until it is asked to stop or the feeds end. A market that fails leaves the others
+ * running; what was wrong is thrown at the end.
+ */
+export async function runLive(order: LiveOrder, surroundings: LiveSurroundings): Promise<void> {
+  const faults: unknown[] = []
+  await Promise.all(
+    [...order.entries.keys()].map(async market => {
+      try {
+        await followMarket(market, order, surroundings)
+      } catch (error) {
+        surroundings.note(`${market} stops: ${error instanceof Error ? error.message : String(error)}`)
+        faults.push(error)
+      }
+    }),
+  )
+  if (faults.length > 0) throw faults[0]
+}
+
+async function followMarket(
+  market: BarsKey,
+  order: LiveOrder,
+  surroundings: LiveSurroundings,
+): Promise<void> {
+  const { redis, now, note } = surroundings
+  const holder: Holder = { pid: process.pid, host: hostname(), started: toIsoInstant(now()) }
+  const lease = await takeLease(redis, market, holder, isGone)
+  const stop = new AbortController()
+  const own = { ...surroundings, stop: AbortSignal.any([surroundings.stop.signal, stop.signal]) }
+  const renewing = renewWhile(lease, own, stop)
+  let lost: unknown = null
+  try {
+    await withStore(market, order, own)
+  } finally {
+    stop.abort()
+    lost = await renewing
+    await tolerate(lease.release(), `the lease of ${market} was not given back; it ends by itself`)
+  }
+  if (lost !== null) throw lost
+  note(`${market}: stopped`)
+}
+
+/** The process of this machine that held it has ended; of other machines nobody knows. */
+const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
+
+/**
+ * Renews the lease until the market is left, and gives null; or leaves the market and gives what ended the lease. An
+ * unreachable Redis ends none: the cursor guards every commit, and the lease is taken again.
+ */
+async function renewWhile(
+  lease: Lease,
+  { pause, stop }: MarketSurroundings,
+  own: AbortController,
+): Promise<unknown> {
+  while (!stop.aborted) {
+    await pause(RENEW_MS, stop)
+    if (stop.aborted) return null
+    try {
+      await lease.renew()
+    } catch (error) {
+      if (error instanceof RedisDownError) continue
+      own.abort()
+      return error
+    }
+  }
+  return null
+}
+
+type MarketSurroundings = Omit<LiveSurroundings, 'stop'> & { readonly stop: AbortSignal }
+
+async function withStore(market: BarsKey, order: LiveOrder, own: MarketSurroundings): Promise<void> {
+  const file = order.book.bars.get(market)!
+  const store = await openBarStore(join(order.liveDir, `${market}.csv`), () =>
+    createBarReader(file.timeframe),
+  )
+  try {
+    await runStored(market, order, store, own)
+  } finally {
+    await store.close()
+  }
+}
+
+async function runStored(
+  market: BarsKey,
+  { book, entries, feeds }: LiveOrder,
+  store: BarStore,
+  own: MarketSurroundings,
+): Promise<void> {
+  const { redis, now, note, pause, stop, stepper } = own
+  const file = book.bars.get(market)!
+  const known = createKnownBars(closedBars(file.bars, now()), store.bars)
+  const [revised] = revisedBars(file.bars, store.bars)
+  if (revised !== undefined) {
+    note(
+      `${market}: the book has other prices than were traded on, first at ${toIsoInstant(revised.t)}; those stay`,
+    )
+  }
+  const feed = openFeed(feeds.get(market), book.dir, file, known, own)
+  const strategies = await Promise.all(
+    entries.get(market)!.map(entry => toLiveStrategy(stepper, entry, book, file.bars)),
+  )
+  const world: MarketWorld = { redis, now, note, pause, stop, assertClock: () => assertClock(redis, now) }
+  note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
+  await runMarket(world, { name: market, strategies, known, store, feed })
+}
+
+/** A book may end with the bar that is being made: it is none until it has closed. */
+const closedBars = (bars: Bars, nowMs: number): Bars =>
+  sliceBars(bars, 0, lastAtOrBefore(bars.t, nowMs - bars.timeframeMs) + 1)
+
+/** The module strategies of a book that are to run, by the bars that they run on. */
+export function liveEntries(
+  book: Book,
+  wanted: readonly string[],
+): ReadonlyMap<BarsKey, readonly StrategyEntry[]> {
+  const modules = book.strategies.filter(({ source }) => source.kind === 'module')
+  const unknown = wanted.filter(id => !modules.some(entry => entry.id === id))
+  if (unknown.length > 0) {
+    const known = modules.map(({ id }) => id).join(', ')
+    throw new UsageError(
+      `--strategy: expected a module of the book (${known}), got '${unknown.join("', '")}'`,
+    )
+  }
+  const chosen = wanted.length === 0 ? modules : modules.filter(({ id }) => wanted.includes(id))
+  if (chosen.length === 0) {
+    throw new UsageError(
+      `the book in ${book.dir} has no module: a ledger is fired by POST /ops/signals, not live`,
+    )
+  }
+  return Map.groupBy(chosen, ({ bars }) => bars!) // a module has bars, or the book would not be sound
+}
+
+/** A strategy of a book as the runner sees it; its module runs on a thread. */
+async function toLiveStrategy(
+  stepper: Stepper,
+  entry: StrategyEntry,
+  { funding }: Book,
+  bars: Bars,
+): Promise<LiveStrategy> {
+  const own = { entry, funding: funding.get(entry.instrument) ?? null }
+  const ordersFromMs = (entry.inception ?? firstCompleteDay(bars)) * DAY_MS
+  const version = await stepper.version(own)
+  return {
+    alias: entry.id,
+    version,
+    timeframeMs: bars.timeframeMs,
+    baseRisk: entry.base_risk_pct,
+    catalogueMode: entry.mode,
+    replay: async known =>
+      (await stepper.replay({ ...own, bars: known, reportFromMs: Number.POSITIVE_INFINITY })).state,
+    async step(state, bar) {
+      const stepped = await stepper.step({ ...own, ordersFromMs, state, bar })
+      if (stepped.version === version) return stepped
+      throw new Error(
+        `${entry.id} became version ${stepped.version} while version ${version} runs: start the runner again`,
+      )
+    },
+  }
+}
+
+/** What a feed gets of the world. */
+type FeedWorld = {
+  readonly cwd: string
+  readonly now: () => number
+  readonly pause: Pause
+  readonly note: (line: string) => void
+  /** Standard input, where a feed comes through it. */
+  readonly input: () => Readable
+}
+
+/** `BTCUSDT-PERP/4h=file:bars.csv`: where the bars of a market come from; without a market where there is only one. */
+export function parseFeeds(
+  given: readonly string[],
+  markets: readonly BarsKey[],
+): ReadonlyMap<string, string> {
+  const feeds = new Map<string, string>()
+  for (const text of given) {
+    const market =
+      markets.find(name => text.startsWith(`${name}=`)) ?? (markets.length === 1 ? markets[0] : null)
+    if (market === null || market === undefined) {
+      throw new UsageError(
+        `--feed: the strategies run on ${markets.join(' and ')}; write MARKET=SOURCE for each, got '${text}'`,
+      )
+    }
+    if (feeds.has(market))
+      throw new UsageError(`--feed: expected one feed of ${market}, got a second: '${text}'`)
+    feeds.set(market, text.startsWith(`${market}=`) ? text.slice(market.length + 1) : text)
+  }
+  if ([...feeds.values()].filter(source => source === '-').length > 1) {
+    throw new UsageError('--feed: standard input can be the feed of one market only')
+  }
+  return feeds
+}
+
+/** Opens the feed of a market; where none is named it is the book's own file, which grows. */
+function openFeed(
+  source: string | undefined,
+  bookDir: string,
+  file: BarsFile,
+  known: KnownBars,
+  world: FeedWorld,
+): Feed {
+  const { now, pause, note } = world
+  const newReader = () => createBarReader(file.timeframe)
+  if (source === undefined) return fileFeed(ownFile(bookDir, file), newReader, pause)
+  if (source === '-') return streamFeed('standard input', world.input(), newReader)
+  if (source.startsWith('file:')) return fileFeed(resolve(world.cwd, filePath(source)), newReader, pause)
+  if (/^https?:\/\//.test(source) && URL.canParse(source)) {
+    const lastKnown = () => known.last()?.t ?? null
+    return pollFeed({ url: source, timeframeMs: known.timeframeMs, newReader, now, pause, note, lastKnown })
+  }
+  throw new UsageError(`--feed: expected file:PATH, - or an http(s) address, got '${source}'`)
+}
+
+/** `file:bars.csv` and `file:///srv/bars.csv` alike. */
+const filePath = (source: string): string => source.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
+
+function ownFile(bookDir: string, { path }: BarsFile): string {
+  if (!path.endsWith('.gz')) return join(bookDir, path)
+  throw new UsageError(`--feed: ${path} cannot grow, because it is compressed: name where new bars come from`)
+}

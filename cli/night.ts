@@ -1,0 +1,255 @@
+// A night as one command: import, build and publish, verify, purge; then the report, the alert and the ping.
+
+import { spawn } from 'node:child_process'
+import { hostname } from 'node:os'
+import { toIsoInstant } from '#core/calendar.ts'
+import { privateKey } from '#core/contract/artifacts.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import { openStore } from '#storage/open-store.ts'
+import { type BuildSummary, toSummary } from './build-summary.ts'
+import { type BuildOrder, buildVersion } from './build-version.ts'
+import { VARIABLE_NAMES } from './environment.ts'
+import { followPointer } from './follow-pointer.ts'
+import { withStoreLock } from './guard-pointer.ts'
+import { createNightAlerts, createPing, type Ping } from './night-alerts.ts'
+import type { StoreUrls } from './store-option.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Terminal } from './terminal.ts'
+import { assertSound, auditStore } from './verify-report.ts'
+
+export type NightOrder = {
+  readonly build: BuildOrder
+  /** Whether somebody said where the snapshots lie. */
+  readonly isPrivateNamed: boolean
+  readonly importCommand: string | null
+  readonly pingUrl: string | null
+}
+
+/** The report, and why the night failed; null where it did not. */
+type Night = { readonly report: NightReport; readonly error: unknown }
+
+/**
+ * Runs a night to its end, whatever that is, and tells whoever waits for it. Rejects where another one runs: that one tells.
+ * A night that is run again publishes one more version of the same data.
+ */
+export async function runNight(order: NightOrder, surroundings: Surroundings): Promise<Night> {
+  const { build, pingUrl } = order
+  const store = await openStore(build.storeUrl, build.s3)
+  const ping = createPing(pingUrl, surroundings.pause, surroundings.terminal.note)
+  const run = async (): Promise<Night> => {
+    await ping('start', '')
+    const night = await walk(order, surroundings)
+    await keepReport(night.report, build, surroundings.terminal)
+    await tell(night.report, order, surroundings, ping)
+    return night
+  }
+  // A lock of its own: an import must not run beside another, and the build takes the one of the pointer itself.
+  return withStoreLock(store, surroundings, run, 'night')
+}
+
+/** The steps, up to the first that fails. */
+async function walk(order: NightOrder, surroundings: Surroundings): Promise<Night> {
+  const { build, importCommand } = order
+  const { env, now, elapsed, terminal } = surroundings
+  const started = toIsoInstant(now())
+  const steps: Step[] = []
+  const take = <Result>(step: StepName, work: () => Promise<Result>): Promise<Result> =>
+    timed(step, work, elapsed, steps)
+  let summary: BuildSummary | null = null
+  const end = (error: unknown): Night => ({
+    report: toReport(started, toIsoInstant(now()), steps, summary, error),
+    error,
+  })
+  try {
+    if (importCommand !== null) {
+      await take('import', () => importData(importCommand, build.book, env, terminal.note))
+    }
+    const published = toSummary(await take('build', () => buildVersion(build, surroundings)))
+    summary = published
+    await take('verify', () => verify(order, published.version, surroundings))
+    await take('purge', () => followPointer(build, surroundings, terminal))
+    return end(null)
+  } catch (error) {
+    return end(error ?? new Error('an unknown reason'))
+  }
+}
+
+async function timed<Result>(
+  step: StepName,
+  work: () => Promise<Result>,
+  elapsed: () => number,
+  steps: Step[],
+): Promise<Result> {
+  const since = elapsed()
+  const note = (outcome: Step['outcome']): number =>
+    steps.push({ step, outcome, ms: Math.round(elapsed() - since) })
+  try {
+    const result = await work()
+    note('done')
+    return result
+  } catch (error) {
+    note('failed')
+    throw error
+  }
+}
+
+const REMEDY =
+  'what is damaged is computed meanwhile; look at the disk or the bucket, and run the night again, or go back with ' +
+  '`highwater rollback`'
+
+/** Reads the whole new version back, as a subscriber would, with its snapshot. */
+async function verify(
+  { build, isPrivateNamed }: NightOrder,
+  version: string,
+  surroundings: Surroundings,
+): Promise<void> {
+  const store = await openStore(build.storeUrl, build.s3)
+  const privateStore = await openStore(build.privateStoreUrl, build.s3)
+  const stores = { store, privateStore, isPrivateNamed }
+  assertSound(store.url, await auditStore(stores, { version }, surroundings), REMEDY)
+}
+
+/** None of this can fail the night: it ended already. */
+async function tell(
+  report: NightReport,
+  { build }: NightOrder,
+  surroundings: Surroundings,
+  ping: Ping,
+): Promise<void> {
+  const openPrivate = () => openStore(build.privateStoreUrl, build.s3)
+  const alerts = createNightAlerts(openPrivate, build.alertWays, surroundings)
+  const { error, version, steps } = report
+  if (error === null) await alerts.done(version ?? '')
+  else await alerts.failed(steps.at(-1)?.step ?? 'the beginning', error)
+  const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes
+  await ping(error === null ? 'done' : 'fail', JSON.stringify(short))
+}
+
+/** The steps of a night, in their order. */
+type StepName = 'import' | 'build' | 'verify' | 'purge'
+
+type Step = {
+  readonly step: StepName
+  readonly outcome: 'done' | 'failed'
+  readonly ms: number
+}
+
+/** How a night went, for people and for programs. */
+type NightReport = {
+  readonly outcome: 'done' | 'failed'
+  /** What it published, null where it published nothing. */
+  readonly version: string | null
+  readonly host: string
+  readonly started_utc: string
+  readonly ended_utc: string
+  readonly steps: readonly Step[]
+  /** Why it failed, null where it did not. */
+  readonly error: string | null
+  readonly summary: BuildSummary | null
+}
+
+/** Longer messages are cut: a book may have thousands of problems, and the log has them all. */
+const LONGEST_ERROR = 2_000
+
+function toReport(
+  started_utc: string,
+  ended_utc: string,
+  steps: readonly Step[],
+  summary: BuildSummary | null,
+  error: unknown,
+): NightReport {
+  const message = error instanceof Error ? error.message : String(error)
+  return {
+    outcome: error === null ? 'done' : 'failed',
+    version: summary?.version ?? null,
+    host: hostname(),
+    started_utc,
+    ended_utc,
+    steps,
+    error: error === null ? null : message.slice(0, LONGEST_ERROR),
+    summary,
+  }
+}
+
+/** Keeps the report beside the record of the build; a night that published nothing has no place there. */
+async function keepReport(report: NightReport, urls: StoreUrls, { note }: Terminal): Promise<void> {
+  if (report.version === null) return
+  try {
+    const store = await openStore(urls.privateStoreUrl, urls.s3)
+    const headers = { content_type: 'application/json' }
+    await store.replace(privateKey(report.version, 'night.json'), toJsonBytes(report), headers)
+  } catch (error) {
+    note(`warning: the report was not kept: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const NAME_WIDTH = 8
+
+/** A line for the night, and a line a step. */
+export function printReport(report: NightReport, { print }: Terminal): void {
+  const { outcome, version, started_utc, ended_utc, steps } = report
+  print(`night ${outcome}: ${version ?? 'nothing'} published   ${started_utc} to ${ended_utc}`)
+  for (const { step, outcome: how, ms } of steps) {
+    print(`${how === 'done' ? 'ok    ' : 'FAILED'}  ${step.padEnd(NAME_WIDTH)} ${(ms / 1_000).toFixed(1)} s`)
+  }
+}
+
+/** An import that takes longer hangs: the night must end before somebody looks for it. */
+const IMPORT_TIMEOUT_MS = 2 * 3_600_000
+
+/**
+ * Runs what brings the data of a book up to date, as a shell command in the folder of the book. It gets the environment, with
+ * the credentials that it needs of its own, but none of Highwater's variables: secrets stand there. What it says goes to
+ * `note`. Rejects where it does not end with 0.
+ */
+function importData(
+  command: string,
+  book: string,
+  env: NodeJS.ProcessEnv,
+  note: (line: string) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', command], {
+      cwd: book,
+      env: withoutOurs(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // a group of its own: what it starts is ended with it
+    })
+    let isLate = false
+    const timeout = setTimeout(() => {
+      isLate = true
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    }, IMPORT_TIMEOUT_MS)
+    for (const stream of [child.stdout, child.stderr]) tellLines(stream, line => note(`import: ${line}`))
+    child.once('error', error => {
+      clearTimeout(timeout)
+      reject(new Error(`the import cannot be started in ${book}: ${error.message}`))
+    })
+    child.once('close', (code, signal) => {
+      clearTimeout(timeout)
+      if (code === 0) resolve()
+      else reject(new Error(`the import ${describeEnd(code, signal, isLate)}; its output above says why`))
+    })
+  })
+}
+
+function describeEnd(code: number | null, signal: NodeJS.Signals | null, isLate: boolean): string {
+  if (isLate) return `was ended after ${IMPORT_TIMEOUT_MS / 3_600_000} hours`
+  return code === null ? `was ended by ${signal}` : `ended with ${code}`
+}
+
+const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name)))
+
+function tellLines(stream: NodeJS.ReadableStream, tell: (line: string) => void): void {
+  let rest = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(tell)
+  })
+  stream.on('end', () => {
+    if (rest !== '') tell(rest)
+  })
+}
