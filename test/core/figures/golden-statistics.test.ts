@@ -1,7 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { computeGolden } from './compute-golden.ts'
-import { mismatches } from './golden-mismatches.ts'
-import { GOLDENS, type Golden, readFixture, readGolden } from './golden-statistics.ts'
+import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
+import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
+import { type Diversification, diversification, type NamedPair } from '#core/figures/diversification.ts'
+import { isUndefined, type Undefined } from '#core/figures/figure.ts'
+import { DAYS_PER_YEAR, MONTHS_PER_YEAR, type Series, WEEKS_PER_YEAR } from '#core/figures/series.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
+import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import {
+  type Fixture,
+  GOLDENS,
+  type Golden,
+  type Json,
+  type JsonObject,
+  readFixture,
+  readGolden,
+} from './golden-statistics.ts'
 
 describe('golden statistics', () => {
   test('there are the seven of them', () => {
@@ -47,3 +60,138 @@ function withChanged(value: unknown, [key, ...rest]: string[]): unknown {
   const copy: unknown[] | Record<string, unknown> = Array.isArray(value) ? [...value] : { ...value }
   return Object.assign(copy, { [key]: withChanged(Reflect.get(value, key), rest) })
 }
+
+/** Both implementations behind the goldens agree to this, on `|a - b| / max(1, |a|, |b|)`. */
+const TOLERANCE = 1e-9
+
+/**
+ * Every way in which `actual` falls short of `expected`, a line each with its path. All of `expected` is visited; what
+ * `actual` has beyond it is not specified by it. Objects with an `undefined` say why figures are null: there, every
+ * reason expected must be given, and none may be given beyond them for a field that is expected.
+ */
+function mismatches(expected: Json, actual: unknown, path = ''): string[] {
+  if (Array.isArray(expected)) return compareLists(expected, actual, path)
+  if (isObject(expected)) return compareObjects(expected, actual, path)
+  if (typeof expected === 'number' && typeof actual === 'number' && isClose(expected, actual)) return []
+  return expected === actual ? [] : [`${path}: expected ${expected}, got ${JSON.stringify(actual)}`]
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isClose = (a: number, b: number): boolean =>
+  Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(a), Math.abs(b))
+
+function compareLists(expected: readonly Json[], actual: unknown, path: string): string[] {
+  if (!Array.isArray(actual) || actual.length !== expected.length) {
+    return [`${path}: expected a list of ${expected.length}, got ${JSON.stringify(actual)}`]
+  }
+  return expected.flatMap((item, i) => mismatches(item, actual[i], `${path}/${i}`))
+}
+
+function compareObjects(expected: JsonObject, actual: unknown, path: string): string[] {
+  if (!isObject(actual)) return [`${path}: expected an object, got ${JSON.stringify(actual)}`]
+  return Object.keys(expected).flatMap(key =>
+    key === 'undefined'
+      ? compareReasons(expected, actual, `${path}/undefined`)
+      : mismatches(expected[key]!, actual[key], `${path}/${key}`),
+  )
+}
+
+function compareReasons(expected: JsonObject, actual: JsonObject, path: string): string[] {
+  const wanted = expected.undefined!
+  const given = actual.undefined
+  if (!isObject(given) || !isObject(wanted))
+    return [`${path}: expected the reasons, got ${JSON.stringify(given)}`]
+  const surplus = Object.keys(given).filter(field => !(field in wanted) && isSpecified(expected, field))
+  return [
+    ...mismatches(wanted, given, path),
+    ...surplus.map(
+      field => `${path}: ${field} is expected to exist, got the reason ${JSON.stringify(given[field])}`,
+    ),
+  ]
+}
+
+function isSpecified(block: JsonObject, field: string): boolean {
+  let node: Json | undefined = block
+  for (const step of field.split('/')) node = isObject(node) ? node[step] : undefined
+  return node !== undefined
+}
+
+// What the golden statistics hold, computed by the code under test and laid out like the golden files.
+
+const ANY_RISK = 0.02 // the goldens have no figure in R
+
+const computeGolden = (fixture: Fixture, trades: string | null, k: number) => ({
+  meta: {
+    returns: fixture.returns,
+    trades,
+    k,
+    periods_per_year: DAYS_PER_YEAR,
+    weeks_per_year: WEEKS_PER_YEAR,
+    months_per_year: MONTHS_PER_YEAR,
+    min_cagr_days: DAYS_PER_YEAR,
+    weekly_rescale: 'scaled',
+    min_overlap: { ...MIN_OVERLAP },
+  },
+  base: computeBlock(fixture, 1),
+  rescaled: { k, ...computeBlock(fixture, k) },
+})
+
+function computeBlock({ series, trades }: Fixture, k: number) {
+  const names = [...series.keys()]
+  const daily = [...series.values()]
+  const matrix = correlationMatrix(daily)
+  const book = equalWeightBook(daily)
+  return {
+    strategies: Object.fromEntries(
+      names.map((name, i) => [name, compute(daily[i]!, trades.get(name) ?? [], k)]),
+    ),
+    correlation: {
+      daily: { ...describeMatrix(matrix, names), min_overlap: MIN_OVERLAP.daily },
+      weekly: {
+        ...describeMatrix(correlationMatrix(daily.map(completeWeeks)), names),
+        min_overlap: MIN_OVERLAP.weekly,
+      },
+    },
+    book: compute(book, [], k),
+    summary: {
+      n_strategies: names.length,
+      common_days: book.values.length,
+      ...summarize(diversification(matrix, names)),
+    },
+  }
+}
+
+function compute(daily: Series, trades: Parameters<typeof strategyFigures>[0]['trades'], k: number) {
+  const weekly = completeWeeks(daily)
+  const split = splitFigures(strategyFigures({ daily, weekly, trades, k, base_risk_pct: ANY_RISK }))
+  return { ...split.values, undefined: split.undefined }
+}
+
+const describeMatrix = (matrix: CorrelationMatrix, names: readonly string[]) => ({
+  matrix: Object.fromEntries(
+    names.map((row, i) => [
+      row,
+      Object.fromEntries(names.map((column, j) => [column, cellOf(matrix, i, j)])),
+    ]),
+  ),
+  ...summarize(diversification(matrix, names)),
+})
+
+function cellOf({ rho, size }: CorrelationMatrix, i: number, j: number): number | null {
+  const value = rho[i * size + j]!
+  return Number.isNaN(value) ? null : value
+}
+
+/** The goldens leave the number of strategies used open where there is nothing that it is the number of. */
+const summarize = (figures: Diversification) => ({
+  n_strategies_used: figures.n_strategies_used < 2 ? null : figures.n_strategies_used,
+  mean_pairwise: isUndefined(figures.mean_correlation) ? null : figures.mean_correlation,
+  most_correlated: toGoldenPair(figures.most_correlated),
+  least_correlated: toGoldenPair(figures.least_correlated),
+  effective_bets: isUndefined(figures.effective_bets) ? null : figures.effective_bets,
+})
+
+const toGoldenPair = (found: NamedPair | Undefined) =>
+  isUndefined(found) ? null : { a: found.pair[0], b: found.pair[1], rho: found.correlation, n: found.overlap }

@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 // Programs for tests: the plan of the defaults, bars by hand, and random ones of both.
 import fc from 'fast-check'
 import { DAY_MS } from '#core/calendar.ts'
 import type { ProgramPlan, Tier, TierRule } from '#core/program/program.ts'
 import { type Bars, sliceBars } from '#core/replay/bars.ts'
+import { sharedData } from '../../support/shared-data.ts'
+import { readRows } from '../replay/real-bars.ts'
 
 /** Day 0 of the bars of these tests. */
 export const DAY_0 = 17_000
@@ -147,3 +150,14 @@ export const arbitraryProgram: fc.Arbitrary<Program> = fc
     }
     return { bars, cadence, plan: planOf(1, { ...plan, contribution_cadence_bars: cadence }) }
   })
+
+/** The real spot market's daily bars, or null on a machine without the shared data. */
+export const realDays: Bars | null =
+  sharedData === null ? null : readDays(join(sharedData, 'bars/binance-spot_BTCUSDT_1d.csv.gz'))
+
+function readDays(path: string): Bars {
+  const rows = readRows(path).slice(1)
+  const column = (i: number) => Float64Array.from(rows, row => Number(row[i]))
+  const [t, o, h, l, c, v] = [column(0), column(2), column(3), column(4), column(5), column(6)]
+  return { timeframeMs: DAY_MS, t, o, h, l, c, v }
+}
