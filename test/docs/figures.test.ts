@@ -3,12 +3,103 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
-import { dailyFrom, figuresOf } from '../core/figures/series.ts'
-import { DAYS, FIRST_DAYS, LEDGERS, RETURNS } from './figure-corpus.ts'
+import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
 import { type DescribedFigure, type FigureGroup, statsGroups, summaryGroups } from './figure-list.ts'
-import { renderFiguresPage } from './figures-page.ts'
+
+/** The page, made of the descriptions of the payloads. */
+const renderFiguresPage = (): string =>
+  [
+    ...HEADING,
+    ...statsGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/stats`', group)),
+    ...summaryGroups().flatMap(group => renderGroup('`/v1/summary`', group)),
+    '## When a figure is null',
+    '',
+    'Its path stands in `undefined` of the same block, with one of these reasons. A figure is never NaN, and never 0 where it',
+    'does not exist.',
+    '',
+    '| Reason | Meaning |',
+    '|---|---|',
+    ...Object.entries(ABOUT_REASONS).map(([reason, about]) => `| \`${reason}\` | ${about} |`),
+    '',
+  ].join('\n')
+
+const HEADING = [
+  '<!-- Made from the descriptions in core/contract/payloads by `UPDATE_GOLDEN=1 vitest run figures`: change those. -->',
+  '# The figures',
+  '',
+  'Every statistic that the history service publishes: its definition, its formula and when it is null. The same text is in',
+  'the API reference at `/docs`, as `x-formula`, `x-null-when` and `x-convention` of the schema. The code of each',
+  'is a file of `core/figures` with its source; other words are in the [glossary](glossary.md).',
+  '',
+]
+
+const renderGroup = (route: string, { path, about, convention, figures }: FigureGroup): string[] => [
+  path === '' ? `## ${route}` : `## ${route}, \`${path}\``,
+  '',
+  about,
+  '',
+  `Convention. ${convention}`,
+  '',
+  '| Field | Definition | Formula | Null when |',
+  '|---|---|---|---|',
+  ...figures.map(figure => renderFigure(figure, path)),
+  '',
+]
+
+const renderFigure = ({ path, about, formula, nullWhen }: DescribedFigure, group: string): string => {
+  const field = group === '' ? path : path.slice(group.length + 1)
+  const reasons = nullWhen.map(reason => `\`${reason}\``).join(', ')
+  return `| \`${field}\` | ${escapeCell(about)} | \`${escapeCell(formula)}\` | ${reasons === '' ? 'never' : reasons} |`
+}
+
+/** A bar would end the cell. */
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
+
+/** Short of, at and past what tails, months and years need. */
+const DAYS = [0, 1, 2, 3, 4, 7, 14, 62, 100, 400, 800, 1200] as const
+
+/** The first day of a month, and one within it. */
+const FIRST_DAYS = ['2020-01-01', '2020-01-17'] as const
+
+/** Gains and losses that never repeat, the same on every run. */
+const uneven = (length: number): number[] =>
+  Array.from({ length }, (_, i) => 0.02 * Math.sin(1 + i * i) + 0.001)
+
+const withRuin = (length: number): number[] => uneven(length).with(Math.floor(length / 2), -1)
+
+/**
+ * Four days of two values, the first higher than the others by this part: skewness and kurtosis then take all the
+ * uncertainty from the Sharpe ratio, so that the probability that it is positive has no denominator.
+ */
+const STEP = 2 / (Math.sqrt(3) - 0.5)
+
+const RETURNS: readonly ((length: number) => number[])[] = [
+  length => constant(0, length),
+  length => constant(0.001, length),
+  length => constant(-0.001, length),
+  uneven,
+  length => uneven(length).map(Math.abs),
+  length => uneven(length).map(value => -Math.abs(value)),
+  length => constant(0.01, length).map((value, i) => (i === 0 ? (1 + STEP) * value : value)),
+  length => (length === 0 ? [] : withRuin(length)),
+]
+
+const ledger = (side: 'long' | 'short', ...results: number[]) =>
+  results.map((result, i) => trade(`2020-01-0${1 + i}T00:00:00Z`, 5, result, side))
+
+const LEDGERS = [
+  [],
+  ledger('long', 0.01),
+  ledger('short', -0.01),
+  ledger('long', 0.01, 0.01),
+  ledger('short', 0.01, 0.02),
+  ledger('long', -0.01, -0.02),
+  ledger('short', 0, 0),
+  [...ledger('long', 0.01, -0.02, 0.03), ...ledger('short', 0.01, -0.02, 0)],
+]
 
 const PAGE = join(import.meta.dirname, '../../docs/figures.md')
 

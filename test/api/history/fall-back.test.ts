@@ -1,10 +1,16 @@
 // A tier that starts on a damaged newest version: which one it serves instead, and for how long.
 import { expect, test } from 'vitest'
 import { createVersionSource } from '#api/history/version-source.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
-import { openFourNights, versionOfNight } from '../../support/books/growing-book.ts'
-import type { MemoryStores } from '../../support/books/publish-in-memory.ts'
-import { JSON_HEADERS, pointTo } from '../../support/books/small-book.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { handSnapshot } from '../../support/books/hand-snapshot.ts'
+import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+} from '../../support/books/publish-in-memory.ts'
+import { copyAll, JSON_HEADERS, pointTo } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
 import { damage, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { bytesOf } from '../../support/stores/stored-bytes.ts'
@@ -76,3 +82,46 @@ test('a store that cannot be read is no damage: nothing older is served for it',
   expect(source.current()).toBeNull()
   expect(source.unfitVersion()).toBeNull()
 })
+
+const FIRST_DAYS = 250
+const FIRST_MS = Date.parse('2025-03-01T00:15:00Z')
+
+/** The version of a night: 0, 1, 2 and so on. */
+const versionOfNight = (night: number): string => toIsoInstant(FIRST_MS + night * DAY_MS)
+
+/** The book as of a night. */
+function bookOfNight(night: number): Snapshot {
+  const returns = (phase: number) =>
+    Array.from({ length: FIRST_DAYS + night }, (_, i) => Math.sin(phase + i * i) / 100)
+  return handSnapshot(
+    [
+      { id: 'alder', returns: returns(0) },
+      { id: 'birch', returns: returns(1) },
+    ],
+    { version: versionOfNight(night) },
+  )
+}
+
+/** Four nights are published, and the third is served again: there are versions before it and after it. */
+const NIGHTS = [0, 1, 2, 3]
+const SERVED = 2
+
+/** Published once for all tests, because compressing takes its time. */
+let master: Promise<MemoryStores> | null = null
+
+/** Stores of one's own with the four nights in them. */
+async function openFourNights(): Promise<MemoryStores> {
+  master ??= publishFourNights()
+  const from = await master
+  const stores = createMemoryStores()
+  await copyAll(from.store, stores.store)
+  await copyAll(from.privateStore, stores.privateStore)
+  return stores
+}
+
+async function publishFourNights(): Promise<MemoryStores> {
+  const stores = createMemoryStores()
+  for (const night of NIGHTS) await publishInMemory(stores, bookOfNight(night))
+  await pointTo(stores, versionOfNight(SERVED))
+  return stores
+}

@@ -13,7 +13,6 @@ import type { ProcessOrder } from '../history/process-order.ts'
 import { type Blow, ENTITLED, type PlannedFire, planOf, VICTIMS, type Victim } from '../kills/kill-plan.ts'
 import { type Killable, type KillableProcess, killableRedis, startKillable } from '../kills/killable.ts'
 import { startTestRedis } from '../servers/redis.ts'
-import { createTally, type Tally } from '../tally.ts'
 import { addSubscriber, startReceiver, until } from './delivery.ts'
 import { TOKEN } from './operator.ts'
 import { type Fired, violationsIn } from './signals-soundness.ts'
@@ -251,4 +250,44 @@ async function post(url: string, id: string, alias: string) {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const response = await fetch(`${url}/ops/signals`, { method: 'POST', headers, body })
   return { status: response.status, text: await response.text() }
+}
+
+/** Counts, and tells who waits for a count. */
+type Tally = {
+  /** Gives how many there were with this one. */
+  add(): number
+  /** Resolves with the so-manieth, or when nobody will be counted any more. */
+  reached(count: number): Promise<void>
+  /** All who wait go on. */
+  release(): void
+  restart(): void
+}
+
+function createTally(): Tally {
+  let [count, isOver] = [0, false]
+  let waiting: { readonly count: number; readonly goOn: () => void }[] = []
+  const look = (): void => {
+    const ready = waiting.filter(each => isOver || each.count <= count)
+    waiting = waiting.filter(each => !ready.includes(each))
+    for (const { goOn } of ready) goOn()
+  }
+  return {
+    add() {
+      count++
+      look()
+      return count
+    },
+    reached: asked =>
+      new Promise(goOn => {
+        waiting.push({ count: asked, goOn })
+        look()
+      }),
+    release() {
+      isOver = true
+      look()
+    },
+    restart() {
+      ;[count, isOver] = [0, false]
+    },
+  }
 }
