@@ -6,24 +6,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * its end; a clean checkout knows nothing of earlier runs, so it is told here. The order need not be exact.
  */
 const LONGEST = [
-  's3-killed-build',
-  'killed-build',
-  'sixty-nights',
-  's3-refusals',
-  'delivery-kills',
-  'run-signals',
-  'cdn-purge',
-  'live-process',
-  'readme',
-  'readme-signals',
-  'bad-input',
-  'run',
-  'disk-full',
-  's3-outage',
+  ...[
+    'sixty-nights',
+    's3-killed-build',
+    'killed-build',
+    'run-signals',
+    'readme',
+    's3-refusals',
+    'delivery-kills',
+  ],
+  ...['s3-build', 's3-outage', 'serve-history', 'live-process', 'reproducible', 'run', 'disk-full'],
+  ...['receivers.redis', 'delivery.redis', 'run.redis', 'nightly', 'build'],
 ]
 
 /** Whole programs first, what lives in threads last: short files fill the end. A project stays together: it shares imports. */
-const PROJECTS = ['system', 'commands', 'signals', 'fast']
+const PROJECTS = ['system', 'redis', 'commands', 'fast']
 
 /** Starts the longest files first. */
 export class LongestFirst extends BaseSequencer {
