@@ -118,7 +118,12 @@ export function ask(
         }),
       )
     })
-    sent.once('error', reject)
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      // A server may close a connection that waits for a request, as nginx does when it is reloaded: clients try again.
+      const isClosed = sent.reusedSocket && error.code === 'ECONNRESET' && method === 'GET'
+      if (isClosed) ask(url, headers, method).then(resolve, reject)
+      else reject(error)
+    })
     sent.end()
   })
 }
