@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Alert } from '#signals/alert.ts'
+import type { Alert } from '#signals/alerts.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'

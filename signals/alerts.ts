@@ -1,6 +1,5 @@
 // What somebody must look at, told once and not at every look. An alert holds names and numbers, never an address or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Alert } from './alert.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { LogGoneError } from './log/guard.ts'
 import { WritesRefusedError } from './redis/connect.ts'
@@ -50,8 +49,8 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
     minute = { startedMs: now(), count: 0, keptBack: new Set() }
     if (keptBack.size > 0) send({ ...toMore(keptBack), at: toIsoInstant(now()), repeated: 0 })
   }
-  const raise = (alert: Alert): void => {
-    const key = `${alert.kind} ${alert.subject}`
+  const raise = (raised: Alert): void => {
+    const key = `${raised.kind} ${raised.subject}`
     const last = told.get(key)
     turnMinute()
     if (last !== undefined && now() - last.atMs < REPEAT_MS) {
@@ -66,22 +65,22 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
     told.delete(key)
     told.set(key, { atMs: now(), repeated: 0 })
     if (told.size > MOST_REMEMBERED) told.delete(told.keys().next().value ?? '')
-    send({ ...alert, at: toIsoInstant(now()), repeated: last?.repeated ?? 0 })
+    send({ ...raised, at: toIsoInstant(now()), repeated: last?.repeated ?? 0 })
   }
   const onEvent = (event: DeliveryEvent): void => {
-    const alert = toAlert(event)
-    if (alert !== null) raise(alert)
+    const found = toAlert(event)
+    if (found !== null) raise(found)
   }
   return {
     raise,
     onEvent,
     look(overview, diskUsed = null) {
       turnMinute()
-      for (const alert of [...problemsOf(overview, stoodAt), ...problemsOfDisk(diskUsed)]) raise(alert)
+      for (const found of [...problemsOf(overview, stoodAt), ...problemsOfDisk(diskUsed)]) raise(found)
       stoodAt = overview === null ? null : standstillOf(overview)
     },
     onLookFailed(error, diskUsed = null) {
-      for (const alert of [...problemsOfFailure(error), ...problemsOfDisk(diskUsed)]) raise(alert)
+      for (const found of [...problemsOfFailure(error), ...problemsOfDisk(diskUsed)]) raise(found)
     },
   }
 }
@@ -94,8 +93,8 @@ function toMore(keptBack: ReadonlySet<string>): Alert {
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
   const kinds = [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
-  const message = `and ${keptBack.size} more in a minute that had ${MOST_A_MINUTE} already: ${kinds}; \`highwater ops status\` tells how things stand`
-  return { kind: 'more', subject: 'alerts', message }
+  const message = `and ${keptBack.size} more alerts in a minute that already had ${MOST_A_MINUTE}: ${kinds}; see \`highwater ops status\``
+  return alert('more', 'alerts', message)
 }
 
 /** Each stage of failing is an alert of its own: the second one must not be swallowed as the first again. */
@@ -106,23 +105,27 @@ function toAlert(event: DeliveryEvent): Alert | null {
       return null
     case 'our fault':
       return event.inARow < FAULTS_IN_A_ROW ? null : toFaultAlert(event)
-    case 'exhausted': {
-      const message = `signal ${event.seq} was not taken by ${event.client} in any attempt: \`highwater ops signal ${event.seq} ${event.client}\``
-      return { kind: 'exhausted', subject: event.client, message }
-    }
-    case 'disabled': {
-      const message = `the webhook of ${event.client} is disabled: ${event.why}; \`highwater ops webhook enable ${event.client}\` when it is mended`
-      return { kind: 'disabled', subject: event.client, message }
-    }
+    case 'exhausted':
+      return alert(
+        'exhausted',
+        event.client,
+        `no attempt to deliver signal ${event.seq} to ${event.client} succeeded: \`highwater ops signal ${event.seq} ${event.client}\` shows why`,
+      )
+    case 'disabled':
+      return alert(
+        'disabled',
+        event.client,
+        `the webhook of ${event.client} is disabled: ${event.why}; run \`highwater ops webhook enable ${event.client}\` when it works again`,
+      )
     case 'failing': {
       const minutes = Math.round(event.forMs / MINUTE_MS)
-      const message = `the webhook of ${event.client} has failed for ${minutes} minutes: tell its owner`
-      return { kind: 'failing', subject: `${event.client} for ${minutes} min`, message }
+      const message = `the webhook of ${event.client} has failed for ${minutes} minutes: inform its owner`
+      return alert('failing', `${event.client} for ${minutes} min`, message)
     }
     case 'stuck': {
       const seconds = Math.round(event.forMs / 1_000)
-      const message = `${event.waiting} calls wait and none was begun for ${seconds} s: restart the delivery process`
-      return { kind: 'stuck', subject: 'workers', message }
+      const message = `${event.waiting} clients are due and no delivery was started for ${seconds} s: restart the delivery process`
+      return alert('stuck', 'workers', message)
     }
   }
 }
@@ -130,12 +133,12 @@ function toAlert(event: DeliveryEvent): Alert | null {
 /** An error of the program befalls a client; what is wrong with our network befalls all, and is one alert. */
 function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
   if (reason !== 'program_error') {
-    const message = `deliveries cannot be sent, ${inARow} times in a row: ${reason}; look at the network and the name resolution of this machine`
-    return { kind: 'our_fault', subject: reason, message }
+    const message = `deliveries failed ${inARow} times in a row before they were sent: ${reason}; check the network and the name resolution of this machine`
+    return alert('our_fault', reason, message)
   }
   const what = seq === null ? `looking after ${client}` : `delivering signal ${seq} to ${client}`
-  const message = `${what} ended in an error of the program ${inARow} times in a row: the log of the process tells it; what is owed stays owed`
-  return { kind: 'our_fault', subject: client, message }
+  const message = `${what} failed with an internal error ${inARow} times in a row: see the log of the process; the deliveries stay owed`
+  return alert('our_fault', client, message)
 }
 
 /** A Redis with less room than this is full soon. */
@@ -148,11 +151,11 @@ const DISK_FULL_AT: readonly number[] = [0.7, 0.85]
 const MOST_LAG = 1_000
 
 /** A replica may also take writes, where it is set to, and lose them when it follows its primary again. */
-const READ_ONLY: Alert = {
-  kind: 'redis_read_only',
-  subject: 'writes',
-  message: 'Redis is a replica, where nothing is fired: name its primary in REDIS_URL, or promote it',
-}
+const READ_ONLY = alert(
+  'redis_read_only',
+  'writes',
+  'Redis is a replica and takes no writes: set REDIS_URL to its primary, or promote it',
+)
 
 /** The last number that the relay has passed, where others wait behind it; else null. */
 export const standstillOf = ({ seq, relayLag }: Overview): number | null =>
@@ -162,66 +165,82 @@ export const standstillOf = ({ seq, relayLag }: Overview): number | null =>
 export function problemsOf(overview: Overview | null, stoodAt: number | null = null): readonly Alert[] {
   if (overview === null)
     return [
-      {
-        kind: 'redis_down',
-        subject: 'redis',
-        message: 'Redis does not answer: nothing is fired or delivered until it does',
-      },
+      alert('redis_down', 'redis', 'Redis does not answer: nothing is fired or delivered until it does'),
     ]
   const { redis, isRelayed, relayLag } = overview
   const found: Alert[] = []
   if (redis.problems.length > 0)
-    found.push({
-      kind: 'redis_unsafe',
-      subject: 'redis',
-      message: `Redis could lose signals: ${redis.problems.join('; ')}`,
-    })
+    found.push(alert('redis_unsafe', 'redis', `Redis could lose signals: ${redis.problems.join('; ')}`))
   if (!redis.isWriting)
-    found.push({
-      kind: 'redis_full',
-      subject: 'disk',
-      message: 'Redis cannot write its append-only file: make room on its disk',
-    })
+    found.push(alert('redis_full', 'disk', 'Redis cannot write its append-only file: free space on its disk'))
   if (redis.isReplica) found.push(READ_ONLY)
   if (redis.limitBytes > 0 && redis.usedBytes > FULL_AT * redis.limitBytes)
-    found.push({
-      kind: 'redis_full',
-      subject: 'memory',
-      message: 'Redis has used 85 % of its memory: give it more',
-    })
-  if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG))
-    found.push({
-      kind: 'relay_stuck',
-      subject: 'relay',
-      message: `${relayLag} signals wait for the relay: is a delivery process running?`,
-    })
-  else if (stoodAt !== null && stoodAt === standstillOf(overview))
-    found.push({
-      kind: 'relay_stuck',
-      subject: 'relay',
-      message: `the relay does not get past signal ${stoodAt}, and ${relayLag} wait: the log of the process tells why`,
-    })
+    found.push(alert('redis_full', 'memory', 'Redis has used 85 % of its memory: give it more'))
+  if (relayLag > 0 && (!isRelayed || relayLag > MOST_LAG)) {
+    const message = `${relayLag} signals wait for the relay: is a delivery process running?`
+    found.push(alert('relay_stuck', 'relay', message))
+  } else if (stoodAt !== null && stoodAt === standstillOf(overview)) {
+    const message = `the relay does not get past signal ${stoodAt}, and ${relayLag} signals wait: see the log of the process`
+    found.push(alert('relay_stuck', 'relay', message))
+  }
   return found
 }
 
 /** What is wrong with a service that cannot be looked at. */
 export function problemsOfFailure(error: unknown): readonly Alert[] {
-  if (error instanceof LogGoneError) return [{ kind: 'redis_wiped', subject: 'log', message: error.message }]
+  if (error instanceof LogGoneError) return [alert('redis_wiped', 'log', error.message)]
   if (error instanceof WritesRefusedError) return [toRefusalAlert(error)]
   return problemsOf(null)
 }
 
-const toRefusalAlert = ({ refusal, message }: WritesRefusedError): Alert => ({
-  kind: refusal === 'OOM' || refusal === 'MISCONF' ? 'redis_full' : 'redis_read_only',
-  subject: 'writes',
-  message: `${message}; nothing is fired meanwhile`,
-})
+const toRefusalAlert = ({ refusal, message }: WritesRefusedError): Alert =>
+  alert(
+    refusal === 'OOM' || refusal === 'MISCONF' ? 'redis_full' : 'redis_read_only',
+    'writes',
+    `${message}; nothing is fired until then`,
+  )
 
 /** Each stage is an alert of its own. */
 export function problemsOfDisk(used: number | null): readonly Alert[] {
   const stage = DISK_FULL_AT.findLast(share => used !== null && used >= share)
   if (stage === undefined) return []
   const percent = `${Math.round(stage * 100)} %`
-  const message = `the disk of Redis is ${percent} full: make room before it is, nothing is fired from then on`
-  return [{ kind: 'redis_full', subject: `disk at ${percent}`, message }]
+  const message = `the disk of Redis is ${percent} full: free space; nothing can be fired once it is full`
+  return [alert('redis_full', `disk at ${percent}`, message)]
+}
+
+/** Every kind; docs/operating.md says of each what it means and what to do. */
+export const ALERT_KINDS = [
+  'exhausted',
+  'disabled',
+  'failing',
+  'stuck',
+  'our_fault',
+  'relay_stuck',
+  'redis_down',
+  'redis_unsafe',
+  'redis_full',
+  'redis_wiped',
+  'redis_read_only',
+  'live_mismatch',
+  'program_unreadable',
+  'swap_failed',
+  'swap_mended',
+  'night_failed',
+  'night_mended',
+  'more',
+] as const
+
+export type AlertKind = (typeof ALERT_KINDS)[number]
+
+export type Alert = {
+  readonly kind: AlertKind
+  /** A client, an alias or a part of the service. */
+  readonly subject: string
+  /** One sentence, with what to do. */
+  readonly message: string
+}
+
+function alert(kind: AlertKind, subject: string, message: string): Alert {
+  return { kind, subject, message }
 }

@@ -8,8 +8,8 @@ import { webhookState } from '#core/contract/webhook.ts'
 import { CLIENT_STATUSES } from '#signals/clients/client.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import type { LiveStatus } from '#signals/live/control.ts'
+import type { WebhookState } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
-import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from './parts.ts'
 
 export const instant = z.string().describe('UTC instant, ISO 8601.')

@@ -1,7 +1,7 @@
 // Tells somebody when a new version cannot be served: once a cause, and once more when it is mended.
 import { UnfitVersionError } from '#api/history/served-version.ts'
 import type { RefreshOutcome } from '#api/history/version-source.ts'
-import type { Alert } from '#signals/alert.ts'
+import type { Alert } from '#signals/alerts.ts'
 
 /** Looks that fail in a row before a store that is away is told: one or two are a moment's. */
 const LOOKS_IN_A_ROW = 3

@@ -1,4 +1,4 @@
-import type { Alert } from '#signals/alert.ts'
+import type { Alert } from '#signals/alerts.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readProgramOf, type ServedProgram } from '#storage/published-program.ts'
 import type { FollowedManifest, ServedManifest } from './served-manifest.ts'

@@ -6,8 +6,7 @@ import { createHighWater, readHighWater, readLogEnd } from '#signals/delivery/hi
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { createSender } from '#signals/delivery/send.ts'
-import { createSendSignal } from '#signals/delivery/send-signal.ts'
+import { createSender, createSendSignal } from '#signals/delivery/send.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import {
@@ -27,9 +26,7 @@ import type { Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { type FollowedProgram, followProgram } from './followed-program.ts'
 import { reachRedis } from './redis-url.ts'
-import { followAliases } from './served-aliases.ts'
-import { followManifest } from './served-manifest.ts'
-import { tellOnce } from './tell-once.ts'
+import { type FollowedManifest, followManifest } from './served-manifest.ts'
 
 export type SignalsOrder = {
   readonly environment: Environment
@@ -136,4 +133,42 @@ export function createRegistering(
 function startTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
+}
+
+/** An error that goes on is told again after so long, with how often it came meanwhile. */
+const REPEAT_MS = 30_000
+
+/** Different errors that are remembered. */
+const MOST_REMEMBERED = 100
+
+/** Logs errors; one that comes again and again, as from a Redis that is away, fills no disk. */
+export function tellOnce(log: Log, now: () => number): (error: unknown) => void {
+  const told = new Map<string, { atMs: number; again: number }>()
+  return error => {
+    const text = error instanceof Error ? error.message : String(error)
+    const last = told.get(text)
+    if (last !== undefined && now() - last.atMs < REPEAT_MS) {
+      last.again++
+      return
+    }
+    if (told.size >= MOST_REMEMBERED) told.clear()
+    told.set(text, { atMs: now(), again: 0 })
+    log.error('something went wrong', error, { repeated: last?.again ?? 0 })
+  }
+}
+
+/** The strategies of the served dataset, which an alias may be: in catalogue order; none as long as nothing is published. */
+export type ServedAliases = () => readonly string[]
+
+/** Follows them. `onError` is told where the store cannot be read; the list then stays as it was. */
+export async function followAliases(
+  served: Pick<FollowedManifest, 'add'>,
+  onError: (error: unknown) => void,
+): Promise<ServedAliases> {
+  let aliases: readonly string[] = []
+  const take = ({ strategies }: { readonly strategies: readonly string[] }): void => {
+    aliases = strategies
+  }
+  await served.add({ take, onError })
+  return () => aliases
 }

@@ -195,37 +195,34 @@ export function contentDigestOf(body: string): { readonly signalId: string; read
 const SEQ = ',"seq":'
 
 /** Reads the whole file and gives its header. Throws BackupError where a byte is another or the end is missing. */
-export async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
+async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
   const hash = createHash('sha256')
   let header: BackupHeader | null = null
-  let records = -1 // the header is none
-  let held: string | null = null
+  let records = 0
+  let last: string | null = null
   for await (const line of lines) {
-    if (held !== null) {
-      hash.update(`${held}\n`)
+    if (last !== null) hash.update(`${last}\n`)
+    if (last !== null && header === null) header = parseHeader(last)
+    else if (last !== null) {
+      parseRecord(last)
       records++
-      if (header === null) header = parseHeader(held)
-      else parseRecord(held)
     }
-    held = line
+    last = line
   }
-  if (header === null || held === null) throw new BackupError('it is empty, or its end is missing')
-  const end = parseEnd(held)
+  if (header === null || last === null) throw new BackupError('it is empty, or its end is missing')
+  const end = parseEnd(last)
   if (end.records !== records || end.sha256 !== hash.digest('hex'))
     throw new BackupError('its checksum is another')
   return header
 }
 
 /** Everything between the first line and the last. */
-export async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRecord, void> {
-  let held: string | null = null
-  let isFirst = true
+async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRecord, void> {
+  let at = 0
+  let last = ''
   for await (const line of lines) {
-    if (held !== null) {
-      if (!isFirst) yield parseRecord(held)
-      isFirst = false
-    }
-    held = line
+    if (at++ > 1) yield parseRecord(last)
+    last = line
   }
 }
 

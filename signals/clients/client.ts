@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
+import { rememberText, toRecord } from '../redis/record-text.ts'
 
 export const CLIENT_STATUSES = ['pending', 'active'] as const
 
@@ -59,3 +60,9 @@ export function assertId(param: string, value: string): void {
 
 /** Longer values are cut where a refusal quotes them. */
 const ECHO_LENGTH = 80
+
+/** Clients whose latest record is kept: some megabytes. */
+const MOST_CLIENTS = 10_000
+
+/** The client that a record tells of, which was read as a text; null where there is none. Each text is parsed once. */
+export const clientOfText = rememberText(MOST_CLIENTS, (text, id) => toClient(id, toRecord(text)))

@@ -4,8 +4,14 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { codeOf } from '#storage/error-code.ts'
-import { type AddressRules, checkAddress, hostOf, isLocalhost, RefusedAddressError } from './address-guard.ts'
-import { isLoopbackAddress } from './public-address.ts'
+import {
+  type AddressRules,
+  checkAddress,
+  hostOf,
+  isLocalhost,
+  isLoopbackAddress,
+  RefusedAddressError,
+} from './address-guard.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
 /** Starts a timer and gives a function that stops it. */

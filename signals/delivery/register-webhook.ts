@@ -2,26 +2,18 @@
 import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '../clients/clients.ts'
-import { readSignal } from '../log/read-log.ts'
-import { newestVisible } from '../log/visible.ts'
+import { newestVisible, readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { registrationsKey } from '../redis/keys.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import { toAttempt } from './attempt.ts'
 import type { DeliveryParts } from './delivery-parts.ts'
-import { commitTest, type FireTestParts, testAliasOf } from './fire-test.ts'
 import type { HighWater } from './high-water.ts'
 import { noteDelivered } from './outbox.ts'
 import type { Outcome } from './outcome.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
-import { testContent } from './test-fire.ts'
-import {
-  createWebhookSecret,
-  keyOfSecret,
-  liveSecrets,
-  rotateSecrets,
-  type WebhookSecret,
-} from './webhook-secret.ts'
+import { createWebhookSecret, keyOfSecret, liveSecrets, rotateSecrets, type WebhookSecret } from './sign.ts'
+import { commitTest, type FireTestParts, testAliasOf, testContent } from './test-fire.ts'
 import { readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {

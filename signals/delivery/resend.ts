@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { findClient } from '../clients/clients.ts'
-import { readBefore } from '../log/read-log.ts'
-import { BLOCK_SIGNALS, readVisible, type Viewer, viewOf } from '../log/visible.ts'
+import { BLOCK_SIGNALS, readBefore, readVisible, type Viewer, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR } from '../redis/keys.ts'
 import { oweAgain } from './outbox.ts'

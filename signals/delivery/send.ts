@@ -3,7 +3,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
+import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
+import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
 import { type Answer, BrokenOff, isOurs, type Outcome, reasonOf, toFailure, toOutcome } from './outcome.ts'
 import {
@@ -18,6 +20,8 @@ import {
   MOST_ORIGINS,
 } from './policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
+import { signedHeaders } from './sign.ts'
+import { signalIdOf } from './test-fire.ts'
 
 export type SenderOptions = {
   readonly rules: AddressRules
@@ -269,4 +273,31 @@ export function parseRetryAfter(value: string | readonly string[] | undefined, n
   if (SECONDS.test(text)) return Number(text) * 1000
   const ms = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? null : Math.max(0, ms - nowMs)
+}
+
+/** Sends a signal of the log, its exact bytes, signed at this moment. */
+export const createSendSignal =
+  (sender: Sender, now: () => number) =>
+  ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
+    const { body, id } = letterOf(signal)
+    const delivery = { body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }
+    return sender.send({
+      url,
+      headers: signedHeaders(delivery, secrets),
+      body,
+      secrets,
+    })
+  }
+
+/** What is the same of a signal for all of its clients. */
+type Letter = { readonly body: Uint8Array; readonly id: string }
+
+const letters = new WeakMap<LoggedSignal, Letter>()
+
+function letterOf(signal: LoggedSignal): Letter {
+  const known = letters.get(signal)
+  if (known !== undefined) return known
+  const letter = { body: new TextEncoder().encode(signal.body), id: signalIdOf(signal.body) }
+  letters.set(signal, letter)
+  return letter
 }

@@ -1,10 +1,8 @@
 // What a delivery says beside its body: two signatures, and where it stands in the client's sequence.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { keyOfSecret } from './webhook-secret.ts'
-
-/** Which of several live secrets makes `X-Signature`, which has room for one only. */
-export type SingleSignature = 'newest' | 'oldest'
+import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from './policy.ts'
+import type { RandomBytes } from './secret-box.ts'
 
 export type Delivery = {
   /** The exact bytes of the log. */
@@ -19,34 +17,27 @@ export type Delivery = {
   readonly sentAtMs: number
 }
 
-export type Signing = {
-  /** The texts of the live secrets, newest first, at least one. */
-  readonly secrets: readonly string[]
-  /**
-   * Newest from the moment of the rotation, unless the subscriber asked for the oldest: then it changes when that one
-   * expires.
-   */
-  readonly single: SingleSignature
-}
-
 const USER_AGENT = 'Highwater-Webhooks/1'
 
 /**
- * The headers of a delivery. `X-Signature` is `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the secret as
+ * The headers of a delivery, signed with the live secrets, newest first. `X-Signature` is `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the newest secret as
  * it was shown, every character of it, which is how GitHub's receivers do it. `webhook-signature` is that of Standard
  * Webhooks, keyed with the 32 bytes behind `whsec_`: one `v1,` per live secret, over id, time and body.
  */
-export function signedHeaders(delivery: Delivery, { secrets, single }: Signing): Record<string, string> {
-  const { body, id, seq, prevSeq, attempt, sentAtMs } = delivery
+export function signedHeaders(
+  { body, id, seq, prevSeq, attempt, sentAtMs }: Delivery,
+  secrets: readonly string[],
+): Record<string, string> {
   const all = secrets.map(keysOf)
-  const one = single === 'newest' ? all[0] : all.at(-1)
-  if (one === undefined) throw new Error('a delivery needs a secret to sign it: create one for this webhook')
+  const [newest] = all
+  if (newest === undefined)
+    throw new Error('a delivery needs a secret to sign it: create one for this webhook')
   const timestamp = String(Math.floor(sentAtMs / 1000))
   const prefix = `${id}.${timestamp}.`
   return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
-    'x-signature': `sha256=${createHmac('sha256', one.single).update(body).digest('hex')}`,
+    'x-signature': `sha256=${createHmac('sha256', newest.single).update(body).digest('hex')}`,
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': all.map(({ standard }) => standardSignature(standard, prefix, body)).join(' '),
@@ -81,3 +72,57 @@ const toKeys = (secret: string): Keys => ({
 
 const standardSignature = (key: KeyObject, prefix: string, body: Uint8Array): string =>
   `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`
+
+/** In the form of Standard Webhooks: `whsec_` and 32 bytes in base64. */
+export type WebhookSecret = {
+  readonly text: string
+  /** From when on it signs no more, epoch milliseconds; null for the newest. */
+  readonly expiresAtMs: number | null
+}
+
+const PREFIX = 'whsec_'
+
+/** As long as the digest of its HMAC: longer adds nothing. */
+const SECRET_BYTES = 32
+
+export const createWebhookSecret = (drawBytes: RandomBytes): string =>
+  PREFIX + Buffer.from(drawBytes(SECRET_BYTES)).toString('base64')
+
+/** The bytes behind the prefix: the key that Standard Webhooks signs with. */
+export function keyOfSecret(text: string): Buffer {
+  const key = Buffer.from(text.slice(PREFIX.length), 'base64')
+  if (!text.startsWith(PREFIX) || key.length !== SECRET_BYTES) {
+    throw new Error(`a webhook secret is ${PREFIX} and ${SECRET_BYTES} bytes in base64: create a new one`)
+  }
+  return key
+}
+
+/** The texts of those that sign at `nowMs`, newest first. */
+export const liveSecrets = (secrets: readonly WebhookSecret[], nowMs: number): readonly string[] =>
+  secrets.filter(secret => isLive(secret, nowMs)).map(({ text }) => text)
+
+/**
+ * The secrets after a rotation: `text` is the newest, and the others sign for `overlapMs` more, or for as long as they had
+ * left. An overlap of 0 retires them at once, as after a leak.
+ */
+export function rotateSecrets(
+  secrets: readonly WebhookSecret[],
+  text: string,
+  nowMs: number,
+  overlapMs: number = SECRET_OVERLAP_MS,
+): readonly WebhookSecret[] {
+  const endMs = nowMs + overlapMs
+  const older = secrets
+    .map(secret => ({ ...secret, expiresAtMs: Math.min(secret.expiresAtMs ?? endMs, endMs) }))
+    .filter(secret => isLive(secret, nowMs))
+  if (older.length >= MOST_LIVE_SECRETS) {
+    throw new Error(
+      `${older.length} secrets of this webhook sign already, and ${MOST_LIVE_SECRETS} are the most: wait until one ` +
+        'expires, or rotate without an overlap',
+    )
+  }
+  return [{ text, expiresAtMs: null }, ...older]
+}
+
+const isLive = ({ expiresAtMs }: WebhookSecret, nowMs: number): boolean =>
+  expiresAtMs === null || nowMs < expiresAtMs

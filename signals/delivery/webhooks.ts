@@ -6,8 +6,8 @@ import { WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
 import type { SecretBox } from './secret-box.ts'
+import type { WebhookSecret } from './sign.ts'
 import { type Condition, SOUND } from './webhook-condition.ts'
-import type { WebhookSecret } from './webhook-secret.ts'
 
 export type Webhook = {
   readonly client: string

@@ -1,13 +1,11 @@
 // How a worker gets at the outbox: it takes a client, and hands in what came of each try for the next thing to do. Two
 // round trips a delivery, however much is looked at; and what is asked for many clients in one moment is one command.
 import type { Redis } from 'ioredis'
-import type { Client } from '../clients/client.ts'
-import { clientOfText } from '../clients/client-text.ts'
+import { type Client, clientOfText } from '../clients/client.ts'
 import { type LoggedSignal, toLogged } from '../log/read-log.ts'
 import { createBatchedScript, runBatched } from '../redis/batched-script.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, LOG, WEBHOOKS } from '../redis/keys.ts'
-import { TEXT_FUNCTION, toList, toRecord } from '../redis/record-text.ts'
-import { rememberText } from '../redis/remember-text.ts'
+import { rememberText, TEXT_FUNCTION, toList, toRecord } from '../redis/record-text.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 

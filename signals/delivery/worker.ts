@@ -1,8 +1,7 @@
 // What a worker does for one client: everything that is due, one request at a time, in the order of the numbers.
 import { RedisDownError } from '../redis/connect.ts'
 import { attemptDelivery } from './attempt.ts'
-import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
-import { errorWaitMs, OUR_FAULT_WAIT_MS } from './faults.ts'
+import { type DeliveryEvent, type DeliveryParts, errorWaitMs, OUR_FAULT_WAIT_MS } from './delivery-parts.ts'
 import type { Lane } from './outbox.ts'
 import type { OurFaultReason } from './outcome.ts'
 import type { SecretBox } from './secret-box.ts'

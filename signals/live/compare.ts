@@ -6,8 +6,7 @@ import { readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { liveKey } from '../redis/keys.ts'
 import { hashField, heldField } from './live-record.ts'
-import type { Sender } from './live-strategy.ts'
-import { signalId, signalsOf } from './signals-of.ts'
+import { type Sender, signalId, signalsOf } from './signals-of.ts'
 
 /** What a live strategy left in Redis to be held against a replay. */
 export type LivePast = {

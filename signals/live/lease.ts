@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'
 import { liveLeaseKey } from '../redis/keys.ts'
-import { releaseLease } from '../redis/release-lease.ts'
+import { releaseLease } from '../redis/script.ts'
 
 /** A runner that does not answer for so long is gone; a bar is late only after a multiple of it. */
 export const LEASE_MS = 15_000

@@ -4,10 +4,18 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import type { StepReport } from '#core/replay/held.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { commit, type NewSignal } from '../log/commit.ts'
-import { announce, lateAfterMs, type Orders } from './announce.ts'
-import { heldField, readOrders, readStanding, recordFields, type Standing } from './live-record.ts'
-import { closeOf, type LiveStrategy } from './live-strategy.ts'
-import { signalsOf } from './signals-of.ts'
+import { askRedis } from '../redis/connect.ts'
+import {
+  announce,
+  heldField,
+  lateAfterMs,
+  type Orders,
+  readOrders,
+  readStanding,
+  recordFields,
+  type Standing,
+} from './live-record.ts'
+import { closeOf, type LiveStrategy, signalsOf } from './signals-of.ts'
 
 /** What a step of a live strategy gets of the world. */
 export type LiveWorld = {
@@ -95,4 +103,29 @@ async function reload(
   }
   note(`${alias}: the bar that closed at ${toIsoInstant(Number(wanted.cursor))} was committed before`)
   return there
+}
+
+/** Whose clock is further off cannot tell which bars are over, nor which entries are late. */
+export const CLOCK_TOLERANCE_MS = 2_000
+
+/** The clock of this machine and that of Redis, or of the feed, do not agree. */
+export class ClockError extends Error {
+  constructor(what: string) {
+    super(`${what}: nothing is fired by a clock that may be wrong; set the clocks by NTP and start again`)
+    this.name = 'ClockError'
+  }
+}
+
+/**
+ * Throws a ClockError where this machine's clock differs from that of Redis by more than the tolerance. The way to Redis
+ * and back is taken off, so that a slow network is no wrong clock.
+ */
+export async function assertClock(redis: Redis, now: () => number): Promise<void> {
+  const before = now()
+  const [seconds, micros] = await askRedis(() => redis.time())
+  const after = now()
+  const there = Number(seconds) * 1_000 + Number(micros) / 1_000
+  const off = Math.max(before - there, there - after)
+  if (off <= CLOCK_TOLERANCE_MS) return
+  throw new ClockError(`this clock and that of Redis differ by ${Math.round(off)} ms`)
 }

@@ -3,15 +3,12 @@ import type { SignalContent } from '#core/contract/signal.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { commit } from '../log/commit.ts'
 import { RedisDownError } from '../redis/connect.ts'
-import { admitBar, FeedError } from './admit-bar.ts'
 import type { BarStore } from './bar-store.ts'
-import { CLOCK_TOLERANCE_MS, ClockError } from './clock.ts'
 import type { Feed, Pause } from './feeds/feed.ts'
-import type { KnownBars } from './known-bars.ts'
+import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
 import { cursorOf, readStanding, recordFields, type Standing } from './live-record.ts'
-import type { LiveStrategy } from './live-strategy.ts'
-import { type LiveWorld, runBar, toNew } from './run-bar.ts'
-import { signalId } from './signals-of.ts'
+import { CLOCK_TOLERANCE_MS, ClockError, type LiveWorld, runBar, toNew } from './run-bar.ts'
+import { type LiveStrategy, signalId } from './signals-of.ts'
 
 /** How long a runner waits before it asks a Redis again that was away. */
 const RETRY_MS = 500

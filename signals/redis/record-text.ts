@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 // A record of Redis as one text: a script gives it so, and it can be told at a glance whether it is the one of before.
 
 /** What is between the values: none of ours holds it. */
@@ -17,4 +19,22 @@ export function toRecord(text: string): Record<string, string> {
   const record: Record<string, string> = {}
   for (let i = 0; i < flat.length; i += 2) record[flat[i]!] = flat[i + 1]!
   return record
+}
+
+/**
+ * A parser that remembers the last text of each owner: the same text again is the same value. For records that are read
+ * again and again and seldom change. What it gives must not be changed by anybody.
+ */
+export function rememberText<T>(
+  mostOwners: number,
+  parse: (text: string, owner: string) => T,
+): (text: string, owner: string) => T {
+  const known = new LRUCache<string, { readonly text: string; readonly value: T }>({ max: mostOwners })
+  return (text, owner) => {
+    const last = known.get(owner)
+    if (last?.text === text) return last.value
+    const value = parse(text, owner)
+    known.set(owner, { text, value })
+    return value
+  }
 }

@@ -136,10 +136,7 @@ test('the example is a signal, signed as the service signs it', () => {
   const shown = Object.fromEntries(shownHeaders().map(line => line.split(': ')))
   const sentAtMs = 1000 * Number(shown['webhook-timestamp'])
   const body = new TextEncoder().encode(EXAMPLE)
-  const signed = signedHeaders(
-    { body, id: signal_id, seq, prevSeq: 40, attempt: 1, sentAtMs },
-    { secrets: [secret], single: 'newest' },
-  )
+  const signed = signedHeaders({ body, id: signal_id, seq, prevSeq: 40, attempt: 1, sentAtMs }, [secret])
   for (const [name, value] of Object.entries(shown))
     expect([name, signed[name.toLowerCase()]]).toEqual([name, value])
 })

@@ -2,8 +2,8 @@ import { html } from 'hono/html'
 import type { ApiKey } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
 import type { Latency, Spread } from '#signals/views/latency.ts'
+import type { WebhookState } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
-import type { WebhookState } from '#signals/views/webhook-state.ts'
 import type { WebhookAddress } from '../parts.ts'
 import {
   action,

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
-import type { WebhookState } from '#signals/views/webhook-state.ts'
+import type { WebhookState } from '#signals/views/overview.ts'
 import { latencyMs } from '../views.ts'
 
 /** A piece of a page: everything that was put into it is escaped. */

@@ -8,7 +8,7 @@ import { type Signal, type SignalContent, signal } from '#core/contract/signal.t
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
-import { assertClock, ClockError } from '#signals/live/clock.ts'
+import { assertClock, ClockError } from '#signals/live/run-bar.ts'
 import { commit, SignalConflictError } from '#signals/log/commit.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'

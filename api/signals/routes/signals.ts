@@ -16,8 +16,7 @@ import type { ValueOf } from '#core/contract/value-of.ts'
 import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/dataset/render/signal-csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
-import { type LoggedSignal, readHead, readSignal } from '#signals/log/read-log.ts'
-import { newestVisible, readVisible } from '#signals/log/visible.ts'
+import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
 import {
   answerHeaders,
   type Exchange,

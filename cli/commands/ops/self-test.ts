@@ -4,7 +4,7 @@ import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/deliv
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
-import { keyOfSecret } from '#signals/delivery/webhook-secret.ts'
+import { keyOfSecret } from '#signals/delivery/sign.ts'
 import { UsageError } from '../../environment.ts'
 import type { Surroundings } from '../../surroundings.ts'
 import type { Terminal } from '../../terminal.ts'

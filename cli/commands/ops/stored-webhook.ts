@@ -1,7 +1,7 @@
 // Where a client's signals go, as the service itself has it: read from Redis and opened with SECRET_KEY.
 import { join } from 'node:path'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { liveSecrets } from '#signals/delivery/webhook-secret.ts'
+import { liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { dataFolder, type Environment, parseEnvironment } from '../../environment.ts'

@@ -1,7 +1,6 @@
 import type { MetaExtra } from '#core/contract/register.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
-import type { FigureBlock } from '#core/figures/split-figures.ts'
-import { splitFigures } from '#core/figures/split-figures.ts'
+import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { findStrategy, type Resource, strategyLinks } from './resource.ts'

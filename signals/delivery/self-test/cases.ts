@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import type { Post } from '../send.ts'
-import { type Delivery, signedHeaders } from '../sign.ts'
+import { createWebhookSecret, type Delivery, signedHeaders } from '../sign.ts'
 import { testContent } from '../test-fire.ts'
-import { createWebhookSecret } from '../webhook-secret.ts'
 
 export type SelfTestOrder = {
   readonly url: string
@@ -158,7 +157,7 @@ function postOf(
 ): Post {
   const bytes = new TextEncoder().encode(body)
   const delivery = { body: bytes, id, seq, prevSeq: seq - 1, attempt: 1, sentAtMs: nowMs, ...more }
-  const headers = signedHeaders(delivery, { secrets, single: 'newest' })
+  const headers = signedHeaders(delivery, secrets)
   return { url, headers, body: bytes, secrets: oldSecret === null ? [secret] : [secret, oldSecret] }
 }
 

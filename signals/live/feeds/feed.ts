@@ -1,5 +1,5 @@
 import type { Bar } from '#core/replay/strategy.ts'
-import { FeedError } from '../admit-bar.ts'
+import { FeedError } from '../known-bars.ts'
 
 /** Where bars come from, each once it has closed, in ascending order. */
 export type Feed = {

@@ -1,10 +1,10 @@
 // The service serves the program of the served version, and keeps the one before where a new one cannot be read.
 import { beforeEach, expect, test } from 'vitest'
 import { followProgram } from '#cli/signals/followed-program.ts'
-import { followAliases } from '#cli/signals/served-aliases.ts'
+import { followAliases } from '#cli/signals/open-signals.ts'
 import { createManifestFollower } from '#cli/signals/served-manifest.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
-import type { Alert } from '#signals/alert.ts'
+import type { Alert } from '#signals/alerts.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { A, B, backTo, C, programOf, publishWith, spoil } from '../../static-build/program-store.ts'

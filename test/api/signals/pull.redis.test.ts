@@ -4,8 +4,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entitleClient } from '#signals/clients/clients.ts'
 import { commit, type NewSignal } from '#signals/log/commit.ts'
-import { readAfter } from '#signals/log/read-log.ts'
-import { BLOCK_SIGNALS } from '#signals/log/visible.ts'
+import { BLOCK_SIGNALS, readAfter } from '#signals/log/read-log.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import {
   addClient,

@@ -6,10 +6,10 @@ import {
   type AddressRules,
   checkAddress,
   checkUrl,
+  isPublicAddress,
   RefusedAddressError,
 } from '#signals/delivery/address-guard.ts'
 import { ConnectError, type ConnectFailure, establish } from '#signals/delivery/guarded-connect.ts'
-import { isPublicAddress } from '#signals/delivery/public-address.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { type RawReceiver, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 

@@ -9,8 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
 import { createAlertChannel } from '#cli/send-alert.ts'
-import type { AlertKind } from '#signals/alert.ts'
-import { createAlerts, type SentAlert } from '#signals/alerts.ts'
+import { type AlertKind, createAlerts, type SentAlert } from '#signals/alerts.ts'
 import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
@@ -218,7 +217,7 @@ describe('alerts', () => {
     expect(sent).toEqual([])
     alerts.look({ ...good, seq: 12, relayLag: 3 })
     expect(sent).toMatchObject([
-      { kind: 'relay_stuck', message: expect.stringContaining('past signal 9, and 3 wait') },
+      { kind: 'relay_stuck', message: expect.stringContaining('past signal 9, and 3 signals wait') },
     ])
   })
 

@@ -5,7 +5,6 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ApiError } from '#core/contract/errors.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
-import { fireTest } from '#signals/delivery/fire-test.ts'
 import { createHighWater, readHighWater } from '#signals/delivery/high-water.ts'
 import { readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import {
@@ -16,9 +15,9 @@ import {
   rotateWebhookSecret,
 } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSender, type Sender } from '#signals/delivery/send.ts'
-import { createSendSignal } from '#signals/delivery/send-signal.ts'
-import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { createSender, createSendSignal, type Sender } from '#signals/delivery/send.ts'
+import { createWebhookSecret } from '#signals/delivery/sign.ts'
+import { fireTest } from '#signals/delivery/test-fire.ts'
 import {
   disableWebhook,
   enabledWebhooks,

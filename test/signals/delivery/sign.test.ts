@@ -4,14 +4,15 @@ import { verify } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from '#signals/delivery/policy.ts'
-import { type Delivery, type SingleSignature, signedHeaders } from '#signals/delivery/sign.ts'
 import {
   createWebhookSecret,
+  type Delivery,
   keyOfSecret,
   liveSecrets,
   rotateSecrets,
+  signedHeaders,
   type WebhookSecret,
-} from '#signals/delivery/webhook-secret.ts'
+} from '#signals/delivery/sign.ts'
 
 /** The clock of the tests: standardwebhooks looks at the machine's, and refuses what is five minutes off. */
 const NOW = Date.now()
@@ -28,8 +29,7 @@ const delivery = (more: Partial<Delivery> = {}): Delivery => ({
   ...more,
 })
 
-const headersFor = (secrets: readonly string[], single: SingleSignature = 'newest') =>
-  signedHeaders(delivery(), { secrets, single })
+const headersFor = (secrets: readonly string[]) => signedHeaders(delivery(), secrets)
 
 const byOctokit = (secret: string, headers: Record<string, string>, text = TEXT): Promise<boolean> =>
   verify(secret, text, headers['x-signature']!)
@@ -68,10 +68,10 @@ describe('a delivery', () => {
   })
 
   test('says where it stands, and which attempt it is', () => {
-    const headers = signedHeaders(delivery({ sentAtMs: Date.parse('2026-11-21T00:00:01.234Z') }), {
-      secrets: secretsOf(1),
-      single: 'newest',
-    })
+    const headers = signedHeaders(
+      delivery({ sentAtMs: Date.parse('2026-11-21T00:00:01.234Z') }),
+      secretsOf(1),
+    )
     expect(headers).toMatchObject({
       'content-type': 'application/json',
       'user-agent': 'Highwater-Webhooks/1',
@@ -118,13 +118,10 @@ describe('a rotation', () => {
     expect(byStandard(second, ended)).toBe(true)
   })
 
-  test('turns X-Signature to the newest at once, or keeps the oldest to the end of the overlap where that was chosen', async () => {
+  test('turns X-Signature to the newest at once', async () => {
     const during = liveSecrets(after, NOW)
     expect(await byOctokit(second, headersFor(during))).toBe(true)
     expect(await byOctokit(first, headersFor(during))).toBe(false)
-    expect(await byOctokit(first, headersFor(during, 'oldest'))).toBe(true)
-    const ended = liveSecrets(after, NOW + 86_400_000)
-    expect(await byOctokit(second, headersFor(ended, 'oldest'))).toBe(true)
   })
 
   test('without an overlap retires the others at once', () => {

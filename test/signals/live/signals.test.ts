@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SignalContent } from '#core/contract/signal.ts'
-import { announce, lateAfterMs } from '#signals/live/announce.ts'
+import { announce, lateAfterMs } from '#signals/live/live-record.ts'
 import { signalId, signalsOf } from '#signals/live/signals-of.ts'
 import { arbitraryBars, arbitraryCosts, arbitraryStrategy } from '../../core/replay/arbitraries.ts'
 import { handBars, type Ohlc, scripted, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'

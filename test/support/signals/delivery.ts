@@ -1,16 +1,20 @@
 // Deliveries for tests: a subscriber with a webhook, a receiver on loopback, and a world whose clock and answers are made.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Redis } from 'ioredis'
-import type { DeliveryEvent, DeliveryParts, SendOrder } from '#signals/delivery/delivery-parts.ts'
+import {
+  createFaults,
+  type DeliveryEvent,
+  type DeliveryParts,
+  type SendOrder,
+} from '#signals/delivery/delivery-parts.ts'
 import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
-import { createFaults } from '#signals/delivery/faults.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { WAITS } from '#signals/delivery/policy.ts'
 import { relayOnce } from '#signals/delivery/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
+import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
-import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import { addClient, NOW_MS, seededBytes } from './signals.ts'

@@ -5,7 +5,7 @@ import { hostsOf } from '#api/operator/guard.ts'
 import type { DeliveryOrders, OperatorParts } from '#api/operator/parts.ts'
 import { oweAgain } from '#signals/delivery/outbox.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import {
   disableWebhook,
   enableWebhook,

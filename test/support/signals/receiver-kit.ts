@@ -6,8 +6,7 @@ import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { freePort } from '#cli/free-port.ts'
-import { signedHeaders } from '#signals/delivery/sign.ts'
-import { createWebhookSecret } from '#signals/delivery/webhook-secret.ts'
+import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { type Running, startProcess } from '../history/highwater-process.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -123,7 +122,7 @@ export async function push(redis: Redis, url: string, seq: number, order: Push =
   const logged = await readSignal(redis, seq)
   const body = order.body ?? new TextEncoder().encode(logged?.body)
   const delivery = { body, id: `s${seq}`, seq, prevSeq: prev, attempt: 1, sentAtMs }
-  const signed = signedHeaders(delivery, { secrets, single: 'newest' })
+  const signed = signedHeaders(delivery, secrets)
   const response = await fetch(url, { method: 'POST', headers: headers(signed), body: tamper(body) })
   await response.arrayBuffer()
   return response.status
