@@ -13,12 +13,13 @@ exec 9> "$folder.lock"; flock 9
 echo "unpacking $* from Debian into $folder (once)" >&2
 work=$(mktemp -d "$folder.XXXXXX"); trap 'rm -rf "$work"' EXIT
 cd "$work"
+patient=(-o Acquire::Retries=5 -o Acquire::http::Timeout=30) # a mirror may fail for a moment
 update() {
   if [ "$(id -u)" != 0 ]; then
     echo "the package lists of this machine may be empty or old: run 'apt-get update' as root first" >&2
     return 1
   fi
-  flock "$(dirname "$folder")/lists.lock" apt-get update -qq # other folders may be unpacked meanwhile
+  flock "$(dirname "$folder")/lists.lock" apt-get "${patient[@]}" update -qq # other folders may be unpacked meanwhile
 }
 # The simulation names what is missing on this machine; what is installed is found by the programs anyway.
 download() {
@@ -26,7 +27,7 @@ download() {
   apt-get install --simulate --no-install-recommends "$@" > plan &&
     awk '/^Inst /{ print $2 }' plan > missing &&
     for package in "$@"; do grep -qx "$package" missing || echo "$package" >> missing; done &&
-    xargs apt-get download -qq < missing
+    xargs apt-get "${patient[@]}" download -qq < missing
 }
 apt-cache show "$1" > /dev/null 2>&1 || update
 # Old lists name packages that newer ones have replaced: a browser's are, within weeks.

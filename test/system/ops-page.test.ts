@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { readDelivery } from '#signals/delivery/outbox.ts'
-import { launchChromium } from '../support/browser/chromium.ts'
+import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
@@ -37,6 +37,7 @@ describe('the operator page in Chromium', () => {
 
   const logIn = async (width: number) => {
     const context = await browser.newContext({ viewport: { width, height: 900 } })
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const violations: string[] = []
     page.on('console', message => {

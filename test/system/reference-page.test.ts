@@ -8,7 +8,7 @@ import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
 import { ROUTES } from '#core/contract/routes.ts'
-import { launchChromium } from '../support/browser/chromium.ts'
+import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
@@ -121,6 +121,7 @@ async function open(browser: Browser, origin: string) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } })
   const complaints: string[] = []
   await cutOff(context, origin, complaints)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   page.on('console', message => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())

@@ -20,6 +20,9 @@ const ARGUMENTS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
+/** Longer than a busy machine takes for anything that a page does. */
+export const PATIENCE_MS = 120_000
+
 /**
  * Starts a browser without a window. Rejects where this machine has none and Debian cannot bring one, and where it draws
  * no letters: a page that nobody looked at would pass for one that is right.
@@ -27,6 +30,7 @@ const ARGUMENTS = [
 export async function launchChromium(): Promise<Browser> {
   await bringChromium()
   const browser = await chromium.launch({
+    timeout: PATIENCE_MS,
     ...(INSTALLED === undefined ? unpacked() : { executablePath: INSTALLED }),
     args: ARGUMENTS,
   })
