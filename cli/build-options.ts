@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import type { BuildOrder } from './build-version.ts'
-import { dataFolder, parseEnvironment, UsageError } from './environment.ts'
+import { readEnvironment, UsageError } from './environment.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from './store-option.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -57,8 +57,7 @@ export const addBuildOptions = (command: Command): Command =>
 
 /** Throws a UsageError where an option is none. */
 export function toBuildOrder(options: BuildOptions, surroundings: Surroundings): BuildOrder {
-  const { env, root } = surroundings
-  const { redisUrl, signals, operations } = parseEnvironment(env, dataFolder(root, env))
+  const { redisUrl, signals, operations } = readEnvironment(surroundings)
   return {
     ...toBookOrder(options, surroundings),
     ...storeUrls(options, surroundings),

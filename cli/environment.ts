@@ -14,9 +14,12 @@ import {
   toSignals,
   webAddress,
 } from './signals-variables.ts'
+import type { Surroundings } from './surroundings.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
 export type Environment = {
+  /** Where stores, generated secrets and a Redis of our own are, unless variables name other places. */
+  readonly dataFolder: string
   readonly storeUrl: string
   readonly privateStoreUrl: string
   /** How stores whose URL begins with s3:// are reached. */
@@ -158,6 +161,10 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
   if (value.REDIS_FOLDER !== undefined && value.REDIS_URL === undefined) lack('REDIS_URL') // ours is known
 })
 
+/** The environment of this process. Throws as `parseEnvironment` does. */
+export const readEnvironment = ({ env, root }: Pick<Surroundings, 'env' | 'root'>): Environment =>
+  parseEnvironment(env, dataFolder(root, env))
+
 /**
  * Parses the environment. Unset and empty variables take their default: the stores lie under `dataFolder`. Throws a
  * UsageError that lists every problem at once.
@@ -169,6 +176,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
   const { data } = parsed
   const storeUrl = data.STORE_URL ?? pathToFileURL(resolve(dataFolder, 'store')).href
   return {
+    dataFolder,
     storeUrl,
     privateStoreUrl: data.PRIVATE_STORE_URL ?? privateTwin(storeUrl),
     s3: toS3Access(data),

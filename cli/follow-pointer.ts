@@ -3,7 +3,7 @@ import { POLL_MS } from '#api/history/version-source.ts'
 import { cacheTag } from '#core/contract/caching.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
-import { dataFolder, parseEnvironment } from './environment.ts'
+import { readEnvironment } from './environment.ts'
 import type { StoreUrls } from './store-option.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
@@ -20,10 +20,11 @@ const SETTLE_MS = POLL_MS + 1_000
  */
 export async function followPointer(
   { storeUrl, s3 }: StoreUrls,
-  { env, root, pause }: Surroundings,
+  surroundings: Surroundings,
   { note }: Terminal,
 ): Promise<void> {
-  const { purgeCommand } = parseEnvironment(env, dataFolder(root, env))
+  const { env, pause } = surroundings
+  const { purgeCommand } = readEnvironment(surroundings)
   if (purgeCommand === null) return
   try {
     const log = await readLog(await openStore(storeUrl, s3))

@@ -1,4 +1,4 @@
-import type { AdminParts } from '#api/history/admin.ts'
+import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createHistoryApp } from '#api/history/app.ts'
@@ -6,17 +6,21 @@ import type { HistoryParts } from '#api/history/exchange.ts'
 import { createPinnedVersions } from '#api/history/pinned-versions.ts'
 import type { HistorySettings } from '#api/history/settings.ts'
 import { createStoredFiles } from '#api/history/stored-files.ts'
-import { createVersionSource, POLL_MS, type VersionSource } from '#api/history/version-source.ts'
+import {
+  createVersionSource,
+  POLL_MS,
+  type RefreshOutcome,
+  type VersionSource,
+} from '#api/history/version-source.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import { codeOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
-import type { Environment } from './environment.ts'
-import { listenAdmin } from './history/listen-admin.ts'
-import { createTeller, toSentence } from './history/tell-looks.ts'
+import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { type ServingWorld, watchHistory } from './history/watch-history.ts'
 import { toReachable } from './reachable-url.ts'
 import { createStarted, type Started } from './started.ts'
@@ -165,3 +169,62 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
   deprecatedAtMs: environment.deprecatedAtMs,
   sunsetAtMs: environment.sunsetAtMs,
 })
+
+/**
+ * Starts the admin listener. A port that somebody named must be had; where nobody did, one that is taken keeps no service
+ * from starting: another is used, and said. A service on any free port has its listener on any free port.
+ */
+async function listenAdmin(
+  parts: AdminParts,
+  { historyPort, operations }: Environment,
+  note: (line: string) => void,
+): Promise<RunningServer> {
+  const listen = (port: number): Promise<RunningServer> =>
+    startServer(() => createAdminApp(parts).fetch, operations.adminHost, port)
+  try {
+    return await listen(operations.adminPort ?? (historyPort === 0 ? 0 : DEFAULT_ADMIN_PORT))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    if (operations.adminPort !== null || codeOf(error.cause) !== 'EADDRINUSE') {
+      throw new Error(`ADMIN_HOST, ADMIN_PORT: ${error.message}`, { cause: error })
+    }
+    const server = await listen(0)
+    note(`${error.message}; the metrics are on ${server.url}: ADMIN_PORT names a port for them`)
+    return server
+  }
+}
+
+/** Tells of every swap; of a failure, or of a store without a version, once and not at every look. */
+function createTeller(storeUrl: string, note: (line: string) => void): (outcome: RefreshOutcome) => void {
+  let isServing = false
+  let lastLine = ''
+  return outcome => {
+    isServing ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
+    const line = describeLook(outcome, isServing, storeUrl)
+    if (line !== '' && line !== lastLine) note(line)
+    lastLine = line
+  }
+}
+
+/** What an operator should know of a look at the pointer; nothing where nothing changed. */
+function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: string): string {
+  switch (outcome.kind) {
+    case 'unchanged':
+      return ''
+    case 'swapped':
+      return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
+    case 'fallen back':
+      return `serving ${outcome.to}, which was published before: ${toSentence(outcome.error)}`
+    case 'failed':
+      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
+    case 'unlisted':
+      return `the list of versions stays as it was: ${toSentence(outcome.error)}`
+    case 'empty':
+      return isServing
+        ? `still serving the version before: nothing is published in ${storeUrl} any more`
+        : `nothing is published in ${storeUrl}; publish with \`highwater build --store ${storeUrl}\`; ` +
+            'it will be served as soon as it is there'
+  }
+}
+
+const toSentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))

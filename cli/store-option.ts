@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
-import { dataFolder, parseEnvironment } from './environment.ts'
+import { readEnvironment } from './environment.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export type StoreOptions = { readonly store?: string; readonly privateStore?: string }
@@ -27,10 +27,10 @@ export const addStoreOptions = (command: Command): Command =>
     )
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */
-export function storeUrls(options: StoreOptions, { env, root }: Surroundings): StoreUrls {
-  const environment = parseEnvironment(env, dataFolder(root, env))
+export function storeUrls(options: StoreOptions, surroundings: Surroundings): StoreUrls {
+  const environment = readEnvironment(surroundings)
   const storeUrl = options.store ?? environment.storeUrl
-  const isPrivateNamed = options.store === undefined || Boolean(env.PRIVATE_STORE_URL)
+  const isPrivateNamed = options.store === undefined || Boolean(surroundings.env.PRIVATE_STORE_URL)
   const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
   return { storeUrl, privateStoreUrl: options.privateStore ?? privateDefault, s3: environment.s3 }
 }

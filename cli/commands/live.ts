@@ -11,7 +11,7 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { openStore } from '#storage/open-store.ts'
 import { threadsFor } from '../build-options.ts'
-import { dataFolder, parseEnvironment } from '../environment.ts'
+import { readEnvironment } from '../environment.ts'
 import { liveEntries } from '../live.ts'
 import { redisUrlOf } from '../signals/redis-url.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -50,10 +50,10 @@ export function defineLive(command: Command, surroundings: Surroundings): void {
 }
 
 async function runCommand(options: Options, surroundings: Surroundings): Promise<void> {
-  const { env, root, cwd, now, elapsed, cores, untilStopped } = surroundings
+  const { cwd, now, elapsed, cores, untilStopped } = surroundings
   const stop = new AbortController()
   void untilStopped().then(() => stop.abort())
-  const environment = parseEnvironment(env, dataFolder(root, env))
+  const environment = readEnvironment(surroundings)
   const note = noteTo(surroundings.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy)
@@ -61,8 +61,8 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   const { runLive } = await import('../live.ts')
   const feeds = parseFeeds(options.feed, [...entries.keys()])
   const liveDir =
-    options.liveDir === undefined ? join(dataFolder(root, env), 'live') : resolve(cwd, options.liveDir)
-  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // each command tells its own error
+    options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
+  const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // each command tells its own error
   const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed, note })
   try {
     await redis.connect().catch(explainAbsence)

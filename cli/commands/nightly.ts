@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
 import { printSummary } from '../build-summary.ts'
-import { dataFolder, parseEnvironment } from '../environment.ts'
+import { readEnvironment } from '../environment.ts'
 import { type NightOrder, printReport, runNight } from '../night.ts'
 import { isPrivateStoreNamed } from '../store-option.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -41,8 +41,7 @@ async function runNightly(options: Options, surroundings: Surroundings): Promise
 }
 
 function toNightOrder(options: Options, surroundings: Surroundings): NightOrder {
-  const { env, root } = surroundings
-  const { operations } = parseEnvironment(env, dataFolder(root, env))
+  const { operations } = readEnvironment(surroundings)
   return {
     build: toBuildOrder(options, surroundings),
     isPrivateNamed: isPrivateStoreNamed(options, surroundings),

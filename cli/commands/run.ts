@@ -6,7 +6,7 @@ import { assertApart, openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { OTHER_BYTES_REMEDY } from '#storage/write-once.ts'
 import { threadsFor } from '../build-options.ts'
-import { dataFolder, type Environment, parseEnvironment } from '../environment.ts'
+import { type Environment, readEnvironment } from '../environment.ts'
 import { isLoopback } from '../generated-secrets.ts'
 import { NO_CONSENT } from '../guard-pointer.ts'
 import type { HistoryService } from '../serve-history.ts'
@@ -23,18 +23,15 @@ export function defineRun(command: Command, surroundings: Surroundings): void {
 }
 
 async function run(surroundings: Surroundings, historyOnly: boolean): Promise<void> {
-  const { env, root } = surroundings
+  const { env } = surroundings
   const terminal = surroundings.terminal
-  const folder = dataFolder(root, env)
-  const environment = parseEnvironment(env, folder)
+  const environment = readEnvironment(surroundings)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   await publishSampleOnce(environment, surroundings)
   const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
   const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
   const history = await serveHistory(forPeople(environment, env), surroundings, terminal.note)
-  const signals = historyOnly
-    ? null
-    : await startSignals(environment, surroundings, folder, terminal, history)
+  const signals = historyOnly ? null : await startSignals(environment, surroundings, history)
   tellWhatToTry(history.url, signals, terminal)
   try {
     await Promise.race(signals === null ? [stopped] : [stopped, signals.failed])
@@ -52,15 +49,20 @@ const forPeople = (environment: Environment, { LOG_LEVEL }: NodeJS.ProcessEnv): 
 async function startSignals(
   environment: Environment,
   surroundings: Surroundings,
-  folder: string,
-  terminal: Terminal,
   history: HistoryService,
 ): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
     const { runSignals } = await import('../signals/run-signals.ts')
-    const { print, note: warn } = terminal
-    return await runSignals({ environment, surroundings, dataFolder: folder, hasDemo, print, warn })
+    const { print, note: warn } = surroundings.terminal
+    return await runSignals({
+      environment,
+      surroundings,
+      dataFolder: environment.dataFolder,
+      hasDemo,
+      print,
+      warn,
+    })
   } catch (error) {
     await history.stop()
     throw error

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
-import { dataFolder, type Environment, parseEnvironment } from '../environment.ts'
+import { type Environment, readEnvironment } from '../environment.ts'
 import { createStarted, type Started } from '../started.ts'
 import type { Surroundings } from '../surroundings.ts'
-import type { Terminal } from '../terminal.ts'
 
 const GROUP_EXAMPLES = `
 Examples:
@@ -51,23 +50,19 @@ type Part = (serving: Serving) => Promise<{ readonly failed?: Promise<never> }>
 type Serving = {
   readonly surroundings: Surroundings
   readonly environment: Environment
-  readonly dataFolder: string
-  readonly terminal: Terminal
   readonly started: Started
 }
 
 async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<void> {
-  const { env, root } = surroundings
   const terminal = surroundings.terminal
-  const folder = dataFolder(root, env)
-  const environment = parseEnvironment(env, folder)
+  const environment = readEnvironment(surroundings)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   const stopped = surroundings.untilStopped() // who reads the addresses below may send a signal at once
   const started = createStarted()
   try {
     const ends = [stopped]
     for (const start of parts) {
-      const { failed } = await start({ surroundings, environment, dataFolder: folder, terminal, started })
+      const { failed } = await start({ surroundings, environment, started })
       if (failed !== undefined) ends.push(failed)
     }
     await Promise.race(ends)
@@ -77,7 +72,8 @@ async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<
   }
 }
 
-async function startHistory({ surroundings, environment, terminal, started }: Serving) {
+async function startHistory({ surroundings, environment, started }: Serving) {
+  const { terminal } = surroundings
   const { serveHistory } = await import('../serve-history.ts')
   const service = await serveHistory(environment, surroundings, terminal.note)
   started.add(service.stop)
@@ -87,10 +83,11 @@ async function startHistory({ surroundings, environment, terminal, started }: Se
 }
 
 async function startSignals(serving: Serving) {
-  const { surroundings, environment, terminal, started } = serving
+  const { surroundings, environment, started } = serving
+  const { terminal } = surroundings
   const { runSignals } = await import('../signals/run-signals.ts')
   const signals = await runSignals({
-    ...{ surroundings, environment, dataFolder: serving.dataFolder },
+    ...{ surroundings, environment, dataFolder: environment.dataFolder },
     hasDemo: false,
     print: terminal.print,
     warn: terminal.note,
