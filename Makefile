@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn deploy test soak bench check types lint format fast-test clean
+.PHONY: help setup run cdn test soak bench check types lint format fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -21,9 +21,6 @@ run: $(INSTALLED) ## build the sample book if nothing is published, and serve (C
 
 cdn: $(INSTALLED) ## the same behind nginx and Varnish, as behind a CDN (Ctrl-C stops)
 	@node deploy/cdn.ts
-
-deploy: $(INSTALLED) ## make the parts of deploy/ that follow from the route table
-	@node deploy/generate.ts
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run

