@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '#cli/free-port.ts'
+import { EXAMPLE_SITE, renderListenConf, renderSiteConf, type Site } from '../../deploy/site.ts'
 import { libraryPath, ROOT, unpacked } from './programs.ts'
 
 // A server under load, alone on its core.
@@ -69,15 +70,11 @@ export async function peakMib(pid: number): Promise<number> {
 
 // The servers that benches compare.
 
-/** The tier, on a store of the file system; without its access log, as its peers are, where nothing else is said. */
-export const startTier = (
-  storeUrl: string,
-  cores: Cores = 'one',
-  log: 'info' | 'warn' = 'warn',
-): Promise<PinnedServer> =>
+/** The tier, on a store of the file system; without its access log, as its peers are. */
+export const startTier = (storeUrl: string, cores: Cores = 'one'): Promise<PinnedServer> =>
   startPinned(
     [process.execPath, join(ROOT, 'cli/launcher.mjs'), 'serve', 'history'],
-    { STORE_URL: storeUrl, PRIVATE_STORE_URL: `${storeUrl}.private`, HISTORY_PORT: '0', LOG_LEVEL: log },
+    { STORE_URL: storeUrl, PRIVATE_STORE_URL: `${storeUrl}.private`, HISTORY_PORT: '0', LOG_LEVEL: 'warn' },
     /^history service on (\S+)$/,
     cores,
   )
@@ -86,11 +83,32 @@ export const startTier = (
 export const startScript = (script: string, args: readonly string[]): Promise<PinnedServer> =>
   startPinned([process.execPath, script, ...args], {}, /^ready (\S+)$/)
 
-/**
- * nginx with one worker, as quick as it can be made for files: descriptors kept open, no log. Every file of `root` is
- * served as JSON in the coding that is said.
- */
-export async function startNginx(folder: string, root: string, coding: string): Promise<PinnedServer> {
+/** nginx as fast as it can serve files: descriptors kept open, no log. Every file of `root` is JSON in this coding. */
+export async function startBareNginx(folder: string, root: string, coding: string): Promise<PinnedServer> {
+  const port = await freePort()
+  const file = join(folder, 'nginx.conf')
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, nginxConfiguration(folder, root, port, coding))
+  return startNginx(folder, file, port)
+}
+
+/** nginx with the configuration of `deploy/nginx`, on a store in a folder. It has no tier, so only files are answered. */
+export async function startConfiguredNginx(folder: string, store: string): Promise<PinnedServer> {
+  const port = await freePort()
+  const site: Site = {
+    ...EXAMPLE_SITE,
+    store,
+    tier: { host: '127.0.0.1', port: await freePort() },
+    nginx: { host: '127.0.0.1', port },
+  }
+  await cp(join(ROOT, 'deploy/nginx'), folder, { recursive: true })
+  await writeFile(join(folder, 'listen.conf'), renderListenConf(site))
+  await writeFile(join(folder, 'site.conf'), renderSiteConf(site))
+  return startNginx(folder, join(folder, 'nginx.conf'), port)
+}
+
+/** One process, whose processor time is that of the whole server. */
+async function startNginx(folder: string, file: string, port: number): Promise<PinnedServer> {
   const packages = await unpacked(
     'cdn',
     'nginx',
@@ -98,23 +116,22 @@ export async function startNginx(folder: string, root: string, coding: string): 
     'varnish',
     'varnish-modules',
   )
-  const port = await freePort()
-  await mkdir(folder, { recursive: true })
-  const file = join(folder, 'nginx.conf')
-  await writeFile(file, nginxConfiguration(folder, root, port, coding))
+  const brotli = join(packages, 'usr/lib/nginx/modules/ngx_http_brotli_static_module.so')
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
   const url = `http://127.0.0.1:${port}`
-  const shell = `echo ready ${url}; exec "$0" -p "$1" -c "$2" -e "$1/error.log"`
-  const command = ['sh', '-c', shell, join(packages, 'usr/sbin/nginx'), folder, file] as const
-  const server = await startPinned(command, libraryPath(packages), /^ready (\S+)$/)
+  const shell = `echo ready ${url}; exec "$0" -p "$1" -c "$2" -e "$1/error.log" -g "$3"`
+  const program = join(packages, 'usr/sbin/nginx')
+  const globals = `daemon off; master_process off; load_module ${brotli}; ${user}`
+  const server = await startPinned(
+    ['sh', '-c', shell, program, folder, file, globals],
+    libraryPath(packages),
+    /^ready (\S+)$/,
+  )
   await untilItListens(url)
   return server
 }
 
 const nginxConfiguration = (folder: string, root: string, port: number, coding: string): string => `
-${process.getuid?.() === 0 ? 'user root;' : ''}
-daemon off;
-worker_processes 1;
-master_process off;
 pid ${folder}/nginx.pid;
 events { worker_connections 1024; }
 http {

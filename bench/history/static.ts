@@ -1,23 +1,22 @@
-// Static answers of the tier beside nginx with the same precompressed files, each alone on one core.
+// Published files through nginx as it is configured in front of the tier, beside bare nginx with the same bytes, each alone
+// on one core.
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import type { Ground } from '../harness/ground.ts'
 import { compareSides, type Load, load } from '../harness/load.ts'
 import { atLeast, type Figure, type Section } from '../harness/report.ts'
-import { startNginx, startTier } from '../harness/servers.ts'
+import { startBareNginx, startConfiguredNginx } from '../harness/servers.ts'
 
 const ROUNDS = 3
 const SECONDS = 2
 const CONNECTIONS = 32
-const TARGET = 0.7
+const TARGET = 0.9
 const CODING = { 'accept-encoding': 'br' }
-
-const SMALL = '/v1/strategies/alder/stats'
 
 /** Addresses of small, middle and large answers, and the files that they are. */
 const ANSWERS = {
-  [SMALL]: 'strategies/alder/stats.json',
+  '/v1/strategies/alder/stats': 'strategies/alder/stats.json',
   '/v1/strategies/alder/curve': 'strategies/alder/curve.json',
   '/v1/export': 'export.daily.json',
 } as const
@@ -28,30 +27,25 @@ export async function measureStatic({ folder, sample, stops }: Ground): Promise<
   for (const file of Object.values(ANSWERS)) {
     await copyFile(join(sample.folder, versionFolder(sample.version), `${file}.br`), join(root, file))
   }
-  const tier = await startTier(sample.url)
-  stops.push(tier.stop)
-  const nginx = await startNginx(join(folder, 'nginx'), root, 'br')
-  stops.push(nginx.stop)
+  const configured = await startConfiguredNginx(join(folder, 'configured'), sample.folder)
+  stops.push(configured.stop)
+  const bare = await startBareNginx(join(folder, 'bare'), root, 'br')
+  stops.push(bare.stop)
   const figures: Figure[] = []
   for (const [path, file] of Object.entries(ANSWERS)) {
-    const ours = { server: tier, path, headers: CODING, status: 200 }
-    const theirs = { ...ours, server: nginx, path: `/${file}` }
+    const ours = { server: configured, path, headers: CODING, status: 200 }
+    const theirs = { ...ours, server: bare, path: `/${file}` }
     figures.push(await compareAnswers(path, ours, theirs))
-    const known = { status: 304, headers: await validators(tier.url + path) }
-    const knownThere = { status: 304, headers: await validators(`${nginx.url}/${file}`) }
+    const known = { status: 304, headers: await validators(configured.url + path) }
+    const knownThere = { status: 304, headers: await validators(`${bare.url}/${file}`) }
     figures.push(await compareAnswers(`${path}, 304`, { ...ours, ...known }, { ...theirs, ...knownThere }))
   }
-  const logging = await startTier(sample.url, 'one', 'info')
-  stops.push(logging.stop)
-  const coded = { path: SMALL, headers: CODING, status: 200 }
-  const told = await compareAnswers('log', { ...coded, server: logging }, { ...coded, server: tier })
-  figures.push({ what: `\`${SMALL}\` with the access log, against without`, reached: told.reached })
   return {
-    title: 'Static answers',
+    title: 'Published files',
     about:
-      `The tier and nginx (one worker, descriptors kept open) on one core, wrk on the other: ${CONNECTIONS} connections, ` +
-      `${ROUNDS} rounds of ${SECONDS} s each in turns, the same files of the sample book as br. Ratios are of answers for ` +
-      'the same processor time.',
+      'Canonical addresses of the latest version through nginx with the configuration of `deploy/nginx`, and the same bytes ' +
+      `through bare nginx, each one process on one core, wrk on the other: ${CONNECTIONS} connections, ${ROUNDS} rounds of ` +
+      `${SECONDS} s each in turns, the sample book as br. Ratios are of answers for the same processor time.`,
     figures,
   }
 }

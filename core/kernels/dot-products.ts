@@ -2,9 +2,9 @@
 // sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the published bytes do not
 // depend on where they were made; fused products would be faster, but differ between machines and are not used.
 //
-// Why a kernel: 1 000 series of 3 650 points take 0.48 s of processor time on a core of 2.5 GHz; a plain TypeScript loop,
-// which waits for each sum, takes 3.8 s for the products alone (2026-11-21, bench/results.md, "Kernels").
-// Measure it again with `make bench PART=kernels`.
+// Why a kernel: the correlations of 1 000 series of 3 650 points take 0.25 s of processor time; a plain TypeScript loop,
+// which waits for each sum, takes 2.4 s for the products alone (2026-11-22, bench/results.md, "Kernels"). Measure it again
+// with `make bench PART=kernels`.
 import {
   advance,
   compile,
