@@ -11,7 +11,7 @@ $(INSTALLED): package.json package-lock.json
 	@npm ci --no-progress
 	@touch $(INSTALLED)
 
-help: ## this index
+help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: $(INSTALLED) ## install what is missing
@@ -19,16 +19,16 @@ setup: $(INSTALLED) ## install what is missing
 run: $(INSTALLED) ## build the sample book if nothing is published, and serve (Ctrl-C stops)
 	@node cli/highwater.ts run
 
-cdn: $(INSTALLED) ## the same behind nginx and Varnish, as behind a CDN (Ctrl-C stops)
+cdn: $(INSTALLED) ## the same with nginx serving the files, and Varnish as the CDN (Ctrl-C stops)
 	@node deploy/cdn.ts
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run
 
-soak: $(INSTALLED) ## hundreds of kills of publishing and of live signals, and any request without end (KILLS=300 SEED=20261121 MINUTES=60)
+soak: $(INSTALLED) ## kill publishing and signals hundreds of times, and send arbitrary requests (KILLS=300 SEED=20261121 MINUTES=60)
 	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts
 
-bench: $(INSTALLED) ## the history service beside its peers and its targets (PART=static for one part)
+bench: $(INSTALLED) ## measure against peers and targets (PART=static for one part)
 	@node bench/run.ts $(PART)
 
 check: types lint fast-test ## types, lint and the fast tests, in under a minute
@@ -42,8 +42,8 @@ lint: $(INSTALLED)
 fast-test: $(INSTALLED)
 	@vitest run --project fast --maxWorkers=100% # these compute and never wait: more workers than cores only load more
 
-format: $(INSTALLED) ## rewrite the sources in the house style
+format: $(INSTALLED) ## format the sources
 	@biome check --write .
 
-clean: ## remove what the project made: dependencies, data, test leftovers
+clean: ## remove dependencies, data and test leftovers
 	@rm -rf node_modules .data .servers coverage

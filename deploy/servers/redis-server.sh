@@ -3,8 +3,8 @@
 #
 #   redis-server.sh PACKAGES FOLDER PORT
 #
-# Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER keeps the append-only file and is made where it
-# is missing. Prints "ready redis://127.0.0.1:PORT" and stays until its standard input ends or it is asked to end.
+# Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER has the append-only file and is made if it is
+# missing. Prints "ready redis://127.0.0.1:PORT" and runs until its standard input ends or it gets SIGTERM.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/wait.sh"
@@ -40,7 +40,7 @@ answers() (
 )
 wait_for "$server" 600 answers || give_up redis-server "$folder/redis.log" 30 "$server"
 echo "ready redis://127.0.0.1:$port $server"
-exec 2> /dev/null # whoever waits for us tells of the end
+exec 2> /dev/null # the parent process reports the end
 cat <&0 > /dev/null & # ends when the standard input does
 input=$!
 wait -n "$server" "$input" || true

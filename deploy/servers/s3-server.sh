@@ -3,9 +3,9 @@
 #
 #   s3-server.sh PACKAGES FOLDER PORT ACCESS SECRET
 #
-# PACKAGES is where unpack-packages.sh keeps the programs, FOLDER holds state and logs (a short path: Unix sockets lie
-# in it), PORT and the two after it are used. Prints "ready http://127.0.0.1:PORT" and stays until its standard input
-# ends or it is asked to end; then the three daemons end and their objects with them.
+# PACKAGES is where unpack-packages.sh keeps the programs, FOLDER holds state and logs (a short path: it has Unix
+# sockets), PORT and the two after it are used. Prints "ready http://127.0.0.1:PORT" and runs until its standard input
+# ends or it gets SIGTERM; then the three daemons end and their objects with them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/wait.sh"
@@ -77,7 +77,7 @@ keyring = /dev/null
 C
 
 daemons=()
-# The data is disposable and a polite end takes twelve seconds.
+# The data is disposable, and a graceful shutdown takes twelve seconds.
 stop() { trap - EXIT; kill -9 "${daemons[@]}" 2>/dev/null || true; exit 0; }
 trap stop EXIT INT TERM
 begin() { local name=$1; shift; "$@" < /dev/null > "$folder/$name.out" 2>&1 & daemons+=($!); }

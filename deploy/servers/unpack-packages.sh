@@ -1,9 +1,9 @@
 #!/bin/bash
 # Debian packages, unpacked into a folder of the project: no root needed, nothing installed, no service started.
 #
-#   unpack-packages.sh FOLDER PACKAGE...    unpack the packages, and what they need that the machine lacks
+#   unpack-packages.sh FOLDER PACKAGE...    unpack the packages and those of their dependencies that the machine lacks
 #
-# Prints nothing when all is there already. One unpacking at a time; a folder is whole or absent.
+# Prints nothing if everything is there. One unpacking at a time; a folder is complete or absent.
 set -euo pipefail
 folder=$(realpath -m "$1"); shift
 mkdir -p "$(dirname "$folder")"
@@ -19,9 +19,9 @@ update() {
     echo "the package lists of this machine may be empty or old: run 'apt-get update' as root first" >&2
     return 1
   fi
-  flock "$(dirname "$folder")/lists.lock" apt-get "${patient[@]}" update -qq # other folders may be unpacked meanwhile
+  flock "$(dirname "$folder")/lists.lock" apt-get "${patient[@]}" update -qq # other folders may be unpacked at the same time
 }
-# The simulation names what is missing on this machine; what is installed is found by the programs anyway.
+# The simulation lists what is missing on this machine; the programs find what is installed.
 download() {
   rm -f ./*.deb
   apt-get install --simulate --no-install-recommends "$@" > plan &&
@@ -30,7 +30,7 @@ download() {
     xargs apt-get "${patient[@]}" download -qq < missing
 }
 apt-cache show "$1" > /dev/null 2>&1 || update
-# Old lists name packages that newer ones have replaced: a browser's are, within weeks.
+# Old lists name packages that were replaced since: those of a browser within weeks.
 download "$@" 2> apt.log || { update && download "$@" 2> apt.log; } || { cat apt.log >&2; exit 1; }
 mkdir root
 for package in ./*.deb; do dpkg -x "$package" root; done

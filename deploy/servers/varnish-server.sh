@@ -5,8 +5,8 @@
 #
 # PACKAGES is where unpack-packages.sh keeps the programs. FOLDER holds highwater.vcl and what it includes (see
 # deploy/varnish); state and log are written beside it. Varnish compiles its configuration: it needs a C compiler, which
-# is unpacked with it where the machine has none. Prints "ready http://127.0.0.1:PORT" and stays until its standard
-# input ends or it is asked to end.
+# is unpacked with it if the machine has none. Prints "ready http://127.0.0.1:PORT" and runs until its standard input ends
+# or it gets SIGTERM.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/wait.sh"
