@@ -138,7 +138,7 @@ describe('to the tier, as the client spelled it, goes', () => {
 })
 
 /** nginx keeps open files for some seconds. */
-const PATIENT = { timeout: 30_000, interval: 100 }
+const PATIENT = { timeout: 60_000, interval: 100 }
 
 test('a version without a manifest is not complete: its files are not sent', async () => {
   const unfinished = '/v1/snapshots/20250301T001500Z'

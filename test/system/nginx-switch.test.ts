@@ -57,7 +57,7 @@ describe('nginx, read without a pause,', () => {
       await expect.poll(() => latestOf(files), PATIENT).toBe(tagOf(version))
     }
     const seen = await readers.stop()
-    for (const version of VERSIONS) expect(seen.get(version)).toBeGreaterThan(100)
+    for (const version of VERSIONS) expect(seen.get(version)).toBeGreaterThan(0)
   })
 })
 

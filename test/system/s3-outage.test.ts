@@ -10,8 +10,13 @@ import { forbidWriting, newBucket, s3Server } from '../support/stores/s3-stores.
 const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** Silence of a test's service is told from slowness by this; nothing depends on how long it takes. */
-const PATIENCE = { tries: 3, connectMs: 2_000, silenceMs: 1_000 }
+/** So long that a busy service is not taken for a silent one. */
+const PATIENCE = { tries: 3, connectMs: 60_000, silenceMs: 60_000 }
+
+/** What is waited for where the service is silent on purpose; it then answers the third try in milliseconds. */
+const SILENCE_MS = 2_000
+
+const isSilent = (fault: Fault): boolean => fault === 'silence' || fault === 'body stalled'
 
 type Setting = {
   readonly proxy: S3Proxy
@@ -22,10 +27,14 @@ type Setting = {
   readonly direct: ObjectStore
 }
 
-async function newSetting(): Promise<Setting> {
+async function newSetting(fault: Fault | null = null): Promise<Setting> {
   const proxy = await startS3Proxy()
   const url = `s3://${await newBucket()}/store`
-  const store = createS3Store(url, proxy.access, PATIENCE)
+  const store = createS3Store(
+    url,
+    proxy.access,
+    fault !== null && isSilent(fault) ? { ...PATIENCE, silenceMs: SILENCE_MS } : PATIENCE,
+  )
   return { proxy, url, store, direct: createS3Store(url, s3Server()) }
 }
 
@@ -78,7 +87,7 @@ const READ_FAULTS: readonly [Fault, RegExp][] = [
 
 describe.each(READ_FAULTS)('a service with %j', (fault, told) => {
   test('for a moment is read to the end', async () => {
-    const { proxy, store, direct } = await newSetting()
+    const { proxy, store, direct } = await newSetting(fault)
     await direct.create('k', bytes('a text of some length'), HEADERS)
     proxy.meddle(atFirst(2, () => fault))
     expect(await store.read('k')).toEqual(bytes('a text of some length'))
@@ -86,7 +95,7 @@ describe.each(READ_FAULTS)('a service with %j', (fault, told) => {
   })
 
   test('for good is told with what to do about it, and never as a shorter or another object', async () => {
-    const { proxy, store, direct, url } = await newSetting()
+    const { proxy, store, direct, url } = await newSetting(fault)
     await direct.create('k', bytes('a text of some length'), HEADERS)
     proxy.meddle(() => fault)
     const error = await store.read('k').catch((thrown: unknown) => thrown)
@@ -100,7 +109,7 @@ const WRITE_FAULTS = READ_FAULTS.slice(0, 3)
 
 describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
   test('for a moment is written to, listed and cleared', async () => {
-    const { proxy, store, direct } = await newSetting()
+    const { proxy, store, direct } = await newSetting(fault)
     const bridged = async <T>(run: () => Promise<T>): Promise<T> => {
       proxy.meddle(atFirst(2, () => fault))
       const result = await run()
@@ -116,7 +125,7 @@ describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
   })
 
   test('for good is told by every method', async () => {
-    const { proxy, store, url } = await newSetting()
+    const { proxy, store, url } = await newSetting(fault)
     proxy.meddle(() => fault)
     const attempts = [
       store.create('k', bytes('x'), HEADERS),
