@@ -8,6 +8,7 @@ import type { Surroundings } from '../surroundings.ts'
 const EXAMPLES = `
 Examples:
   highwater init ./book
+  highwater check --book ./book
   highwater build --book ./book --store file:///tmp/highwater`
 
 /** `highwater init DIR`: writes a commented starter book. */
@@ -21,7 +22,10 @@ export function defineInit(command: Command, surroundings: Surroundings): void {
       await writeStarterBook(folder, toEpochDay(surroundings.now()) - 1)
       const terminal = surroundings.terminal
       if (json) terminal.json({ folder })
-      else terminal.print(`a book to begin with is in ${folder}: read its README.md, then build it`)
+      else
+        terminal.print(
+          `a book to begin with is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``,
+        )
     })
 }
 
