@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { POLL_MS } from '#api/history/version-source.ts'
+import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { cacheTag } from '#core/contract/caching.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'

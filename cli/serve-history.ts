@@ -2,17 +2,16 @@ import { type AdminParts, createAdminApp } from '#api/history/admin.ts'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
 import { createHistoryApp } from '#api/history/app.ts'
-import type { HistoryParts } from '#api/history/exchange.ts'
-import { createPinnedVersions } from '#api/history/pinned-versions.ts'
-import type { HistorySettings } from '#api/history/settings.ts'
-import { createStoredFiles } from '#api/history/stored-files.ts'
+import type { HistoryParts, HistorySettings } from '#api/history/exchange.ts'
+import { createStoredFiles } from '#api/history/files/stored-files.ts'
+import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
 import {
   createVersionSource,
   POLL_MS,
   type RefreshOutcome,
   type VersionSource,
-} from '#api/history/version-source.ts'
-import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
+} from '#api/history/versions/version-source.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'

@@ -1,5 +1,4 @@
-import { corsHeaders, DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
-import { deprecationHeaders } from '#api/http/deprecation.ts'
+import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 
 /** A host and a port. */

@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Clock } from '../http/clock.ts'
-import { errorAnswer, toApiError } from '../http/error-answer.ts'
-import { CACHING } from '../http/shared-headers.ts'
+import { errorAnswer, toApiError } from '../http/errors.ts'
+import { CACHING } from '../http/headers.ts'
 import type { HistoryMetrics } from './metrics.ts'
 
 export type AdminParts = {

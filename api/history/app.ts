@@ -1,25 +1,35 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { toLlmsText } from '#core/contract/llms-text.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
+import type { Route, RouteId } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
-import { assertUrlLength } from '../http/assert-url-length.ts'
-import { corsHeaders, preflightHeaders } from '../http/cors.ts'
-import { createReference, REFERENCE_PATTERNS } from '../http/reference/answer-reference.ts'
-import { COMMON_HEADERS, METHODS } from '../http/shared-headers.ts'
-import { createDocumentHandler, createLlmsHandler } from './document.ts'
+import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
+import { createCodedBytes } from '../http/content-coding.ts'
+import { assertUrlLength } from '../http/errors.ts'
+import { CACHING, COMMON_HEADERS, corsHeaders, METHODS, preflightHeaders } from '../http/headers.ts'
+import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
+import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import {
+  type Answered,
+  type AnswerKind,
   answerHeaders,
   type Exchange,
   type Handler,
   type HistoryEnv,
   type HistoryParts,
+  type HistorySettings,
+  requestIdOf,
   sendError,
+  sendLive,
+  sendReady,
+  tookMs,
+  UNROUTED,
 } from './exchange.ts'
-import { createFileHandler, createLogHandler } from './file-handler.ts'
-import { handlerOf, pinnedHandlerOf } from './handlers.ts'
-import { createIndexHandler } from './index-handler.ts'
-import { tellAnswer } from './tell-answer.ts'
+import { createFileHandler, createLogHandler } from './files/stored-files.ts'
+import { API_VERSION, health, listVersions, readiness, versions } from './infrastructure.ts'
+import { createIndexHandler } from './pages/index-page.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
@@ -100,4 +110,91 @@ function tellOptions(c: Exchange, { settings }: HistoryParts): Response {
     status: 204,
     headers: { ...COMMON_HEADERS, allow: METHODS, ...cors, ...preflight },
   })
+}
+
+/** The handler of a route of the table. */
+function handlerOf(route: Route): Handler {
+  const { id } = route
+  return isResource(id) ? latestHandler(route, id) : INFRASTRUCTURE[id]
+}
+
+/** The handler of the twins of a route, null where it speaks of the process and has none. */
+function pinnedHandlerOf(route: Route): Handler | null {
+  const { id } = route
+  return isResource(id) ? pinnedHandler(route, id) : null
+}
+
+const INFRASTRUCTURE: { readonly [Id in Exclude<RouteId, ResourceId>]: Handler } = {
+  healthz: (c, parts) => sendLive(c, parts, health(c.get('served')), CACHING.never),
+  readyz: (c, parts) => {
+    const { source, clock, isDraining } = parts
+    const known = { checks: source.checks(), unfitVersion: source.unfitVersion() }
+    const answer = readiness(c.get('served'), known, isDraining(), clock.now())
+    return sendLive(c, parts, answer, CACHING.never)
+  },
+  version: (c, parts) => {
+    const served = c.get('served')
+    // Weak: the register tells the time, so the bytes differ while the answer is the same.
+    return sendLive(c, parts, versions(served), CACHING.pointer, `W/"${served?.version ?? 'none'}"`)
+  },
+  versions: listVersions,
+}
+
+const NOT_MODIFIED = 304
+const FIRST_REFUSAL = 400
+
+/** Tells what became of a request: at once, or at the end of an answer that is made while it is sent. */
+function tellAnswer(c: Exchange, parts: HistoryParts): void {
+  const answered = answeredOf(c, parts)
+  const sent = c.get('sent')
+  if (sent === undefined) parts.onAnswered(answered)
+  else
+    void sent.then(({ bytes, isWhole }) => parts.onAnswered({ ...answered, bytes, ...(isWhole ? {} : CUT) }))
+}
+
+const CUT = { kind: 'cut' } as const
+
+/** What became of a request, once its answer is made. The headers of the answer are not read: that alone would copy them. */
+function answeredOf(c: Exchange, parts: HistoryParts): Answered {
+  const { status } = c.res
+  const { method } = c.req
+  return {
+    request_id: requestIdOf(c, parts),
+    method,
+    route: c.get('route') ?? UNROUTED,
+    kind: kindOf(c, status),
+    version: c.get('served')?.version ?? null,
+    status,
+    ms: tookMs(c, parts),
+    bytes: method === 'HEAD' || status === NOT_MODIFIED ? 0 : (c.get('bytes') ?? 0),
+  }
+}
+
+function kindOf(c: Exchange, status: number): AnswerKind {
+  if (status >= FIRST_REFUSAL) return 'refused'
+  return status === NOT_MODIFIED ? '304' : (c.get('kind') ?? 'live')
+}
+
+/** `/openapi.json`: the document of this service. */
+function createDocumentHandler({ publicBaseUrl }: HistorySettings): Handler {
+  const write = async () => {
+    const { toOpenApi } = await import('#core/contract/openapi.ts') // with the schemas of all answers
+    return JSON.stringify(toOpenApi({ apiVersion: API_VERSION, publicBaseUrl }))
+  }
+  return createTextHandler(write, 'application/openapi+json; charset=utf-8')
+}
+
+/** `/llms.txt`: the service explained to programs that read prose. */
+const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
+  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
+
+/** The text is written at the first request: nobody waits for it at the start. */
+function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
+  const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
+  let coded: ReturnType<typeof encode> | undefined
+  return async (c, parts) => {
+    coded ??= encode()
+    const inCoding = await coded
+    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+  }
 }

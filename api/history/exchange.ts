@@ -2,25 +2,38 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { DEFAULT_DISCLAIMER, type Provenance, type Register, register } from '#core/contract/register.ts'
-import { renderJson } from '#core/dataset/render/json.ts'
+import type { FileRoute } from '#core/contract/file-routes.ts'
+import {
+  DEFAULT_DISCLAIMER,
+  type Links,
+  type Provenance,
+  type Register,
+  register,
+} from '#core/contract/register.ts'
+import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { codingMs } from '#storage/file-time.ts'
 import type { Clock } from '../http/clock.ts'
-import { deprecationHeaders } from '../http/deprecation.ts'
-import { errorAnswer, toApiError } from '../http/error-answer.ts'
-import { matchesEtag } from '../http/etag.ts'
-import type { ReadyAnswer } from '../http/ready-answer.ts'
-import { sharedHeaders } from '../http/shared-headers.ts'
+import type { ReadyAnswer } from '../http/content-coding.ts'
+import { errorAnswer, toApiError } from '../http/errors.ts'
+import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
 import type { Sent } from '../http/stream-body.ts'
-import type { Answered, AnswerKind } from './answered.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
 import type { PublishedAnswers } from './answers/published-answers.ts'
-import type { InfrastructureAnswer } from './infrastructure.ts'
-import type { PinnedVersions } from './pinned-versions.ts'
-import type { ServedVersion } from './served-version.ts'
-import type { HistorySettings } from './settings.ts'
-import type { StoredFiles } from './stored-files.ts'
-import type { VersionSource } from './version-source.ts'
+import type { PinnedVersions } from './versions/pinned-versions.ts'
+import type { ServedVersion } from './versions/served-version.ts'
+import type { VersionSource } from './versions/version-source.ts'
+
+/** An object as it is, and whether it is proven to be what was published: only then may anybody keep it. */
+export type StoredFile = { readonly answer: ReadyAnswer; readonly isProven: boolean }
+
+/** Objects of the public store as they are. */
+export type StoredFiles = {
+  /**
+   * The object of a route; `variable` is what stands for its variable. Null where there is none. Rejects with a StoreError
+   * where the store cannot tell, and with a DamagedFileError where the object is not the one that was published.
+   */
+  read(file: FileRoute, variable: string): Promise<StoredFile | null>
+}
 
 /** Everything the history app needs of the world. */
 export type HistoryParts = {
@@ -101,6 +114,9 @@ export const pinnedHeaders = (
 export const notModified = (headers: Readonly<Record<string, string>>, etag: string): Response =>
   new Response(null, { status: 304, headers: { ...headers, etag } })
 
+/** What an infrastructure endpoint says, before the envelope. */
+export type InfrastructureAnswer = { readonly data: Json; readonly links: Links }
+
 /** An answer about the process: enveloped with the moment and the measured time. */
 export function sendLive(
   c: Exchange,
@@ -172,3 +188,40 @@ export const toRequestId = (given: string | undefined, newRequestId: () => strin
 /** Milliseconds since a request came, to the microsecond. */
 export const tookMs = (c: Exchange, { clock }: HistoryParts): number =>
   Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000
+
+/** What the operator decides about the history service. */
+export type HistorySettings = {
+  /** Origins of web pages that may read the service. */
+  readonly allowedOrigins: ReadonlySet<string>
+  /** Address of the service as its users see it, without a slash at the end. */
+  readonly publicBaseUrl: string
+  /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
+  readonly deprecatedAtMs: number | null
+  /** When it will stop answering, epoch ms, null where no date is set. */
+  readonly sunsetAtMs: number | null
+}
+
+/**
+ * Where an answer came from: a published file, a computation, the client itself, nowhere, or the process. One that was
+ * made while it was sent, and broke off, is `cut`, whoever broke it off.
+ */
+export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
+
+/** What is told of an answer: routes, names and numbers, and never an address or a query. */
+export type Answered = {
+  readonly request_id: string
+  readonly method: string
+  /** The template of the route; UNROUTED if no route matched. */
+  readonly route: string
+  readonly kind: AnswerKind
+  /** The version that answered, null where none did. */
+  readonly version: string | null
+  readonly status: number
+  /** Until the answer was ready to be sent. */
+  readonly ms: number
+  /** Of the body, as far as it was sent. */
+  readonly bytes: number
+}
+
+/** The route of a path that is none. */
+export const UNROUTED = 'none'

@@ -1,38 +1,149 @@
 // What Prometheus reads of a process that serves history. No label holds anything that a client sent.
-import { madeOnce } from '../http/made-once.ts'
-import type { Answered } from './answered.ts'
-import { watchEventLoop } from './event-loop-lag.ts'
-import type { Observed } from './metrics-registry.ts'
-import { createRequestCounts } from './request-counts.ts'
-import type { RefreshOutcome } from './version-source.ts'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CacheUse } from './answers/published-answers.ts'
+import type { Answered } from './exchange.ts'
+import type { RefreshOutcome } from './versions/version-source.ts'
+
+/** What is read when the metrics are. */
+export type Observed = {
+  readonly version: () => string | null
+  /** Versions in memory. */
+  readonly residentVersions: () => number
+  readonly caches: Readonly<Record<string, () => CacheUse>>
+  /** The time of day, epoch milliseconds. */
+  readonly now: () => number
+}
 
 export type HistoryMetrics = {
-  readonly onAnswered: (answered: Answered) => void
+  readonly onAnswered: (answered: Pick<Answered, 'route' | 'kind' | 'status' | 'ms' | 'bytes'>) => void
   readonly onLook: (outcome: RefreshOutcome) => void
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
   readonly stop: () => void
 }
 
+/** Upper bounds of the histogram in seconds: from a file in memory to an export of a large book. */
+const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
 /** Metrics of one process, until they are stopped. */
-export function createHistoryMetrics(observed: Omit<Observed, 'looks' | 'lag'>): HistoryMetrics {
-  const requests = createRequestCounts()
-  const looks = { swaps: 0, failures: 0 }
-  const lag = watchEventLoop()
-  const registryOnce = madeOnce(async () => {
-    // Ninety modules, which a start need not wait for: they are loaded when somebody asks.
-    const { createRegistry } = await import('./metrics-registry.ts')
-    return createRegistry({ ...observed, looks, lag: lag.take })
+export function createHistoryMetrics(observed: Observed): HistoryMetrics {
+  const registers = [new Registry()]
+  const [registry] = registers as [Registry]
+  const requests = new Counter({
+    name: 'highwater_history_requests_total',
+    help: 'Requests by route, kind of answer and status.',
+    labelNames: ['route', 'kind', 'status'],
+    registers,
   })
+  const bodies = new Counter({
+    name: 'highwater_history_response_bytes_total',
+    help: 'Bytes of bodies by route and kind of answer.',
+    labelNames: ['route', 'kind'],
+    registers,
+  })
+  const times = new Histogram({
+    name: 'highwater_history_request_seconds',
+    help: 'Time until an answer was ready to be sent.',
+    labelNames: ['route', 'kind'],
+    buckets: BOUNDS,
+    registers,
+  })
+  const swaps = new Counter({
+    name: 'highwater_history_swaps_total',
+    help: 'Versions that were swapped in.',
+    registers,
+  })
+  const failures = new Counter({
+    name: 'highwater_history_swap_failures_total',
+    help: 'Looks at the pointer after which the newest version is not served, or the list of versions is not known.',
+    registers,
+  })
+  observeDataset(registers, observed)
+  observeCaches(registers, observed)
+  const stop = observeProcess(registers)
   return {
-    onAnswered: requests.add,
+    onAnswered({ route, kind, status, ms, bytes }) {
+      requests.inc({ route, kind, status })
+      bodies.inc({ route, kind }, bytes)
+      times.observe({ route, kind }, ms / 1_000)
+    },
     onLook({ kind }) {
-      if (kind === 'swapped' || kind === 'fallen back') looks.swaps++
-      if (kind === 'failed' || kind === 'fallen back' || kind === 'unlisted') looks.failures++
+      if (kind === 'swapped' || kind === 'fallen back') swaps.inc()
+      if (kind === 'failed' || kind === 'fallen back' || kind === 'unlisted') failures.inc()
     },
-    async read() {
-      const registry = await registryOnce()
-      return { contentType: registry.contentType, text: requests.text() + (await registry.metrics()) }
-    },
-    stop: lag.stop,
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    stop,
   }
 }
+
+function observeDataset(registers: Registry[], { version, residentVersions, now }: Observed): void {
+  new Gauge({
+    name: 'highwater_history_dataset_age_seconds',
+    help: 'Time since the instant of the served version; absent while none is served.',
+    registers,
+    collect() {
+      const served = version()
+      if (served === null) this.remove()
+      else this.set(Math.max(0, (now() - Date.parse(served)) / 1_000))
+    },
+  })
+  new Gauge({
+    name: 'highwater_history_resident_versions',
+    help: 'Versions in memory: the served one and those that are pinned.',
+    registers,
+    collect() {
+      this.set(residentVersions())
+    },
+  })
+}
+
+function observeCaches(registers: Registry[], { caches }: Observed): void {
+  new Counter({
+    name: 'highwater_history_cache_lookups_total',
+    help: 'Lookups in the caches of answers: hit, miss, or shared with an equal request under way.',
+    labelNames: ['cache', 'outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [cache, use] of Object.entries(caches)) {
+        const { hits, misses, shared } = use()
+        this.inc({ cache, outcome: 'hit' }, hits)
+        this.inc({ cache, outcome: 'miss' }, misses)
+        this.inc({ cache, outcome: 'shared' }, shared)
+      }
+    },
+  })
+}
+
+/** Fine enough for a target of 20 ms, and a hundred wake-ups a second. */
+const RESOLUTION_MS = 10
+
+/** Memory, and how late the event loop is. Returns how to stop watching it. */
+function observeProcess(registers: Registry[]): () => void {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of the process.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  new Gauge({
+    name: 'highwater_history_event_loop_lag_seconds',
+    help: 'How late the event loop was since the last scrape, by quantile; 1 is the longest.',
+    labelNames: ['quantile'],
+    registers,
+    collect() {
+      this.set({ quantile: 0.5 }, toSeconds(delay.percentile(50)))
+      this.set({ quantile: 0.99 }, toSeconds(delay.percentile(99)))
+      this.set({ quantile: 1 }, delay.count === 0 ? 0 : toSeconds(delay.max))
+      delay.reset()
+    },
+  })
+  return () => void delay.disable()
+}
+
+/** The monitor counts the pause that it asked for itself, so that is subtracted. */
+const toSeconds = (ns: number): number => Math.max(0, ns / 1e9 - RESOLUTION_MS / 1_000)

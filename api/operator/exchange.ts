@@ -8,9 +8,9 @@ import { SealError } from '#signals/delivery/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
-import { errorAnswer, toApiError } from '../http/error-answer.ts'
+import { errorAnswer, toApiError } from '../http/errors.ts'
+import { CACHING } from '../http/headers.ts'
 import * as body from '../http/read-body.ts'
-import { CACHING } from '../http/shared-headers.ts'
 import type { OperatorParts } from './parts.ts'
 
 export type OperatorEnv = {

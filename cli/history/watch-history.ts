@@ -1,15 +1,14 @@
 // How a process that serves history is watched: its access log, its metrics, and the alerts on versions that cannot be served.
-import type { Answered } from '#api/history/answered.ts'
-import { createHistoryMetrics, type HistoryMetrics } from '#api/history/metrics.ts'
-import type { Observed } from '#api/history/metrics-registry.ts'
-import { UnfitVersionError } from '#api/history/served-version.ts'
-import type { RefreshOutcome } from '#api/history/version-source.ts'
+import type { Answered } from '#api/history/exchange.ts'
+import { createHistoryMetrics, type HistoryMetrics, type Observed } from '#api/history/metrics.ts'
+import { UnfitVersionError } from '#api/history/versions/served-version.ts'
+import type { RefreshOutcome } from '#api/history/versions/version-source.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert } from '#signals/alerts.ts'
 import type { Environment } from '../environment.ts'
+import { createLog } from '../log.ts'
 import { createAlertChannel } from '../send-alert.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { createAccessLog } from './access-log.ts'
 
 /** What serving needs of the world. */
 export type ServingWorld = Pick<Surroundings, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
@@ -23,13 +22,16 @@ type HistoryWatch = {
   readonly stop: () => void
 }
 
+/** From here on an answer is a fault on our side, or a refusal of a whole service. */
+const FIRST_FAULT = 500
+
 export function watchHistory(
   { signals }: Pick<Environment, 'signals'>,
   { now, env, logStream, drawBytes }: ServingWorld,
-  observed: Omit<Observed, 'now' | 'looks' | 'lag'>,
+  observed: Omit<Observed, 'now'>,
   note: (line: string) => void,
 ): HistoryWatch {
-  const log = createAccessLog(signals.logLevel, logStream, now)
+  const log = createLog(signals.logLevel, logStream, now)
   const metrics = createHistoryMetrics({ ...observed, now })
   const newRequestId = createNames(drawBytes)
   const send = createAlertChannel(signals, env, message => note(`warning: ${message}`))
@@ -38,7 +40,8 @@ export function watchHistory(
   )
   const onAnswered = (answered: Answered): void => {
     metrics.onAnswered(answered)
-    log.onAnswered(answered)
+    if (answered.status < FIRST_FAULT) log.info('request', answered)
+    else log.warn('request', answered)
   }
   return {
     onAnswered,
@@ -48,10 +51,7 @@ export function watchHistory(
     },
     newRequestId,
     metrics: metrics.read,
-    stop() {
-      metrics.stop()
-      log.flush()
-    },
+    stop: metrics.stop,
   }
 }
 

@@ -2,12 +2,11 @@
 // that cannot be served.
 import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import type { Answered } from '#api/history/answered.ts'
-import { NO_CHECKS, UnfitVersionError } from '#api/history/served-version.ts'
-import type { RefreshOutcome } from '#api/history/version-source.ts'
+import type { Answered } from '#api/history/exchange.ts'
+import { NO_CHECKS, UnfitVersionError } from '#api/history/versions/served-version.ts'
+import type { RefreshOutcome } from '#api/history/versions/version-source.ts'
 import { parseEnvironment } from '#cli/environment.ts'
-import { createAccessLog } from '#cli/history/access-log.ts'
-import { createSwapAlerts } from '#cli/history/watch-history.ts'
+import { createSwapAlerts, watchHistory } from '#cli/history/watch-history.ts'
 import { type HistoryService, serveHistory } from '#cli/serve-history.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { createStream, madeUp } from './made-up.ts'
@@ -114,10 +113,13 @@ describe('the access log', () => {
     ['silent', 0],
   ] as const)('at LOG_LEVEL %s tells %i of an answer and a fault of ours', (level, count) => {
     const stream = createStream()
-    const log = createAccessLog(level, stream, () => Date.parse(NOW))
-    log.onAnswered(ANSWERED)
-    log.onAnswered({ ...ANSWERED, status: 503 })
-    log.flush()
+    const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
+    const world = { ...madeUp().surroundings, now: () => Date.parse(NOW), logStream: stream }
+    const observed = { version: () => null, residentVersions: () => 0, caches: {} }
+    const watch = watchHistory(environment, world, observed, () => {})
+    watch.onAnswered(ANSWERED)
+    watch.onAnswered({ ...ANSWERED, status: 503 })
+    watch.stop()
     const lines = stream.text().split('\n').slice(0, -1)
     expect(lines).toHaveLength(count)
     if (count === 2)
@@ -142,7 +144,7 @@ describe('the admin listener', () => {
     for (const line of [
       'highwater_history_requests_total{route="/v1/strategies",kind="static",status="200"} 3',
       'highwater_history_requests_total{route="none",kind="refused",status="404"} 1',
-      'highwater_history_request_seconds_bucket{route="/v1/strategies",kind="static",le="+Inf"} 3',
+      'highwater_history_request_seconds_bucket{le="+Inf",route="/v1/strategies",kind="static"} 3',
       'highwater_history_request_seconds_count{route="/v1/strategies",kind="static"} 3',
       `highwater_history_dataset_age_seconds ${age}`,
       'highwater_history_resident_versions 1',

@@ -8,9 +8,8 @@ import { canonicalPath } from '#core/contract/routes.ts'
 import type { ResourceId } from '#core/dataset/resources/render-answer.ts'
 import { findStrategy } from '#core/dataset/resources/resource.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { matchesEtag } from '../../http/etag.ts'
-import type { ReadyAnswer } from '../../http/ready-answer.ts'
-import { CACHING } from '../../http/shared-headers.ts'
+import type { ReadyAnswer } from '../../http/content-coding.ts'
+import { CACHING, matchesEtag } from '../../http/headers.ts'
 import { streamBody } from '../../http/stream-body.ts'
 import {
   datasetHeaders,
@@ -22,8 +21,8 @@ import {
   requestIdOf,
   sendReady,
 } from '../exchange.ts'
-import { versionInPath } from '../history.ts'
-import type { ServedVersion } from '../served-version.ts'
+import { versionInPath } from '../versions/history.ts'
+import type { ServedVersion } from '../versions/served-version.ts'
 import type { StreamedAnswer } from './computed-answers.ts'
 
 /** An answer, and the canonical path and query that it answers, without a pin. */

@@ -11,16 +11,19 @@ import {
   renderBlocks,
 } from '#core/dataset/resources/render-answer.ts'
 import { sha256 } from '#storage/digest.ts'
-import { type Coding, negotiateCoding } from '../../http/negotiate-coding.ts'
 import {
   type AnswerHeaders,
+  CODINGS,
+  type Coding,
   codedHeaders,
+  compress,
+  compressBlocks,
+  negotiateCoding,
   type ReadyAnswer,
   toReadyAnswer,
   unencodedDigest,
-} from '../../http/ready-answer.ts'
-import type { ServedVersion } from '../served-version.ts'
-import { CODINGS, compress, compressBlocks } from './compress.ts'
+} from '../../http/content-coding.ts'
+import type { ServedVersion } from '../versions/served-version.ts'
 import { type CacheUse, countUse } from './published-answers.ts'
 
 /** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */

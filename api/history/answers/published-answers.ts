@@ -4,8 +4,12 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import { negotiateCoding } from '../../http/negotiate-coding.ts'
-import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/ready-answer.ts'
+import {
+  negotiateCoding,
+  type ReadyAnswer,
+  toReadyAnswer,
+  unencodedDigest,
+} from '../../http/content-coding.ts'
 
 /** How a cache of answers was used since the process began, and what it holds. */
 export type CacheUse = {

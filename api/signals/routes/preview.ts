@@ -3,9 +3,7 @@ import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
 import { type Allowance, PREVIEW_LIMITS, WINDOW_SECONDS } from '#signals/program/preview-limits.ts'
-import { corsHeaders, preflightHeaders } from '../../http/cors.ts'
-import { matchesEtag } from '../../http/etag.ts'
-import { CACHING } from '../../http/shared-headers.ts'
+import { CACHING, corsHeaders, matchesEtag, preflightHeaders } from '../../http/headers.ts'
 import {
   answerHeaders,
   type Exchange,

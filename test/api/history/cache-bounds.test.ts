@@ -2,7 +2,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import { createPublishedAnswers } from '#api/history/answers/published-answers.ts'
-import type { ReadyAnswer } from '#api/http/ready-answer.ts'
+import type { ReadyAnswer } from '#api/http/content-coding.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { openStore } from '#storage/open-store.ts'
 import { limitsWith, longBook, longReturns, toServed } from '../../support/books/large-book.ts'

@@ -1,7 +1,7 @@
 // Answers that are computed on demand: once for equal requests, kept, and never kept when they fail.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
-import type { ServedVersion } from '#api/history/served-version.ts'
+import type { ServedVersion } from '#api/history/versions/served-version.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 

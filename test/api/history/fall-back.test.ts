@@ -1,6 +1,6 @@
 // A tier that starts on a damaged newest version: which one it serves instead, and for how long.
 import { expect, test } from 'vitest'
-import { createVersionSource } from '#api/history/version-source.ts'
+import { createVersionSource } from '#api/history/versions/version-source.ts'
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'

@@ -1,6 +1,6 @@
 // One request for every kind of answer that the service can give: what must hold for all of them is tried on each.
-import type { HistorySettings } from '#api/history/settings.ts'
-import type { VersionSource } from '#api/history/version-source.ts'
+import type { HistorySettings } from '#api/history/exchange.ts'
+import type { VersionSource } from '#api/history/versions/version-source.ts'
 import { type Stores, TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { createTestApp, openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'

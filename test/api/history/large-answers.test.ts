@@ -1,7 +1,7 @@
 // Large answers are made while they are sent: the same bytes as ever, two at a time.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { compressBlocks } from '#api/history/answers/compress.ts'
 import { createComputedAnswers, type LargeLimits } from '#api/history/answers/computed-answers.ts'
+import { compressBlocks } from '#api/http/content-coding.ts'
 import { streamBody } from '#api/http/stream-body.ts'
 import { DEFAULT_PARAMS, FORMATS, type Params } from '#core/contract/parameters.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'

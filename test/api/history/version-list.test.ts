@@ -1,6 +1,6 @@
 // The list of versions, the way to the one of a day, and the objects that prove both.
 import { describe, expect, test } from 'vitest'
-import { LOOKS_BETWEEN_LISTINGS } from '#api/history/version-source.ts'
+import { LOOKS_BETWEEN_LISTINGS } from '#api/history/versions/version-source.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { pointerKey } from '#core/contract/pointer.ts'

@@ -1,7 +1,7 @@
 // Which content coding a client gets, and that it never changes what is said.
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { negotiateCoding } from '#api/http/negotiate-coding.ts'
+import { negotiateCoding } from '#api/http/content-coding.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import type { App } from '../history/answers.ts'
 import { codingOf, decodedText } from '../history/decode.ts'

@@ -1,6 +1,6 @@
 // Pages of allowed origins may read every answer, no other page any; who sends no Origin is not concerned.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { ALLOWED_ORIGIN } from '../../support/history/history-app.ts'
 import { type Apps, ask, KINDS, openApps } from '../history/kinds.ts'
 import { ALL_PATHS } from '../history/paths.ts'

@@ -1,6 +1,6 @@
 // Conditional requests: who has the answer is told so, in as few bytes as possible, and nobody else is.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { matchesEtag } from '#api/http/etag.ts'
+import { matchesEtag } from '#api/http/headers.ts'
 import { ALLOWED_ORIGIN, openHistoryApp } from '../../support/history/history-app.ts'
 import { type App, headersOf } from '../history/answers.ts'
 import { addressesOf, DATA_ROUTES } from '../history/paths.ts'

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { DEVELOPMENT_ORIGINS } from '#api/http/cors.ts'
+import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { servedProgram } from '../../support/signals/served-program.ts'
 import { createTestSignals, PAGE_ORIGIN, signalsParts } from '../../support/signals/signals-app.ts'

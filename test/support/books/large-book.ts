@@ -1,7 +1,7 @@
 // A book whose export is large, served without a store, and limits in which a test can reach them.
 import { LARGE_LIMITS, type LargeLimits } from '#api/history/answers/computed-answers.ts'
-import type { ServedVersion } from '#api/history/served-version.ts'
-import type { VersionSource } from '#api/history/version-source.ts'
+import type { ServedVersion } from '#api/history/versions/served-version.ts'
+import type { VersionSource } from '#api/history/versions/version-source.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { handSnapshot } from './hand-snapshot.ts'
 

@@ -3,8 +3,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { HTTP_LIMITS, type HttpLimits } from '#api/http/http-limits.ts'
-import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
+import {
+  type Fetch,
+  HTTP_LIMITS,
+  type HttpLimits,
+  type RunningServer,
+  startServer,
+} from '#api/http/http-server.ts'
 import { ERROR_ENVELOPE } from '../../api/history/specification.ts'
 
 /** A server for these answers, closed when the test ends. */

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
 import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
 import type { Register } from '#core/contract/register.ts'
-import { CACHING } from './shared-headers.ts'
+import { CACHING } from './headers.ts'
 
 /** The parts of an HTTP answer to an error. */
 export type ErrorAnswer = {
@@ -36,4 +36,13 @@ export function errorAnswer(error: ApiError, meta: Register | KeyedMeta): ErrorA
     },
     body,
   }
+}
+
+/** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
+export const LONGEST_URL = 8192
+
+/** Throws `uri_too_long` on an address that no request of ours needs. */
+export function assertUrlLength(url: string): void {
+  if (url.length <= LONGEST_URL) return
+  throw new ApiError('uri_too_long', `the address is longer than ${LONGEST_URL} characters`)
 }

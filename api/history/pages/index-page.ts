@@ -1,7 +1,12 @@
-import { html } from 'hono/html'
+import { accepts } from 'hono/accepts'
+import { html, raw } from 'hono/html'
 import { ROUTES } from '#core/contract/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { sparkline } from './sparkline.ts'
+import { equityCurve } from '#core/figures/equity-curve.ts'
+import { CACHING, COMMON_HEADERS } from '../../http/headers.ts'
+import { answerHeaders, type Exchange, type Handler, sendLive } from '../exchange.ts'
+import { index } from '../infrastructure.ts'
+import type { ServedVersion } from '../versions/served-version.ts'
 
 /** The page has no script and loads nothing; its one style sheet is in it. */
 export const PAGE_POLICY =
@@ -88,3 +93,71 @@ svg { display: block }
 svg path { fill: none; stroke: var(--line); stroke-width: 1.5 }
 svg line { stroke: var(--rule) }
 `
+
+/** `/`: what there is, as a page for a browser and as JSON for everyone else. */
+export function createIndexHandler(): Handler {
+  let drawn: { readonly of: ServedVersion | null; readonly page: Uint8Array<ArrayBuffer> } | null = null
+  return (c, parts) => {
+    const served = c.get('served')
+    if (!wantsPage(c)) return sendLive(c, parts, index(served), CACHING.pointer, null, VARY)
+    if (drawn === null || drawn.of !== served) {
+      drawn = { of: served, page: new TextEncoder().encode(indexPage(served?.snapshot ?? null)) }
+    }
+    c.set('bytes', drawn.page.length)
+    const length = { 'content-length': String(drawn.page.length) }
+    return new Response(drawn.page, { headers: { ...answerHeaders(c, parts), ...PAGE_HEADERS, ...length } })
+  }
+}
+
+/** Browsers ask for `text/html`; tools do not, and whoever takes anything gets JSON. */
+const wantsPage = (c: Exchange): boolean => accepts(c, NEGOTIATION) === 'text/html'
+
+const NEGOTIATION: Parameters<typeof accepts>[1] = {
+  header: 'Accept',
+  supports: ['application/json', 'text/html'],
+  default: 'application/json',
+}
+
+const VARY = { vary: `${COMMON_HEADERS.vary}, Accept` }
+
+const PAGE_HEADERS = {
+  ...VARY,
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': CACHING.pointer,
+  'content-security-policy': PAGE_POLICY,
+}
+
+const WIDTH = 160
+const HEIGHT = 32
+
+/** A point each two pixels: more cannot be seen. */
+const POINTS = WIDTH / 2
+
+/** Room for half the stroke at the edges. */
+const MARGIN = 1
+
+/** The equity curve of daily returns as a small SVG on a logarithmic scale, with a line at the opening equity. */
+export function sparkline(daily: Float64Array) {
+  const logs = thin(equityCurve(daily)).map(equity => Math.log(Math.max(equity, 1e-6))) // a ruined account has no logarithm
+  const low = Math.min(0, ...logs)
+  const high = Math.max(0, ...logs)
+  const y = (value: number): string => {
+    const share = high === low ? 0.5 : (value - low) / (high - low)
+    return (HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN)).toFixed(1)
+  }
+  const x = (i: number): string => ((i / Math.max(logs.length - 1, 1)) * WIDTH).toFixed(1)
+  const path = logs.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(value)}`).join('')
+  return raw(
+    `<svg width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">` +
+      `<line x1="0" x2="${WIDTH}" y1="${y(0)}" y2="${y(0)}"/><path d="${path}"/></svg>`,
+  )
+}
+
+/** At most `POINTS` values, evenly spread, the first and the last among them. */
+function thin(values: Float64Array): number[] {
+  const count = Math.min(POINTS, values.length)
+  return Array.from(
+    { length: count },
+    (_, i) => values[Math.round((i * (values.length - 1)) / Math.max(count - 1, 1))]!,
+  )
+}

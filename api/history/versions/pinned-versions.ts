@@ -1,8 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { Publication } from '#storage/publications.ts'
-import { createGate } from './gate.ts'
 import { findPublication } from './history.ts'
 import {
   GoneVersionError,
@@ -79,3 +79,20 @@ export function createPinnedVersions(
 /** The refusal of a version that was published and then removed. */
 export const goneError = (version: string): ApiError =>
   new ApiError('gone', `the version ${version} was published and has been removed since`)
+
+/** Does one work after the other. Rejects with `overloaded` whoever comes when `most` wait or are under way. */
+export function createGate(most: number, refusal: string): <T>(work: () => Promise<T>) => Promise<T> {
+  let inside = 0
+  let before: Promise<unknown> = Promise.resolve()
+  return async work => {
+    if (inside === most) throw new ApiError('overloaded', refusal)
+    inside++
+    const mine = before.then(() => setImmediate()).then(work) // a turn of the event loop for everyone else first
+    before = Promise.allSettled([mine])
+    try {
+      return await mine
+    } finally {
+      inside--
+    }
+  }
+}

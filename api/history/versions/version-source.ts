@@ -1,9 +1,10 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { ReadinessChecks } from '#core/contract/readiness-checks.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { type LoggedEntry, readHead } from '#storage/pointer-log.ts'
+import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
+import { publicationsOf } from '#storage/publications.ts'
+import { markRemoved } from '#storage/removed-versions.ts'
 import { type History, servedBefore, toHistory } from './history.ts'
-import { readHistory } from './read-history.ts'
 import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from './served-version.ts'
 
 /** How often the pointer is looked at: a new version is served this long after it was published, at the most. */
@@ -122,3 +123,9 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
 
 const isSame = (a: CurrentVersion, b: CurrentVersion | undefined): boolean =>
   a.version === b?.version && a.manifest_sha256 === b.manifest_sha256
+
+/** Reads the pointer log, and looks which of its versions were removed: an object for each entry and version. */
+export async function readHistory(store: ObjectStore): Promise<History> {
+  const log = await readLog(store)
+  return toHistory(log, await markRemoved(store, publicationsOf(log)))
+}

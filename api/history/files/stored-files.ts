@@ -1,0 +1,194 @@
+import { LRUCache } from 'lru-cache'
+import { manifestKey } from '#core/contract/artifacts.ts'
+import { ApiError } from '#core/contract/errors.ts'
+import {
+  FILE_ROUTES,
+  FILE_VARIABLES,
+  type FileRoute,
+  type FileVariable,
+  KEYS_KEY,
+} from '#core/contract/file-routes.ts'
+import { pointerKey } from '#core/contract/pointer.ts'
+import { publicKeys } from '#core/contract/public-keys.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
+import { findManifest } from '#storage/published-manifest.ts'
+import { isSignedBy } from '#storage/signature.ts'
+import { type ReadyAnswer, toReadyAnswer, unencodedDigest } from '../../http/content-coding.ts'
+import { CACHING } from '../../http/headers.ts'
+import {
+  type Exchange,
+  type Handler,
+  type HistoryParts,
+  pinnedHeaders,
+  requestIdOf,
+  type StoredFile,
+  type StoredFiles,
+  sendReady,
+} from '../exchange.ts'
+import { findPublication, type History, versionInPath } from '../versions/history.ts'
+import { goneError } from '../versions/pinned-versions.ts'
+
+/** Memory for objects that never change; the manifest of a book of a thousand strategies takes half of it. */
+export const CACHE_BYTES = 16 << 20
+
+/** The largest object that is kept; a larger one is read again for everyone who asks. */
+export const LARGEST_KEPT_BYTES = CACHE_BYTES / 2
+
+/** An object that is not what the pointer log says. Caches would keep it for a year. */
+export class DamagedFileError extends Error {
+  constructor(url: string, key: string) {
+    super(`${url}/${key} is not what was published: restore it from a copy`)
+    this.name = 'DamagedFileError'
+  }
+}
+
+export function createStoredFiles(store: ObjectStore, history: () => History | null): StoredFiles {
+  const cache = new LRUCache<string, ReadyAnswer>({
+    maxSize: CACHE_BYTES,
+    maxEntrySize: LARGEST_KEPT_BYTES,
+    sizeCalculation: answer => answer.bytes.length + 1, // a size of 0 is none
+  })
+  return {
+    async read(file, variable) {
+      const key = file.keyOf(variable)
+      const cached = cache.get(key)
+      if (cached !== undefined) return { answer: cached, isProven: true }
+      const bytes = await store.read(key)
+      if (bytes === null) return null
+      const prove = proofOf(file, variable, history())
+      if (prove !== null && !(await prove(bytes, store))) throw new DamagedFileError(store.url, key)
+      const answer = toAnswer(bytes, file)
+      if (prove !== null) cache.set(key, answer)
+      return { answer, isProven: prove !== null }
+    },
+  }
+}
+
+function toAnswer(bytes: Uint8Array, { mediaType }: FileRoute): ReadyAnswer {
+  const digest = sha256(bytes)
+  return toReadyAnswer(Uint8Array.from(bytes), 'identity', `"${digest.slice(0, 32)}"`, {
+    'content-type': mediaType,
+    'unencoded-digest': unencodedDigest(digest),
+  })
+}
+
+// What each stored object is held to before anybody is told to keep it for ever: the pointer log, which is in memory.
+
+/** Whether some bytes are those that were published. */
+type Prove = (bytes: Uint8Array, store: ObjectStore) => boolean | Promise<boolean>
+
+/** How the object of a route is proven; null where nothing is known to hold it to, or it may change. */
+export function proofOf({ proof }: FileRoute, variable: string, history: History | null): Prove | null {
+  if (proof === null || history === null) return null
+  if (proof === 'entry') return ofEntry(Number(variable), history)
+  if (proof === 'signature of entry') return ofEntrySignature(variable, history)
+  const publication = findPublication(history, variable)
+  if (proof === 'manifest') return bytes => sha256(bytes) === publication.manifest_sha256
+  if (proof === 'signature of manifest') {
+    return (bytes, store) => isSignature(store, manifestKey(publication.version), bytes)
+  }
+  return async (bytes, store) => {
+    const found = await findManifest(store, publication)
+    return found.fault === null && found.manifest.documents[proof] === sha256(bytes)
+  }
+}
+
+/** An entry that was appended a moment ago is not known yet. */
+function ofEntry(seq: number, { log }: History): Prove | null {
+  const known = log[seq - 1]
+  return known === undefined ? null : bytes => sha256(bytes) === known.sha256
+}
+
+function ofEntrySignature(digest: string, { log }: History): Prove | null {
+  const signed = log.find(entry => entry.sha256 === digest)
+  return signed === undefined
+    ? null
+    : (bytes, store) => isSignature(store, pointerKey(signed.entry.seq), bytes)
+}
+
+/** Whether one of the published keys has signed an object. */
+async function isSignature(store: ObjectStore, key: string, signature: Uint8Array): Promise<boolean> {
+  const [signed, keys] = [await store.read(key), await store.read(KEYS_KEY)]
+  const known = publicKeys.safeParse(keys === null ? null : parseJson(keys))
+  if (signed === null || !known.success) return false
+  return known.data.keys.some(({ public_key_pem }) => isSignedBy(public_key_pem, signed, signature))
+}
+
+/** Answers an object that belongs to a version, or to the service as a whole: 404 where there is none. */
+export const createFileHandler =
+  (file: FileRoute): Handler =>
+  async (c, parts) => {
+    if (file.of !== 'version') return sendFile(c, parts, file, await readFile(c, parts, file, ''))
+    const history = parts.source.history()
+    const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
+    const stored = await readFile(c, parts, file, version)
+    if (stored === null) throw await missing(c, parts, file, version)
+    return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version, stored.answer))
+  }
+
+/** Answers an entry of the pointer log, or the signature of one: 404 where there is none. */
+export function createLogHandler(): Handler {
+  const files = FILE_ROUTES.filter(({ of }) => of === 'log').map(file => ({ file, pattern: toRegExp(file) }))
+  return async (c, parts) => {
+    for (const { file, pattern } of files) {
+      const [, variable] = pattern.exec(c.req.path) ?? []
+      if (variable !== undefined) return sendFile(c, parts, file, await readFile(c, parts, file, variable))
+    }
+    const known = newestEntry(parts)
+    throw new ApiError('not_found', `entries have ten digits, signatures the 64 of a SHA-256${known}`)
+  }
+}
+
+/** `/v1/pointer/{seq}.json` as the expression that captures its number. */
+function toRegExp({ path }: FileRoute): RegExp {
+  const escaped = path.replaceAll('.', '\\.')
+  const capture = (name: FileVariable): string => `(${FILE_VARIABLES[name].source.slice(1, -1)})` // without ^ and $
+  return new RegExp(`^${escaped.replace(/\{(\w+)\}/, (_, name: FileVariable) => capture(name))}$`)
+}
+
+function sendFile(c: Exchange, parts: HistoryParts, file: FileRoute, stored: StoredFile | null): Response {
+  if (stored === null) {
+    const known = file.of === 'log' ? newestEntry(parts) : ''
+    throw new ApiError('not_found', `there is no such object: ${file.title}${known}`)
+  }
+  return sendReady(c, parts, stored.answer, stored.isProven ? CACHING.pinned : CACHING.pointer)
+}
+
+/** The newest entry that this process knows; the next one may be there already. */
+function newestEntry({ source }: HistoryParts): string {
+  const newest = source.history()?.log.at(-1)
+  return newest === undefined ? '; no entry is known' : `; the newest known entry is ${newest.entry.seq}`
+}
+
+/** A version that was removed has lost its manifest first; one that has it never had this file. */
+async function missing(
+  c: Exchange,
+  parts: HistoryParts,
+  file: FileRoute,
+  version: string,
+): Promise<ApiError> {
+  const manifest = await readFile(c, parts, MANIFEST, version)
+  if (manifest === null) return goneError(version)
+  return new ApiError('not_found', `the version ${version} was published without: ${file.title}`)
+}
+
+const MANIFEST = FILE_ROUTES.find(({ id }) => id === 'manifest')!
+
+async function readFile(
+  c: Exchange,
+  parts: HistoryParts,
+  file: FileRoute,
+  variable: string,
+): Promise<StoredFile | null> {
+  try {
+    const stored = await parts.files.read(file, variable)
+    if (stored !== null) c.set('kind', 'static')
+    return stored
+  } catch (error) {
+    if (!(error instanceof StoreError || error instanceof DamagedFileError)) throw error
+    parts.onError(error, requestIdOf(c, parts))
+    throw new ApiError('unavailable', 'the store cannot be read at the moment')
+  }
+}

@@ -1,0 +1,229 @@
+// Which content coding a client gets: RFC 9110, section 12.5.3.
+import { pipeline, Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib'
+import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
+import { sha256 } from '#storage/digest.ts'
+
+export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
+
+/** Real clients send a few dozen different headers; a memo of this size serves them all and cannot grow. */
+export const MEMO_SIZE = 256
+
+const memo = new Map<string, ReadonlyMap<string, number>>()
+
+/**
+ * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` where it
+ * accepts none, because an answer that can be read beats a 406.
+ */
+export function negotiateCoding<Offered extends Coding>(
+  header: string | null | undefined,
+  offered: readonly Offered[],
+): Offered | 'identity' {
+  if (header === null || header === undefined || header === '') return 'identity'
+  const weights = weightsOf(header)
+  let best: Offered | 'identity' = 'identity'
+  let bestWeight = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0
+    if (weight > bestWeight || (weight === bestWeight && weight > 0 && best === 'identity')) {
+      best = coding
+      bestWeight = weight
+    }
+  }
+  return best
+}
+
+function weightsOf(header: string): ReadonlyMap<string, number> {
+  const known = memo.get(header)
+  if (known !== undefined) return known
+  const weights = new Map(header.split(',').map(parseItem))
+  if (memo.size >= MEMO_SIZE) memo.clear()
+  memo.set(header, weights)
+  return weights
+}
+
+/** `br;q=0.8` as `['br', 0.8]`; a weight that is none counts as 0. */
+function parseItem(item: string): [string, number] {
+  const [name = '', ...parameters] = item.split(';').map(part => part.trim().toLowerCase())
+  const weight = parameters.find(parameter => parameter.startsWith('q='))
+  const value = weight === undefined ? 1 : Number(weight.slice(2))
+  return [name, value >= 0 && value <= 1 ? value : 0]
+}
+
+// The codings of computed answers, each at its quickest level, for a body as a whole and for one in blocks.
+
+/** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
+export const CODINGS = ['zstd', 'br', 'gzip'] as const
+
+/** What repeats lies a row or two back, and a table of a thousand places finds it sooner than a larger one. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 10 } }
+const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every answer
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
+const GZIP = { level: 1 }
+
+/**
+ * Up to this size Zstandard is done at once: it takes half a millisecond, and going to another thread and back takes
+ * three times as much of both.
+ */
+export const SHORT_BYTES = 256 << 10
+
+/** A body in a coding, made on another thread where that takes long. Its memory is its own: caches count it. */
+export async function compress(
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (coding === 'identity') return bytes
+  const isShort = coding === 'zstd' && bytes.length <= SHORT_BYTES
+  const coded = isShort ? zstdCompressSync(bytes, SHORT_ZSTD) : await takeTurn(() => COMPRESS[coding](bytes))
+  return Uint8Array.from(coded) // zlib gives a part of a larger piece of memory
+}
+
+/** Compressions at a time, one for each thread that Node has for them: more only hold memory, a megabyte each. */
+export const MOST_COMPRESSIONS = 4
+
+let free = MOST_COMPRESSIONS
+const waiting: (() => void)[] = []
+
+/** Runs `work` when fewer than `MOST_COMPRESSIONS` run, in the order of the calls. */
+async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (free > 0) free--
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) free++
+    else next() // passes its place on
+  }
+}
+
+/**
+ * The same for a body in blocks. A block is asked for when the one before is compressed and somebody wants the next, and
+ * before each a turn of the event loop goes to everyone else. Same blocks in, same bytes out.
+ */
+export async function* compressBlocks(
+  blocks: Iterable<Uint8Array<ArrayBuffer>>,
+  coding: Coding,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (coding === 'identity') yield* inTurns(blocks)
+  else {
+    const coder = CODERS[coding]()
+    pipeline(Readable.from(inTurns(blocks)), coder, () => {}) // an error of either comes out below
+    yield* coder
+  }
+}
+
+/** No piece is longer than a block: a socket would hold a longer one for its reader. */
+async function* inTurns(blocks: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  await setImmediate()
+  for (const block of blocks) {
+    for (let start = 0; start < block.length; start += BLOCK_BYTES) {
+      yield block.subarray(start, start + BLOCK_BYTES)
+    }
+    await setImmediate()
+  }
+}
+
+type Compressed = Exclude<Coding, 'identity'>
+
+const CODERS: {
+  readonly [C in Compressed]: () => NodeJS.ReadWriteStream & AsyncIterable<Buffer<ArrayBuffer>>
+} = {
+  zstd: () => createZstdCompress(ZSTD),
+  br: () => createBrotliCompress({ params: BROTLI }),
+  gzip: () => createGzip(GZIP),
+}
+
+const brotli = promisify(brotliCompress)
+const gzipped = promisify(gzip)
+const zstd = promisify(zstdCompress)
+
+const COMPRESS: { readonly [C in Compressed]: (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>> } = {
+  zstd: bytes => zstd(bytes, ZSTD),
+  br: bytes => brotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  gzip: bytes => gzipped(bytes, GZIP),
+}
+
+/** Headers that belong to an answer and not to the request. */
+export type AnswerHeaders = Readonly<Record<string, string>>
+
+/** A body ready to be sent, its validator and its headers, which repeat the validator. */
+export type ReadyAnswer = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly etag: string
+  readonly headers: AnswerHeaders
+}
+
+/** Puts together a body in a coding, its validator and the headers of the answer itself. */
+export const toReadyAnswer = (
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: Coding,
+  etag: string,
+  headers: AnswerHeaders,
+): ReadyAnswer => ({
+  bytes,
+  etag,
+  headers: { ...codedHeaders(coding, etag, headers), 'content-length': String(bytes.length) },
+})
+
+/** The headers of an answer in a coding, whatever its length is. */
+export const codedHeaders = (coding: Coding, etag: string, headers: AnswerHeaders): AnswerHeaders => ({
+  ...headers,
+  etag,
+  ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+})
+
+/** `Unencoded-Digest`: the digest (hex) of a body before its coding, as the manifest has it, in the form of RFC 9530. */
+export const unencodedDigest = (sha256: string): string =>
+  `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
+
+/** Above this Brotli 11 would take seconds, and the first client would wait for them. */
+const BEST_BELOW_BYTES = 1 << 20
+const BEST_BROTLI = 11
+const LARGE_BROTLI = 9
+
+/** An answer that is the same for every client, in the coding that the header `Accept-Encoding` prefers. */
+export type CodedBytes = (acceptEncoding: string | undefined) => Promise<ReadyAnswer>
+
+/** Bytes that are compressed once for each coding that a client prefers, and as small as they can be. */
+export function createCodedBytes(bytes: Uint8Array<ArrayBuffer>, mediaType: string): CodedBytes {
+  const answers = new Map<string, Promise<ReadyAnswer>>()
+  return acceptEncoding => {
+    const coding = negotiateCoding(acceptEncoding, ['br', 'gzip'])
+    const answer = answers.get(coding) ?? encodeBest(bytes, coding, mediaType)
+    answers.set(coding, answer)
+    return answer
+  }
+}
+
+async function encodeBest(
+  bytes: Uint8Array<ArrayBuffer>,
+  coding: 'br' | 'gzip' | 'identity',
+  mediaType: string,
+): Promise<ReadyAnswer> {
+  const quality = bytes.length < BEST_BELOW_BYTES ? BEST_BROTLI : LARGE_BROTLI
+  const body =
+    coding === 'br'
+      ? await brotli(bytes, { params: brotliParameters(quality, bytes.length) })
+      : coding === 'gzip'
+        ? await gzipped(bytes, { level: 9 })
+        : bytes
+  return toReadyAnswer(body, coding, `"${sha256(body).slice(0, 32)}"`, { 'content-type': mediaType })
+}
+
+const brotliParameters = (quality: number, length: number) => ({
+  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+  [constants.BROTLI_PARAM_QUALITY]: quality,
+  [constants.BROTLI_PARAM_SIZE_HINT]: length,
+})

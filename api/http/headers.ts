@@ -1,0 +1,85 @@
+import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
+
+/** Headers of every answer, whatever becomes of the request. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  vary: 'Accept-Encoding, Origin',
+  'x-content-type-options': 'nosniff',
+}
+
+/** What a read-only service answers; the value of `Allow` where something else was asked. */
+export const METHODS = 'GET, HEAD, OPTIONS'
+
+/** What caches may do with an answer. */
+export const CACHING = {
+  /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */
+  dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
+  /** The preview of the program: from one night to the next it is the same. */
+  preview: 'public, max-age=60',
+  pinned: IMMUTABLE,
+  pointer: POLLED,
+  /** 404, 410 and 422: short, because what is unknown now may be known tomorrow. */
+  refusal: 'max-age=10',
+  never: 'no-store',
+} as const
+
+/** The common headers and those of the request's origin. */
+export const sharedHeaders = (
+  allowedOrigins: ReadonlySet<string>,
+  origin: string | undefined,
+): Record<string, string> => ({ ...COMMON_HEADERS, ...corsHeaders(allowedOrigins, origin) })
+
+/** Ports on which people develop pages against the service. */
+const DEVELOPMENT_PORTS = [5173, 3000, 8100]
+
+export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(port => [
+  `http://localhost:${port}`,
+  `http://127.0.0.1:${port}`,
+])
+
+/** Headers that a page's script may read. */
+const EXPOSED =
+  'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
+  'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped'
+
+/** How long a browser may remember a preflight. */
+const PREFLIGHT_SECONDS = 86_400
+
+/** The headers for a request's `Origin`: the origin itself where it is on the list, else nothing. Never `*`. */
+export function corsHeaders(
+  allowed: ReadonlySet<string>,
+  origin: string | undefined,
+): Record<string, string> {
+  if (origin === undefined || !allowed.has(origin)) return {}
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
+}
+
+/** What a preflight of an allowed origin is told. */
+export const preflightHeaders = (
+  requestedHeaders: string | undefined,
+  methods = 'GET',
+): Record<string, string> => ({
+  'access-control-allow-methods': methods,
+  'access-control-max-age': String(PREFLIGHT_SECONDS),
+  ...(requestedHeaders === undefined ? {} : { 'access-control-allow-headers': requestedHeaders }),
+})
+
+/** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), where the operator set them. */
+export function deprecationHeaders(
+  deprecatedAtMs: number | null,
+  sunsetAtMs: number | null,
+): Record<string, string> {
+  return {
+    ...(deprecatedAtMs === null ? {} : { deprecation: `@${Math.floor(deprecatedAtMs / 1000)}` }),
+    ...(sunsetAtMs === null ? {} : { sunset: new Date(sunsetAtMs).toUTCString() }),
+  }
+}
+
+/** Whether an `If-None-Match` header names `etag`: weak comparison over a list, or `*` (RFC 9110, section 13.1.2). */
+export function matchesEtag(header: string | null | undefined, etag: string): boolean {
+  if (header === null || header === undefined) return false
+  if (header === etag) return true // as nearly every client sends it
+  if (header.trim() === '*') return true
+  return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(candidate => opaque(candidate) === opaque(etag))
+}
+
+const opaque = (etag: string): string => (etag.startsWith('W/') ? etag.slice(2) : etag)

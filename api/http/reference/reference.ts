@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { extname, join } from 'node:path'
+import type { Context, Env } from 'hono'
+import { html } from 'hono/html'
+import { ApiError } from '#core/contract/errors.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
+import { CACHING, matchesEtag } from '../headers.ts'
+
+/** The paths that the reference answers: the page, and the files that it loads. */
+export const REFERENCE_PATTERNS = ['/docs', '/docs/:folder/:file'] as const
+
+/** Answers a request below `/docs` with what never depends on who asks, under the headers that the service always sends. */
+export type Reference = <E extends Env>(
+  c: Context<E>,
+  headers: Readonly<Record<string, string>>,
+) => Promise<Response>
+
+/** The API reference of a service. Its files are read at the first request, so that nobody waits for them at the start. */
+export function createReference(page: ReferencePage): Reference {
+  let prepared: ReturnType<typeof prepare> | undefined
+  return async (c, headers) => {
+    prepared ??= prepare(page)
+    const part = (await prepared).get(c.req.path)
+    if (part === undefined) throw new ApiError('not_found', 'no such file; /docs names those that there are')
+    return answer(c, part, headers)
+  }
+}
+
+/** The page, or one of its files. */
+type Part = { readonly coded: CodedBytes; readonly headers: Readonly<Record<string, string>> }
+
+async function prepare(page: ReferencePage): Promise<ReadonlyMap<string, Part>> {
+  const { folder, files } = await readReferenceFiles()
+  const html = new TextEncoder().encode(referencePage(page, folder))
+  return new Map<string, Part>([
+    ['/docs', { coded: createCodedBytes(html, 'text/html; charset=utf-8'), headers: PAGE_HEADERS }],
+    ...files.map(
+      ({ name, bytes, mediaType }) =>
+        [`${folder}/${name}`, { coded: createCodedBytes(bytes, mediaType), headers: FILE_HEADERS }] as const,
+    ),
+  ])
+}
+
+const FILE_HEADERS = { 'cache-control': CACHING.pinned }
+
+async function answer<E extends Env>(
+  c: Context<E>,
+  part: Part,
+  ofService: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const { bytes, etag, headers } = await part.coded(c.req.header('accept-encoding'))
+  const common = { ...ofService, ...part.headers }
+  if (matchesEtag(c.req.header('if-none-match'), etag)) {
+    return new Response(null, { status: 304, headers: { ...common, etag } })
+  }
+  return new Response(bytes, { headers: { ...common, ...headers } })
+}
+
+/** The files that the page loads. */
+type ReferenceFiles = {
+  /** `/docs/0123456789abcdef`: named by what is in it, so that it never changes. */
+  readonly folder: string
+  readonly files: readonly ReferenceFile[]
+}
+
+type ReferenceFile = {
+  readonly name: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+const PACKAGED = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
+const OWN = ['reference.js', 'reference.css'] as const
+
+const MEDIA_TYPES = new Map([
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+])
+
+/** Reads the files of the page: those of the package, and those of this room. */
+async function readReferenceFiles(): Promise<ReferenceFiles> {
+  const installed = createRequire(import.meta.url)
+  const files = await Promise.all([
+    ...PACKAGED.map(name => readNamed(name, installed.resolve(`swagger-ui-dist/${name}`))),
+    ...OWN.map(name => readNamed(name, join(import.meta.dirname, 'browser', name))),
+  ])
+  const digest = sha256(new TextEncoder().encode(files.map(({ bytes }) => sha256(bytes)).join()))
+  return { folder: `/docs/${digest.slice(0, 16)}`, files }
+}
+
+async function readNamed(name: string, path: string): Promise<ReferenceFile> {
+  const bytes = new Uint8Array(await readFile(path))
+  return { name, mediaType: MEDIA_TYPES.get(extname(name)) ?? 'application/octet-stream', bytes }
+}
+
+/** A page of the interface, as a service wants it drawn. */
+type ReferencePage = {
+  readonly title: string
+  /** Path of the OpenAPI document. */
+  readonly document: string
+  /** The methods that a reader may try from the page, in small letters; none where a key is needed. */
+  readonly tries: readonly string[]
+  /** Links beside the one to the document: path and text. */
+  readonly links: Readonly<Record<string, string>>
+}
+
+/** Nothing but the service itself, no script in the page, and no page around it. */
+const REFERENCE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const PAGE_HEADERS = { 'cache-control': CACHING.dataset, 'content-security-policy': REFERENCE_POLICY }
+
+/** The page, whose files lie in `folder`. */
+const referencePage = ({ title, document, tries, links }: ReferencePage, folder: string): string =>
+  String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${folder}/swagger-ui.css">
+<link rel="stylesheet" href="${folder}/reference.css">
+<script defer src="${folder}/swagger-ui-bundle.js"></script>
+<script type="module" src="${folder}/reference.js"></script>
+</head>
+<body>
+<nav>
+${Object.entries({ ...links, [document]: 'OpenAPI document' }).map(([path, text]) => html`<a href="${path}">${text}</a>`)}
+</nav>
+<noscript>This page is drawn by a script; <a href="${document}">${document}</a> says the same to a program.</noscript>
+<main data-document="${document}" data-tries="${tries.join(' ')}"></main>
+</body>
+</html>`)
