@@ -45,7 +45,7 @@ function assertPeriod({ period }: Series, expected: Series['period']): void {
 /** Throws unless `value` is a positive finite number. `what` says what it is and how it comes about. */
 export function assertPositive(value: number, what: string): void {
   if (value > 0 && value < Infinity) return
-  throw new RangeError(`${what} must be a positive finite number, got ${value}; mend it where it is computed`)
+  throw new RangeError(`${what} must be a positive finite number, got ${value}`)
 }
 
 /** The block itself, or, where the account is ruined, the same fields undefined: a ratio of nothing says nothing. */

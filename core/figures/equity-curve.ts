@@ -57,7 +57,7 @@ export function ruinIndex(curve: Float64Array): number | null {
 const notCompoundable = (value: number, i: number, k: number): RangeError =>
   new RangeError(
     `return ${i} of the series times ${k} must be finite and leave the equity finite, got ${value}; ` +
-      'mend the source of the series, a return is never filled in or skipped',
+      'correct the source of the series; returns are never filled in or skipped',
   )
 
 /**

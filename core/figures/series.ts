@@ -31,7 +31,7 @@ export function assertFinite(series: Series): void {
 const notFinite = (series: Series, i: number): RangeError =>
   new RangeError(
     `the ${series.period} return of ${toIsoDate(dayOf(series, i))} must be a finite number, got ` +
-      `${series.values[i]}; mend the source of the series, a return is never filled in or skipped`,
+      `${series.values[i]}; correct the source of the series; returns are never filled in or skipped`,
   )
 
 // One year is 365 days, whatever the calendar says, because the assets trade every day: the same length for CAGR,

@@ -64,9 +64,7 @@ const isTable = (value: FigureValues | FigureTable): value is FigureTable => Arr
 /** The number itself, without the sign that a zero can carry. */
 function toPublishable(value: number, path: string): number {
   if (!Number.isFinite(value)) {
-    throw new RangeError(
-      `the figure ${path} must be a finite number or undefined for a reason, got ${value}; mend the statistic`,
-    )
+    throw new RangeError(`the figure ${path} must be a finite number or undefined for a reason, got ${value}`)
   }
   return value === 0 ? 0 : value
 }

@@ -24,7 +24,7 @@ export function programProblems(plan: ProgramPlan, bars: Bars): readonly string[
 function windowProblems({ window: { from, to } }: ProgramPlan): string[] {
   if (from <= to) return []
   return [
-    `the window ends on ${toIsoDate(to)}, before it begins on ${toIsoDate(from)}: exchange the two dates, or correct one`,
+    `the window ends on ${toIsoDate(to)}, before it begins on ${toIsoDate(from)}: swap the two dates, or correct one`,
   ]
 }
 
@@ -37,7 +37,7 @@ function weightProblems({ tiers }: ProgramPlan): string[] {
 }
 
 const describeTimeframe = (timeframeMs: number): string =>
-  `a timeframe must divide the day of ${DAY_MS} ms; this one is ${timeframeMs} ms: bring bars of 1d or of a part of it`
+  `a timeframe must divide the day of ${DAY_MS} ms; this one is ${timeframeMs} ms: provide bars of 1d or of a part of it`
 
 /** Of the whole history: the warm-up decides too, and rolling windows begin everywhere. */
 function priceProblems({ t, o, h, l, c }: Bars): string[] {
@@ -50,7 +50,7 @@ function priceProblems({ t, o, h, l, c }: Bars): string[] {
     const bad = prices.findIndex(price => !(price > 0 && price < Number.POSITIVE_INFINITY))
     if (bad < 0) continue
     return [
-      `the bar at ${describeInstant(t[bad]!)} must have prices above 0; its ${name} is ${prices[bad]}: mend the bars`,
+      `the bar at ${describeInstant(t[bad]!)} must have prices above 0; its ${name} is ${prices[bad]}: correct the bars`,
     ]
   }
   return []
@@ -62,14 +62,14 @@ function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
   for (let i = from; i < to; i++) {
     if (!(v[i]! >= 0 && v[i]! < Number.POSITIVE_INFINITY)) {
       return [
-        `the bar at ${describeInstant(t[i]!)} must have a volume of 0 or more; ${describeVolume(v[i]!)}: mend the bars`,
+        `the bar at ${describeInstant(t[i]!)} must have a volume of 0 or more; ${describeVolume(v[i]!)}: correct the bars`,
       ]
     }
     if (v[i]! > 0) isTraded = true
   }
   return isTraded
     ? []
-    : ['no bar of the window has any volume, so there is no vwap: bring bars with their volumes']
+    : ['no bar of the window has any volume, so there is no vwap: provide bars with volumes']
 }
 
 const describeVolume = (volume: number): string => (Number.isNaN(volume) ? 'it is blank' : `it is ${volume}`)
@@ -85,7 +85,7 @@ function gapProblems(window: ProgramPlan['window'], bars: Bars, { from }: Range)
     const found = t[i] === undefined ? 'there are no more' : `the next is at ${describeInstant(t[i]!)}`
     return [
       `the bar at ${describeInstant(expected)} is missing in the part of the window that has happened, ${found}: ` +
-        'bring every bar from the first day of the window on, or let the window begin later',
+        'provide every bar from the first day of the window on, or move the start of the window',
     ]
   }
   return []

@@ -99,14 +99,14 @@ function describeFillFault(
   if (bars.t.length > 0 && ms >= endOfBars(bars)) return null
   const i = barHolding(bars, ms)
   if (i < 0)
-    return `has its ${fill} at ${describeInstant(ms)}, where there is no bar: mend the time or bring the bar`
+    return `has its ${fill} at ${describeInstant(ms)}, where there is no bar: correct the time or add the bar`
   const lowest = bars.l[i]! - (direction === -1 ? slippage : 0)
   const highest = bars.h[i]! + (direction === 1 ? slippage : 0)
   const slack = price * PRICE_TOLERANCE
   if (price >= lowest - slack && price <= highest + slack) return null
   return (
     `has its ${fill} at ${price}, outside the bar at ${describeInstant(bars.t[i]!)}, which with the ` +
-    `declared slippage reaches from ${lowest} to ${highest}: mend the price, the time or the bars`
+    `declared slippage reaches from ${lowest} to ${highest}: correct the price, the time or the bars`
   )
 }
 
@@ -117,7 +117,7 @@ function describeSideFault(trade: Trade, stop: number): string | null {
   const expected = trade.side === 'long' ? 'below' : 'above'
   return (
     `is ${trade.side} from ${trade.entry_price} with its stop at ${stop}, which must be ${expected} the ` +
-    'entry: mend the side or the stop'
+    'entry: correct the side or the stop'
   )
 }
 
@@ -130,8 +130,8 @@ function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage:
   const worst = triggered - sign * slippage
   if (sign * (trade.exit_price - worst) >= -worst * PRICE_TOLERANCE) return null
   return (
-    `left by its stop at ${trade.exit_price}, worse than the ${worst} that the stop ${stop}, the open ` +
-    `${bars.o[i]} of that bar and the declared slippage allow: mend the exit, its reason or the stop`
+    `exited by its stop at ${trade.exit_price}, worse than the ${worst} that the stop ${stop}, the open ` +
+    `${bars.o[i]} of that bar and the declared slippage allow: correct the exit, its reason or the stop`
   )
 }
 
@@ -145,8 +145,8 @@ function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | nu
   for (let i = entryBar; i < exitBar; i++) {
     if (sign * (touched[i]! - stop) > 0) continue
     return (
-      `goes on after the bar at ${describeInstant(bars.t[i]!)}, which reached ${touched[i]} and so its ` +
-      `stop ${stop}: mend the stop or the exit`
+      `stays open after the bar at ${describeInstant(bars.t[i]!)}, which reached ${touched[i]} and so its ` +
+      `stop ${stop}: correct the stop or the exit`
     )
   }
   return null

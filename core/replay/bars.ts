@@ -77,11 +77,11 @@ export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timef
  * midnight, because a bar's close is booked on the UTC day of its open. `who` names the strategy.
  */
 export function assertMarkable(who: string, bars: Bars): void {
-  if (bars.t.length === 0) throw new Error(`${who}: there are no bars; bring at least one`)
+  if (bars.t.length === 0) throw new Error(`${who}: there are no bars; provide at least one`)
   if (!(bars.timeframeMs > 0) || DAY_MS % bars.timeframeMs !== 0) {
     throw new Error(
       `${who}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
-        `this one is ${bars.timeframeMs} ms: bring bars of 1d or of a part of it`,
+        `this one is ${bars.timeframeMs} ms: provide bars of 1d or of a part of it`,
     )
   }
 }
@@ -95,7 +95,7 @@ export function assertFunding(who: string, { t, rate }: Funding): void {
     if (!Number.isFinite(rate[i]) || !Number.isFinite(t[i]) || (i > 0 && t[i]! <= t[i - 1]!)) {
       throw new Error(
         `${who}: funding row ${i} must be later than the one before and have a finite rate; it has ` +
-          `t ${t[i]} and rate ${rate[i]}: mend the funding file`,
+          `t ${t[i]} and rate ${rate[i]}: correct the funding file`,
       )
     }
   }

@@ -58,7 +58,7 @@ export function assertInception(who: string, bars: Bars, from: EpochDay): void {
   if (Number.isInteger(from) && from >= first && from <= last) return
   throw new Error(
     `${who}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
-      `${describeDay(last)}; it is ${describeDay(from)}: move the inception or bring more bars`,
+      `${describeDay(last)}; it is ${describeDay(from)}: change the inception or provide more bars`,
   )
 }
 

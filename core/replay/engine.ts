@@ -67,12 +67,12 @@ function assertStrategy(who: string, { baseRisk, warmupBars, timeframeMs }: Stra
   }
   if (!(Number.isInteger(warmupBars) && warmupBars >= 0)) {
     throw new Error(
-      `${who}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: mend the module`,
+      `${who}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: correct the module`,
     )
   }
   if (!(Number.isInteger(timeframeMs) && timeframeMs > 0)) {
     throw new Error(
-      `${who}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: mend the module`,
+      `${who}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: correct the module`,
     )
   }
 }

@@ -104,7 +104,7 @@ function assertCloses(who: string, { t, c }: Bars): void {
     if (c[i]! > 0 && c[i]! < Number.POSITIVE_INFINITY && (i === 0 || t[i]! > t[i - 1]!)) continue
     throw new Error(
       `${who}: bar ${i} must be later than the one before and close above 0; it has t ${t[i]} and ` +
-        `close ${c[i]}: mend the bars`,
+        `close ${c[i]}: correct the bars`,
     )
   }
 }
@@ -113,7 +113,7 @@ const describeTooEarly = ({ entry_time }: Trade, bars: Bars): string | null =>
   entry_time >= bars.t[0]!
     ? null
     : `enters at ${describeInstant(entry_time)}, before the first bar at ${describeInstant(bars.t[0]!)}: ` +
-      'bring the bars since its entry'
+      'provide the bars since its entry'
 
 function refuse(id: string, index: number, why: string): never {
   throw new Error(`strategy ${id}: trade ${index} of the ledger ${why}`)

@@ -104,7 +104,7 @@ function assertTimeframe(who: string, { timeframeMs }: Strategy<unknown>, bars: 
   if (timeframeMs === bars.timeframeMs) return
   throw new Error(
     `${who}: the module expects bars of ${timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
-      'give it the bars of its timeframe in the catalogue',
+      'set the timeframe of the module in the catalogue',
   )
 }
 

@@ -53,12 +53,15 @@ function checkBar<State>(turn: Turn<State>): void {
     refuse(turn, `must be later than the last bar, ${describeInstant(state.last_t)}: sort the bars`)
   }
   if (t % engine.strategy.timeframeMs !== 0) {
-    refuse(turn, `must open on a multiple of the timeframe, ${engine.strategy.timeframeMs} ms: mend the bars`)
+    refuse(
+      turn,
+      `must open on a multiple of the timeframe, ${engine.strategy.timeframeMs} ms: correct the bars`,
+    )
   }
   if (!(l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY)) {
     refuse(
       turn,
-      `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: mend the bars`,
+      `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: correct the bars`,
     )
   }
 }
@@ -187,7 +190,7 @@ function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direc
   throw new Error(
     `strategy ${engine.strategy.id}: at the bar of ${describeInstant(bar.t)} the slippage of ` +
       `${engine.slippage} turns the market price ${marketPrice} into a fill at ${price}, which must be ` +
-      'above 0: mend tick_size or slippage_ticks',
+      'above 0: correct tick_size or slippage_ticks',
   )
 }
 

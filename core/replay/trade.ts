@@ -45,7 +45,7 @@ export const slippagePrice = (costs: Costs): number => costs.slippage_ticks * co
 export function assertCosts(who: string, costs: Costs): void {
   for (const [name, value] of Object.entries(costs)) {
     if (!(Number.isFinite(value) && value >= 0)) {
-      throw new Error(`${who}: ${name} must be a number from 0 up, it is ${value}: mend the catalogue`)
+      throw new Error(`${who}: ${name} must be a number from 0 up, it is ${value}: correct the catalogue`)
     }
   }
 }

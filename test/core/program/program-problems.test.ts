@@ -29,70 +29,70 @@ describe('a program is refused with a sentence', () => {
       'for a zero price in its window',
       LAST_30,
       changed('c', 280, 0),
-      'the bar at 2017-04-24T00:00:00Z must have prices above 0; its close is 0: mend the bars',
+      'the bar at 2017-04-24T00:00:00Z must have prices above 0; its close is 0: correct the bars',
     ],
     [
       'for a price before its window that is no number',
       LAST_30,
       changed('h', 3, Number.NaN),
-      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its high is NaN: mend the bars',
+      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its high is NaN: correct the bars',
     ],
     [
       'for an open that is negative',
       LAST_30,
       changed('o', 3, -7),
-      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its open is -7: mend the bars',
+      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its open is -7: correct the bars',
     ],
     [
       'for an infinite price',
       LAST_30,
       changed('l', 3, Number.POSITIVE_INFINITY),
-      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its low is Infinity: mend the bars',
+      'the bar at 2016-07-21T00:00:00Z must have prices above 0; its low is Infinity: correct the bars',
     ],
     [
       'for a negative volume',
       LAST_30,
       changed('v', 299, -1),
-      'the bar at 2017-05-13T00:00:00Z must have a volume of 0 or more; it is -1: mend the bars',
+      'the bar at 2017-05-13T00:00:00Z must have a volume of 0 or more; it is -1: correct the bars',
     ],
     [
       'for a blank volume',
       LAST_30,
       changed('v', 270, Number.NaN),
-      'the bar at 2017-04-14T00:00:00Z must have a volume of 0 or more; it is blank: mend the bars',
+      'the bar at 2017-04-14T00:00:00Z must have a volume of 0 or more; it is blank: correct the bars',
     ],
     [
       'for volumes that are all zero',
       LAST_30,
       { ...DAYS, v: DAYS.v.map((v, i) => (i < 270 ? v : 0)) },
-      'no bar of the window has any volume, so there is no vwap: bring bars with their volumes',
+      'no bar of the window has any volume, so there is no vwap: provide bars with volumes',
     ],
     [
       'for a gap in its window',
       LAST_30,
       without(285, 288),
       'the bar at 2017-04-29T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-        '2017-05-02T00:00:00Z: bring every bar from the first day of the window on, or let the window begin later',
+        '2017-05-02T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
     ],
     [
       'for a window that begins before the bars',
       planOf(1, windowFrom(-2, 10)),
       DAYS,
       'the bar at 2016-07-16T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-        '2016-07-18T00:00:00Z: bring every bar from the first day of the window on, or let the window begin later',
+        '2016-07-18T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
     ],
     [
       'for a gap that reaches over the end of its window',
       planOf(1, windowFrom(270, 290)),
       without(289, 295),
       'the bar at 2017-05-03T00:00:00Z is missing in the part of the window that has happened, the next is at ' +
-        '2017-05-09T00:00:00Z: bring every bar from the first day of the window on, or let the window begin later',
+        '2017-05-09T00:00:00Z: provide every bar from the first day of the window on, or move the start of the window',
     ],
     [
       'for a window that ends before it begins',
       planOf(1, windowFrom(270, 269)),
       DAYS,
-      'the window ends on 2017-04-13, before it begins on 2017-04-14: exchange the two dates, or correct one',
+      'the window ends on 2017-04-13, before it begins on 2017-04-14: swap the two dates, or correct one',
     ],
     [
       'for weights that do not sum to 1',
@@ -104,7 +104,7 @@ describe('a program is refused with a sentence', () => {
       'for a timeframe that does not divide the day',
       LAST_30,
       { ...DAYS, timeframeMs: 7 * 3_600_000 },
-      'a timeframe must divide the day of 86400000 ms; this one is 25200000 ms: bring bars of 1d or of a part of it',
+      'a timeframe must divide the day of 86400000 ms; this one is 25200000 ms: provide bars of 1d or of a part of it',
     ],
   ])('%s', (_, plan, bars, sentence) => {
     expect(programProblems(plan, bars)).toEqual([sentence])

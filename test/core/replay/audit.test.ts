@@ -74,7 +74,7 @@ describe('a fill', () => {
   test('is told with its price and its bar', () => {
     expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
       'trade 0 has its entry at 120, outside the bar at 2020-01-01T04:00:00Z, which with the declared ' +
-        'slippage reaches from 98 to 104: mend the price, the time or the bars',
+        'slippage reaches from 98 to 104: correct the price, the time or the bars',
     )
   })
 })

@@ -175,8 +175,8 @@ test('every trade that cannot have happened is named with the row of its file, w
     ),
     expect.stringMatching(/^ledgers\/fills\.csv:2: .*exit at 250, outside the bar at 2024-01-10/),
     expect.stringMatching(/^ledgers\/stops\.csv:2: .*stop at 101, which must be below the entry/),
-    expect.stringMatching(/^ledgers\/stops\.csv:2: .*goes on after the bar at 2024-01-02.*its stop 101/),
-    expect.stringMatching(/^ledgers\/stops\.csv:3: .*goes on after the bar at 2024-01-04.*its stop 115/),
+    expect.stringMatching(/^ledgers\/stops\.csv:2: .*stays open after the bar at 2024-01-02.*its stop 101/),
+    expect.stringMatching(/^ledgers\/stops\.csv:3: .*stays open after the bar at 2024-01-04.*its stop 115/),
     expect.stringMatching(
       /^ledgers\/tight\.csv:3: the trade has its stop 109\.99 so near to its entry 110 .* cap of 15/,
     ),
