@@ -17,7 +17,7 @@ const renderFiguresPage = (): string =>
     ...summaryGroups().flatMap(group => renderGroup('`/v1/summary`', group)),
     '## When a figure is null',
     '',
-    'Its path stands in `undefined` of the same block, with one of these reasons. A figure is never NaN, and never 0 where it',
+    'The `undefined` object of the same block then has its path with one of these reasons. A figure is never NaN, and never 0 if it',
     'does not exist.',
     '',
     '| Reason | Meaning |',
