@@ -1,23 +1,21 @@
 import { LRUCache } from 'lru-cache'
 
-/** Addresses that are remembered: some megabyte. Who has more of them is not held back by counting them. */
+/** Addresses remembered: about a megabyte. An attacker with more addresses is not slowed down by counting them. */
 const MOST_ADDRESSES = 10_000
 
-/** How often an address was counted in its window, this time too, and how long that window still lasts. */
+/** How often an address was counted in its window, including this time, and how long the window still lasts. */
 export type Count = { readonly count: number; readonly msLeft: number }
 
 export type AddressCounts = {
-  /** Counts an address once more. */
   readonly add: (address: string) => Count
-  /** How often an address was counted in its window. */
   readonly countOf: (address: string) => number
 }
 
 type Window = { readonly startedMs: number; count: number }
 
 /**
- * Counts addresses inside this process, each in windows that begin with its first request, in bounded memory. `elapsed` is
- * a clock that is never set back.
+ * Counts addresses in this process, each in windows that begin with its first request, in bounded memory. `elapsed`
+ * is a monotonic clock.
  */
 export function createAddressCounts(windowMs: number, elapsed: () => number): AddressCounts {
   const windows = new LRUCache<string, Window>({ max: MOST_ADDRESSES })
@@ -31,7 +29,7 @@ export function createAddressCounts(windowMs: number, elapsed: () => number): Ad
       const window = runningAt(now, address) ?? { startedMs: now, count: 0 }
       window.count++
       windows.set(address, window)
-      // In this order a window that has just begun lasts windowMs, and not a rounding more.
+      // In this order a window that has just begun lasts exactly windowMs.
       return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
     },
     countOf: address => runningAt(elapsed(), address)?.count ?? 0,

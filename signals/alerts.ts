@@ -1,44 +1,41 @@
-// What somebody must look at, told once and not at every look. An alert holds names and numbers, never an address or a secret.
+// Alerts for the operator, each raised once and not at every check. An alert has names and numbers, never an address
+// or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { LogGoneError } from './log/guard.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
 
-/** An alert as it is sent. */
 export type SentAlert = Alert & {
   readonly at: string
-  /** Alerts of this kind and subject that were swallowed since the last one. */
+  /** Alerts of this kind and subject that were suppressed since the last one. */
   readonly repeated: number
 }
 
-/** The same alert is told again after so long, if it is raised again: an hour is soon enough to be reminded. */
+/** The same alert is sent again after this time if it is raised again. */
 const REPEAT_MS = 3_600_000
 
-/** Alerts of all kinds in one minute; a storm of them would hide each. */
+/** Alerts of all kinds in one minute; more would hide each other. */
 const MOST_A_MINUTE = 20
 const MINUTE_MS = 60_000
 
-/** Kinds and subjects that are remembered. */
 const MOST_REMEMBERED = 10_000
 
-/** Faults of ours in a row: one or two are a moment's, such as a restart of the resolver. */
+/** Internal faults in a row before an alert: one or two are transient, such as a restart of the resolver. */
 const FAULTS_IN_A_ROW = 3
 
 export type Alerts = {
   readonly raise: (alert: Alert) => void
   readonly onEvent: (event: DeliveryEvent) => void
   /**
-   * Holds how the service stands against what it should be; null where Redis cannot be asked. `diskUsed` is how much of
-   * the disk of Redis is used, from 0 to 1, null where nobody knows. Call it every few seconds: it also tells how many
-   * alerts were kept back when their minute is over.
+   * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
+   * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
    */
   readonly look: (overview: Overview | null, diskUsed?: number | null) => void
-  /** Tells why the service could not be looked at; a full disk may be what ended Redis. */
+  /** Reports why the state could not be read; a full disk may have ended Redis. */
   readonly onLookFailed: (error: unknown, diskUsed?: number | null) => void
 }
 
-/** Alerts of one process; `send` must not throw. */
 export function createAlerts(send: (alert: SentAlert) => void, now: () => number): Alerts {
   const told = new Map<string, { atMs: number; repeated: number }>()
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
@@ -85,7 +82,6 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   }
 }
 
-/** What was kept back in a minute, by kind: the names stand in the ledger, on the page and in the metrics. */
 function toMore(keptBack: ReadonlySet<string>): Alert {
   const counts = new Map<string, number>()
   for (const key of keptBack) {
@@ -97,7 +93,7 @@ function toMore(keptBack: ReadonlySet<string>): Alert {
   return alert('more', 'alerts', message)
 }
 
-/** Each stage of failing is an alert of its own: the second one must not be swallowed as the first again. */
+/** Each stage of failing has a subject of its own, so that the second is not suppressed as a repetition. */
 function toAlert(event: DeliveryEvent): Alert | null {
   switch (event.kind) {
     case 'attempt':
@@ -130,7 +126,7 @@ function toAlert(event: DeliveryEvent): Alert | null {
   }
 }
 
-/** An error of the program befalls a client; what is wrong with our network befalls all, and is one alert. */
+/** An internal error concerns one client; a network fault concerns all and is one alert. */
 function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
   if (reason !== 'program_error') {
     const message = `deliveries failed ${inARow} times in a row before they were sent: ${reason}; check the network and the name resolution of this machine`
@@ -141,27 +137,25 @@ function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { 
   return alert('our_fault', client, message)
 }
 
-/** A Redis with less room than this is full soon. */
 const FULL_AT = 0.85
 
-/** Of the disk under the append-only file, lowest first: a rewrite needs room for a second copy, and then it is too late. */
+/** Of the disk under the append-only file: a rewrite needs room for a second copy. */
 const DISK_FULL_AT: readonly number[] = [0.7, 0.85]
 
-/** Signals that wait for a relay which runs: a block and more. */
+/** Signals that may wait for a running relay: a block and more. */
 const MOST_LAG = 1_000
 
-/** A replica may also take writes, where it is set to, and lose them when it follows its primary again. */
 const READ_ONLY = alert(
   'redis_read_only',
   'writes',
   'Redis is a replica and takes no writes: set REDIS_URL to its primary, or promote it',
 )
 
-/** The last number that the relay has passed, where others wait behind it; else null. */
+/** The last number the relay has passed, if signals wait behind it; else null. */
 export const standstillOf = ({ seq, relayLag }: Overview): number | null =>
   relayLag > 0 ? seq - relayLag : null
 
-/** What is wrong with the service as it stands, and as the relay stood at the look before, where signals waited for it. */
+/** Problems of the service; `stoodAt` is where the relay stood at the previous check if signals waited for it. */
 export function problemsOf(overview: Overview | null, stoodAt: number | null = null): readonly Alert[] {
   if (overview === null)
     return [
@@ -186,7 +180,6 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
   return found
 }
 
-/** What is wrong with a service that cannot be looked at. */
 export function problemsOfFailure(error: unknown): readonly Alert[] {
   if (error instanceof LogGoneError) return [alert('redis_wiped', 'log', error.message)]
   if (error instanceof WritesRefusedError) return [toRefusalAlert(error)]
@@ -200,7 +193,6 @@ const toRefusalAlert = ({ refusal, message }: WritesRefusedError): Alert =>
     `${message}; nothing is fired until then`,
   )
 
-/** Each stage is an alert of its own. */
 export function problemsOfDisk(used: number | null): readonly Alert[] {
   const stage = DISK_FULL_AT.findLast(share => used !== null && used >= share)
   if (stage === undefined) return []
@@ -209,7 +201,7 @@ export function problemsOfDisk(used: number | null): readonly Alert[] {
   return [alert('redis_full', `disk at ${percent}`, message)]
 }
 
-/** Every kind; docs/operating.md says of each what it means and what to do. */
+/** Every kind; docs/operating.md has what each means and what to do. */
 export const ALERT_KINDS = [
   'exhausted',
   'disabled',
@@ -237,7 +229,7 @@ export type Alert = {
   readonly kind: AlertKind
   /** A client, an alias or a part of the service. */
   readonly subject: string
-  /** One sentence, with what to do. */
+  /** One sentence with what to do. */
   readonly message: string
 }
 

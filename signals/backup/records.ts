@@ -1,5 +1,5 @@
-// What a backup holds: lines of JSON. The log is the truth of what was fired and the ledger of what is owed; whatever
-// follows from the two is left out and made anew, so that a backup of a Redis at work agrees with itself.
+// A backup: lines of JSON. The log and the outbox are copied; indexes and schedules follow from them and are built
+// again at a restore, so a backup of a running Redis is consistent.
 import { z } from 'zod'
 import {
   EPOCH,
@@ -19,10 +19,10 @@ import {
   WAITING_PREFIX,
 } from '../redis/keys.ts'
 
-/** Raised when an older program could not read what a newer one wrote. */
+/** Raised when the format changes so that an older release cannot read it. */
 export const BACKUP_FORMAT = 1
 
-/** Made anew from the log and the ledger, or of no use in another Redis. */
+/** Rebuilt from the log and the outbox, or useless in another Redis. */
 const DERIVED: readonly string[] = [
   SIGNAL_IDS,
   HEAD,
@@ -41,11 +41,10 @@ const DERIVED_PREFIXES: readonly string[] = [
   PREVIEW_LIMIT_PREFIX,
 ]
 
-/** Read by themselves, in an order that matters. */
 const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]
 export const isLiveRecord = (key: string): boolean => key.startsWith(LIVE_PREFIX)
 
-/** Whether a key is copied as it is. A new kind of key is, unless it is put on the lists above. */
+/** Whether a key is copied as it is. A new kind of key is copied unless it is in the lists above. */
 export const isCopied = (key: string): boolean =>
   !DERIVED.includes(key) &&
   !SPECIAL.includes(key) &&
@@ -56,9 +55,11 @@ const header = z.object({
   type: z.literal('highwater backup'),
   format: z.literal(BACKUP_FORMAT),
   made_at: z.string(),
-  /** The number of the newest signal when it was begun. */
   seq: z.number(),
-  /** Where the relay stood before anything else was read: what it has passed since is in the ledger, twice is no harm. */
+  /**
+   * Where the relay stood before anything else was read: what it has passed since is in the outbox; relaying it twice
+   * does no harm.
+   */
   relay_cursor: z.number(),
 })
 
@@ -75,7 +76,6 @@ const end = z.object({ type: z.literal('end'), records: z.number(), sha256: z.st
 export type BackupHeader = z.infer<typeof header>
 export type BackupRecord = z.infer<typeof record>
 
-/** A file that is no backup, or not all of one. */
 export class BackupError extends Error {
   constructor(reason: string) {
     super(`this is not a backup that can be restored: ${reason}; take another copy of it`)

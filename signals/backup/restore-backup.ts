@@ -27,34 +27,32 @@ import {
   parseRecord,
 } from './records.ts'
 
-/** Records that are written at once. */
 const BLOCK = 500
 
 export type RestoreParts = {
   readonly redis: Redis
-  /** The lines of the file from its beginning; asked for twice. */
+  /** The lines of the file from its beginning; called twice. */
   readonly lines: () => AsyncIterable<string>
-  /** The mark of the private store: what was delivered lies hardly above it. */
+  /** The mark of the private store. */
   readonly highWater: number
   readonly newEpoch: () => string
   readonly nowMs: number
-  /** Whether what is there may be deleted. */
   readonly isForced: boolean
 }
 
 export type Restored = {
   readonly made_at: string
   readonly signals: number
-  /** Deliveries that were owed when the backup was made, and are owed again. */
+  /** Deliveries that were owed at the backup and are owed again. */
   readonly owed: number
-  /** The next signal gets the number after this. */
+  /** The number of the newest signal; the next one follows it. */
   readonly seq: number
   readonly epoch: string
 }
 
 /**
- * Restores a backup into an empty Redis, or over what is there where that is forced. The whole file is checked before
- * anything is written. Numbers go on above every one that was ever delivered, and a new epoch tells the clients to pull.
+ * Restores a backup into an empty Redis, or over existing data if forced. The whole file is checked before anything
+ * is written. Numbers continue above every one that was delivered, and a new epoch makes clients pull.
  */
 export async function restoreBackup(parts: RestoreParts): Promise<Restored> {
   const { redis, highWater, newEpoch, nowMs } = parts
@@ -71,16 +69,14 @@ export async function restoreBackup(parts: RestoreParts): Promise<Restored> {
   return { made_at: header.made_at, signals: seen.signals, owed, seq: seen.seq, epoch }
 }
 
-/** What is gathered on the way through the records. */
 type Seen = {
   signals: number
-  /** The largest number that anything speaks of. */
+  /** The largest number in any record. */
   seq: number
-  /** What each client is owed, and the number before it that the client may see. */
+  /** For each client: the owed signals, each with the number before it that the client may see. */
   readonly debts: Map<string, Map<number, number>>
 }
 
-/** Owes anew what was owed; resolves with how much. */
 async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<number> {
   let owed = 0
   for (const [client, prevBySeq] of debts) {
@@ -96,7 +92,7 @@ async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
     throw new Error('a service is at work on this Redis: stop it first, and wait some seconds')
   if (!isForced) await assertNoSignals(redis)
-  await askRedis(() => redis.unlink(EPOCH)) // first: no service begins on what a restore that was killed has left
+  await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
   for await (const keys of allKeys(redis)) await askRedis(() => redis.unlink(...keys))
 }
 
@@ -107,7 +103,6 @@ async function assertNoSignals(redis: Redis): Promise<void> {
     )
 }
 
-/** The keys of the service, some at a time and never none. */
 async function* allKeys(redis: Redis): AsyncGenerator<readonly string[], void> {
   let cursor = '0'
   do {
@@ -158,13 +153,13 @@ function noteDebts({ key, value }: Extract<BackupRecord, { type: 'hash' }>, seen
     const { status, prev } = parseState(raw)
     const debts = seen.debts.get(client) ?? new Map<number, number>()
     seen.debts.set(client, debts)
-    // A ledger that is met twice is newer the second time.
+    // A key that is read twice is newer the second time.
     if (status === 'owed') debts.set(seq, prev)
     else debts.delete(seq)
   }
 }
 
-/** A signal, and what the log's own script would have noted of it. */
+/** A signal, with the index entries that the commit script would have written. */
 function addSignal(
   pipeline: ReturnType<Redis['pipeline']>,
   { id, fields }: Extract<BackupRecord, { type: 'signal' }>,
@@ -183,10 +178,10 @@ function addSignal(
   seen.seq = Math.max(seen.seq, seq)
 }
 
-/** The id of a stored signal, and the digest of what its caller gave: the bytes without their number. */
+/** The id of a stored signal, and the digest of its bytes without the number. */
 export function contentDigestOf(body: string): { readonly signalId: string; readonly sha256: string } {
   const { signal_id, seq } = signal.parse(JSON.parse(body))
-  // Inside of a text the quotes would be escaped, so the first place is the right one.
+  // Inside a string the quotes would be escaped, so the first match is the right one.
   const [head, number] = [body.indexOf(SEQ) + SEQ.length, String(seq).length]
   const content = body.slice(0, head) + body.slice(head + number)
   return { signalId: signal_id, sha256: sha256(new TextEncoder().encode(content)) }
@@ -194,7 +189,7 @@ export function contentDigestOf(body: string): { readonly signalId: string; read
 
 const SEQ = ',"seq":'
 
-/** Reads the whole file and gives its header. Throws BackupError where a byte is another or the end is missing. */
+/** Reads the whole file and returns its header. Throws BackupError if a byte differs or the end is missing. */
 async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
   const hash = createHash('sha256')
   let header: BackupHeader | null = null
@@ -216,7 +211,7 @@ async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> 
   return header
 }
 
-/** Everything between the first line and the last. */
+/** Every record between the header and the end. */
 async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRecord, void> {
   let at = 0
   let last = ''
@@ -226,7 +221,6 @@ async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRe
   }
 }
 
-/** Records in blocks of a size. */
 export async function* inBlocks(
   records: AsyncIterable<BackupRecord>,
   size: number,

@@ -5,13 +5,12 @@ import { askRedis } from '../redis/connect.ts'
 import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
 import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied, isLiveRecord } from './records.ts'
 
-/** Keys, and signals, that are read at once. */
 const BLOCK = 500
 
 /**
- * The lines of a backup of a Redis at work, in an order that makes it whole: first the cursor of the relay, then everything
- * that may speak of a signal, and the log last, so that it holds every signal that is spoken of. What a live strategy has done
- * is read with the end of the log.
+ * The lines of a backup of a running Redis, in an order that makes it consistent: first the cursor of the relay, then
+ * everything that refers to signals, then the log, which therefore has every signal that is referred to. The live
+ * records are read together with the end of the log.
  */
 export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<string, void> {
   const header: BackupHeader = {
@@ -43,7 +42,7 @@ async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
     const [next, keys] = await askRedis(() => redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', BLOCK))
     cursor = next
     for (const key of keys.filter(isLiveRecord)) live.add(key)
-    // One that is met twice is written twice, and the second writing is the newer one.
+    // A key that SCAN returns twice is written twice; the second is newer.
     for (const record of await Promise.all(keys.filter(isCopied).map(key => readKey(redis, key))))
       if (record !== null) yield record
   } while (cursor !== '0')
@@ -51,8 +50,8 @@ async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
 }
 
 /**
- * The log, and how the live strategies stand at its end: read in one step, because a strategy that stood before a signal of
- * its own would decide it again, with another content by then.
+ * The log, and the live records at its end, read in one step: a record from before one of its own signals would
+ * decide that signal again.
  */
 async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerator<BackupRecord, void> {
   let since = '-'
@@ -71,13 +70,12 @@ async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerato
   }
 }
 
-/** Of a reply inside a transaction. */
 function replyOf([error, value]: [Error | null, unknown]): unknown {
   if (error !== null) throw error
   return value
 }
 
-/** A key with its value; null for what is gone by now, or would be soon. */
+/** A key with its value; null if it is gone or expires. */
 async function readKey(redis: Redis, key: string): Promise<BackupRecord | null> {
   const [type, ttl] = await Promise.all([askRedis(() => redis.type(key)), askRedis(() => redis.pttl(key))])
   if (type === 'none' || ttl >= 0) return null

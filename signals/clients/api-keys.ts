@@ -1,5 +1,5 @@
-// The keys of a client: at most two live ones, the older of which dies when the newer one is confirmed. A key that died
-// leaves nothing behind; nobody caches one, so it is refused from the next request on.
+// The keys of a client: at most two live ones; confirming the newer one revokes the older. A revoked key is deleted
+// and never cached, so it is refused from the next request on.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -9,33 +9,30 @@ import { apiKeyKey, clientKey, clientKeysKey } from '../redis/keys.ts'
 import { unknownClient } from './clients.ts'
 import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
 
-/** A key as the operator sees it: the token itself is known to its owner alone. */
+/** A key as the operator sees it, without the token. */
 export type ApiKey = {
   readonly id: string
   readonly client: string
   readonly created_at: string
-  /** Null as long as nobody has confirmed it. */
   readonly confirmed_at: string | null
-  /** To the minute; null where it was never used. */
+  /** To the minute; null if never used. */
   readonly last_used_at: string | null
 }
 
-/** What became of a confirmation: which keys died of it. */
 export type Confirmation = {
   readonly client: string
   readonly keyId: string
   readonly retired: readonly string[]
 }
 
-/** One that is used, and one that replaces it. */
 const MOST_LIVE_KEYS = 2
 
-/** Ids are 47 bits: one that is taken is rare, three in a row are broken dice. */
+/** Ids have 47 bits: one collision is rare, three in a row mean broken randomness. */
 const MOST_TRIES = 3
 
 /**
- * Makes a key for a client. The token is told here and never again. Throws `not_found`, or `conflict` where the client
- * has two live keys already.
+ * Issues a key for a client. The token is returned here and never again. Throws `not_found`, or `conflict` if the
+ * client already has two live keys.
  */
 export async function issueKey(
   redis: Redis,
@@ -63,8 +60,8 @@ export async function issueKey(
 }
 
 /**
- * Confirms the newer key of a client: every older one dies. A key that is alone, or was confirmed before, stays as it
- * is. Throws `not_found`, or `conflict` where a newer key waits to be confirmed.
+ * Confirms the newer key of a client and revokes every older one. A single key, or one confirmed before, stays as it
+ * is. Throws `not_found`, or `conflict` if a newer key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number): Promise<Confirmation> {
   const client = await ownerOf(redis, keyId)
@@ -78,7 +75,7 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number): Pr
   return { client, keyId, retired }
 }
 
-/** Ends a key at once; false where there was none. */
+/** Revokes a key; false if there was none. */
 export async function revokeKey(redis: Redis, keyId: string): Promise<boolean> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return false
@@ -94,21 +91,21 @@ export async function listKeys(redis: Redis, client: string): Promise<readonly A
   const records = await Promise.all(ids.map(id => askRedis(() => redis.hgetall(apiKeyKey(id)))))
   return records
     .map((record, i) => ({ id: ids[i]!, record }))
-    .filter(({ record }) => Object.keys(record).length > 0) // died since
+    .filter(({ record }) => Object.keys(record).length > 0) // revoked meanwhile
     .map(({ id, record }) => ({ id, ...storedKey.parse(record) }))
     .sort((a, b) => a.number - b.number)
     .map(({ number: _, ...key }) => key)
 }
 
-/** Puts down that a key was used, once a minute at the most; nothing where it died meanwhile. */
+/** Records that a key was used, at most once a minute. */
 export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
   await askRedis(() => redis.eval(NOTE_USE_SCRIPT, 1, apiKeyKey(keyId), String(nowMs), String(USE_NOTED_MS)))
 }
 
-/** How exact `last_used_at` is: a write with its fsync for every pull would say little more. */
+/** A write with fsync for every pull would add little. */
 export const USE_NOTED_MS = 60_000
 
-/** Made again after a lost reply it finds what it has made itself, and says ok. */
+/** Idempotent: called again after a lost reply it finds its own key and returns ok. */
 const ISSUE_SCRIPT = `
 local client, id, sha256, now, most = unpack(ARGV)
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
@@ -121,7 +118,7 @@ redis.call('SADD', KEYS[2], id)
 return 'ok'
 `
 
-/** The keys that it names by itself carry the same hash tag as the declared one. */
+/** The keys it names itself have the same hash tag as the declared one. */
 const CONFIRM_SCRIPT = `
 local id, now, prefix = unpack(ARGV)
 local function number(key) return tonumber(redis.call('HGET', prefix .. key, 'number')) end

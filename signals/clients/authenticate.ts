@@ -9,15 +9,15 @@ import { getClient } from './clients.ts'
 import { matchesDigest, parseToken } from './token.ts'
 
 /**
- * Who a token belongs to, null where it is nobody's: of another form, unknown or revoked. Nothing is cached, so what the
- * operator changes is true from the next request on. Throws where nobody can tell: RedisDownError, or LogGoneError for a
- * token that is nobody's in a Redis that has lost its log, because the keys went with it.
+ * The owner of a token, or null if it is malformed, unknown or revoked. Nothing is cached, so changes apply from the
+ * next request on. Throws RedisDownError, or LogGoneError for an unknown token in a Redis that has lost its log,
+ * because the keys went with it.
  */
 export async function authenticate(redis: Redis, token: string, nowMs: number): Promise<Identity | null> {
   const keyId = parseToken(token)?.id
   if (keyId === undefined) return null
   const key = await readKey(redis, keyId)
-  const isRight = matchesDigest(token, key?.sha256 ?? null) // also for nothing: an unknown id must take as long
+  const isRight = matchesDigest(token, key?.sha256 ?? null) // also without a digest: an unknown id must take as long
   const client = key !== null && isRight ? await getClient(redis, key.client) : null
   if (key === null || client === null) {
     await readGuardedHead(redis) // after every failure, so that an unknown id takes as long as a wrong secret

@@ -1,4 +1,4 @@
-// Who subscribes: one record a client, and what it may see.
+// A client: one record, and what it may see.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
@@ -10,22 +10,18 @@ export type ClientStatus = (typeof CLIENT_STATUSES)[number]
 
 export type Client = {
   readonly id: string
-  /** The operator's own word for what was sold. */
+  /** The operator's own name for what was sold. */
   readonly tier: string
-  /** `pending` until the operator switches the account on. */
+  /** `pending` until the operator activates the account. */
   readonly status: ClientStatus
-  /** The strategies whose signals it gets, sorted. */
   readonly aliases: readonly string[]
-  /** Whether it may use the accumulation program. */
   readonly program: boolean
-  /** UTC instant, ISO 8601. */
   readonly created_at: string
 }
 
-/** Who asks, and with which key. */
+/** The caller, and the id of its key. */
 export type Identity = { readonly client: Client; readonly keyId: string }
 
-/** The record of a client as it is stored. */
 export type StoredClient = Readonly<Record<'tier' | 'status' | 'aliases' | 'program' | 'created_at', string>>
 
 const stored = z.object({
@@ -36,7 +32,7 @@ const stored = z.object({
   created_at: z.string(),
 })
 
-/** A stored record read, null where there is none. Throws where it is not what was written. */
+/** Parses a stored record; null if there is none. Throws if it is malformed. */
 export function toClient(id: string, fields: Readonly<Record<string, string>>): Client | null {
   return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 }
@@ -49,7 +45,7 @@ export const toStoredClient = ({ tier, status, aliases, program, created_at }: C
   created_at,
 })
 
-/** Throws a `validation_error` unless a text may be an id: of a client, of a tier or of an alias. */
+/** Throws `validation_error` unless a text is a valid id of a client, a tier or an alias. */
 export function assertId(param: string, value: string): void {
   if (ID_PATTERN.test(value)) return
   const reason = 'expected 1 to 64 of a-z, 0-9, - and _, the first one a letter or a digit'
@@ -58,11 +54,10 @@ export function assertId(param: string, value: string): void {
   })
 }
 
-/** Longer values are cut where a refusal quotes them. */
 const ECHO_LENGTH = 80
 
-/** Clients whose latest record is kept: some megabytes. */
+/** Clients whose latest record is cached: some megabytes. */
 const MOST_CLIENTS = 10_000
 
-/** The client that a record tells of, which was read as a text; null where there is none. Each text is parsed once. */
+/** The client of a record that was read as one text; null if there is none. Each text is parsed once. */
 export const clientOfText = rememberText(MOST_CLIENTS, (text, id) => toClient(id, toRecord(text)))

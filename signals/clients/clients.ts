@@ -1,4 +1,4 @@
-// What the operator does with clients. Each change is one command or one script, so that no reader sees half of it.
+// Operations on clients. Each change is one command or one script, so that no reader sees half of it.
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -6,30 +6,28 @@ import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey } from '../redis/keys.ts'
 import { assertId, type Client, type ClientStatus, toClient, toStoredClient } from './client.ts'
 
-/** A change of what a client may see. What is left out stays as it is. */
+/** A change of entitlements. Absent fields stay as they are. */
 export type EntitlementChange = {
-  /** The whole list anew. */
+  /** Replaces the whole list. */
   readonly aliases?: readonly string[]
   readonly add?: readonly string[]
   readonly remove?: readonly string[]
   readonly program?: boolean
 }
 
-/** A book holds a thousand strategies at the most. */
+/** A book has at most a thousand strategies. */
 const MOST_ALIASES = 1_000
 
-/** Clients that are read at once: a reply of some hundred kilobytes. */
 const LIST_BLOCK = 500
 
-/** Operators who change the same client at the same moment are few. */
+/** Operators who change the same client at the same time are few. */
 const MOST_TRIES = 20
 
-/** What a client may have from its first moment on: else it waits for its activation and may see nothing yet. */
+/** The first state of a client: without it, pending and entitled to nothing. */
 export type ClientBeginning = EntitlementChange & { readonly status?: ClientStatus }
 
 /**
- * Adds a client whole, or not at all. Throws `conflict` where there is one of this id, or `validation_error`; with
- * entitlements, what entitleClient throws of them.
+ * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
  */
 export async function createClient(
   redis: Redis,
@@ -52,15 +50,15 @@ export async function createClient(
   return client
 }
 
-/** Switches an account on. Throws `not_found`. */
+/** Activates an account. Throws `not_found`. */
 export const activateClient = (redis: Redis, id: string): Promise<Client> => setStatus(redis, id, 'active')
 
-/** Switches an account off again: its keys stay valid, its pulls and deliveries stop. Throws `not_found`. */
+/** Suspends an account: its keys stay valid, its pulls and deliveries stop. Throws `not_found`. */
 export const suspendClient = (redis: Redis, id: string): Promise<Client> => setStatus(redis, id, 'pending')
 
 /**
- * Changes what a client may see. The program has an alias, which is no strategy and stands for the flag. Throws
- * `not_found`, or `validation_error` on an alias that cannot be one.
+ * Changes entitlements. The alias of the program is not a strategy; its flag is used instead. Throws `not_found`, or
+ * `validation_error` on an invalid alias.
  */
 export async function entitleClient(
   redis: Redis,
@@ -77,19 +75,16 @@ export async function entitleClient(
   throw new ApiError('conflict', `the client '${id}' is being changed by others: try again`)
 }
 
-/** The client of an id, or null. */
 export async function getClient(redis: Redis, id: string): Promise<Client | null> {
   return toClient(id, await askRedis(() => redis.hgetall(clientKey(id))))
 }
 
-/** The client of an id. Throws `not_found`. */
 export async function findClient(redis: Redis, id: string): Promise<Client> {
   const client = await getClient(redis, id)
   if (client === null) throw unknownClient(id)
   return client
 }
 
-/** All clients, sorted by id. */
 export async function listClients(redis: Redis): Promise<readonly Client[]> {
   const ids = (await askRedis(() => redis.smembers(CLIENTS))).sort()
   const clients: Client[] = []
@@ -106,10 +101,9 @@ export const unknownClient = (id: string): ApiError =>
     `there is no client '${id.slice(0, ECHO_LENGTH)}'; \`highwater ops clients list\` lists them`,
   )
 
-/** Longer names are cut in messages. */
 const ECHO_LENGTH = 64
 
-/** Made again after a lost reply it finds what it has made itself, and says ok. */
+/** Idempotent: called again after a lost reply it finds its own client and returns ok. */
 const CREATE_SCRIPT = `
 if redis.call('EXISTS', KEYS[2]) == 1 then
   return redis.call('HGET', KEYS[2], 'created_at') == ARGV[2] and 'ok' or 'exists'
@@ -154,7 +148,7 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
   return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
 }
 
-/** Writes an entitlement over the one that was read; false where another has written meanwhile. */
+/** Replaces the entitlements that were read; false if they changed meanwhile. */
 async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
   const [from, to] = [toStoredClient(before), toStoredClient(after)]
   const reply = await askRedis(() =>

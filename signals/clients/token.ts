@@ -1,13 +1,11 @@
-// API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, everything between the underscores in base 62. The prefix
-// is for scanners that look for leaked secrets, the checksum refuses a mistyped key without asking anybody, the id may
-// be logged.
+// API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, in base 62. The prefix is for secret scanners, the
+// checksum rejects a mistyped key without a lookup, the id may be logged.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-/** Random bytes, as many as asked for. */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** A new API key: the token is for its owner and for nobody else. */
+/** A new API key; the token is for its owner only. */
 export type NewToken = { readonly id: string; readonly token: string }
 
 const PREFIX = 'hw_live_'
@@ -15,7 +13,7 @@ const PREFIX = 'hw_live_'
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 const ID_DIGITS = 8
-/** 62^8 ids: they are public and need not be random, only different. */
+/** 62^8 ids: public, so they need to be unique, not random. */
 const ID_BYTES = 6
 
 /** 256 bits: 62^43 is just above 2^256. */
@@ -29,34 +27,33 @@ const FORM = new RegExp(
   `^(${PREFIX}([0-9A-Za-z]{${ID_DIGITS}})_[0-9A-Za-z]{${SECRET_DIGITS}})_([0-9A-Za-z]{${CHECKSUM_DIGITS}})$`,
 )
 
-/** Makes a key of random bytes. */
 export function createToken(random: RandomBytes): NewToken {
   const id = toBase62(toInteger(random(ID_BYTES)) % 62n ** BigInt(ID_DIGITS), ID_DIGITS)
   const body = `${PREFIX}${id}_${toBase62(toInteger(random(SECRET_BYTES)), SECRET_DIGITS)}`
   return { id, token: `${body}_${checksumOf(body)}` }
 }
 
-/** The public id of a key, null where the text has not the form of one or was mistyped. */
+/** The public id of a key, or null if the text is malformed or mistyped. */
 export function parseToken(text: string): { readonly id: string } | null {
   const [, body = '', id = '', checksum] = FORM.exec(text) ?? []
   return checksum !== undefined && checksumOf(body) === checksum ? { id } : null
 }
 
 /**
- * The public id in what an operator types or pastes: the id itself, or a key, whole or cut behind its id, as a leaked one
- * stands in a log. Null where there is none.
+ * The public id in what an operator types or pastes: an id, or a key, whole or cut after its id, as leaked ones
+ * appear in logs. Null if there is none.
  */
 export const keyIdOf = (text: string): string | null => ID_OR_KEY.exec(text)?.[1] ?? null
 
 const ID_OR_KEY = new RegExp(`^(?:${PREFIX})?([0-9A-Za-z]{${ID_DIGITS}})(?:_[0-9A-Za-z_]*)?$`)
 
-/** What is stored of a key: the SHA-256 of the whole token, hexadecimal. */
+/** What is stored of a key: the SHA-256 of the whole token, in hex. */
 export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** What a token is compared to where there is nothing to compare to, so that both cases take the same time. */
+/** Compared with if there is no digest, so that both cases take the same time. */
 const NO_DIGEST = '0'.repeat(64)
 
-/** Whether a token is the one whose digest is stored, in a time that tells nothing; null where none is stored. */
+/** Compares a token with its stored digest in constant time; false if there is none. */
 export function matchesDigest(token: string, stored: string | null): boolean {
   const expected = Buffer.from(stored ?? NO_DIGEST, 'latin1')
   const found = Buffer.from(digestOf(token), 'latin1')

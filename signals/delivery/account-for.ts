@@ -7,12 +7,12 @@ import { type LoggedSignal, newestVisible, readVisible } from '../log/read-log.t
 import { type DeliveryState, readDeliveries } from './outbox.ts'
 import { signalIdOf } from './test-fire.ts'
 
-/** Numbers that one account may span: a second of reading, and a list that can be read. */
+/** Numbers that one account may span. */
 export const MOST_ACCOUNTED = 10_000
 
 /**
- * Accounts for every signal of a client from one number to another, both included: null for the newest that it may see, and
- * for as many before it as one answer spans. Throws `not_found`, `validation_error`.
+ * Accounts for every signal of a client between two numbers, both included: null means the newest that the client may
+ * see, and as many before it as one answer spans. Throws `not_found`, `validation_error`.
  */
 export async function accountFor(
   redis: Redis,

@@ -1,12 +1,12 @@
-// No delivery goes to a private address: what a URL may say, and where its connection may end.
+// Deliveries go to public addresses only: which URLs are allowed, and which addresses connections may end at.
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The development switch: `http`, any port above 1023 and this machine itself are allowed. Never in production. */
+/** Development switch: allows `http`, ports above 1023 and loopback. Never in production. */
 export type AddressRules = { readonly allowLoopback: boolean }
 
-/** A URL or an address that a delivery must not go to. Tells what is expected, never an address. */
+/** A URL or an address that deliveries must not go to. The message has what is expected, never an address. */
 export class RefusedAddressError extends Error {
   constructor(expected: string) {
     super(`the webhook is refused: ${expected}`)
@@ -14,26 +14,24 @@ export class RefusedAddressError extends Error {
   }
 }
 
-/** Nobody types more, and it goes into every log line about the endpoint. */
+/** It is logged with every line about the endpoint. */
 const LONGEST_URL = 2048
 
-/** The two that mean HTTPS. Any other would let a registration knock at services that speak something else. */
+/** Other ports would let a registration probe services that speak something else. */
 const PORTS: readonly string[] = ['443', '8443']
 
-/** Below are the services of the machine itself. */
 const FIRST_UNPRIVILEGED_PORT = 1024
 
-/** Suffixes that no public name ends in. */
 const PRIVATE_SUFFIX = /\.(?:localhost|local|internal|lan|home|corp|intranet|private|home\.arpa|onion)$/
 
 /**
- * Parses the URL of a webhook. Throws RefusedAddressError unless it is https, without a user, at an allowed port, and its
- * host a public address or a name that may have one. Names are resolved and checked when the connection is made.
+ * Parses the URL of a webhook. Throws RefusedAddressError unless it is https, without credentials, at an allowed
+ * port, and its host is a public address or a public name. Names are resolved and checked when a connection is made.
  */
 export function checkUrl(text: string, rules: AddressRules): URL {
   if (text.length > LONGEST_URL)
     throw new RefusedAddressError(`a URL has ${LONGEST_URL} characters at the most`)
-  // `new URL` would take these out, or read a backslash as a slash: then it is not the URL that was looked at.
+  // `new URL` removes these or reads a backslash as a slash: the URL would differ from what was checked.
   if (/[\s\\\p{Cc}\p{Cf}]/u.test(text))
     throw new RefusedAddressError('a URL has no blanks, backslashes or invisible characters')
   if (!URL.canParse(text)) throw new RefusedAddressError('expected a URL such as https://example.org/hook')
@@ -46,16 +44,16 @@ export function checkUrl(text: string, rules: AddressRules): URL {
   return url
 }
 
-/** Throws RefusedAddressError unless a connection may end at `address`, in the plain form in which sockets report it. */
+/** Throws RefusedAddressError unless a connection may end at `address`, in the form that sockets report. */
 export function checkAddress(address: string, { allowLoopback }: AddressRules): void {
   if (isPublicAddress(address) || (allowLoopback && isLoopbackAddress(address))) return
   throw new RefusedAddressError('its host is not a public address')
 }
 
-/** The host of a URL as a resolver or a socket takes it: an IPv6 address without its brackets. */
+/** The host of a URL as resolvers and sockets take it: IPv6 without brackets. */
 export const hostOf = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1')
 
-/** `localhost`, which is not looked up: a resolver could answer anything. */
+/** `localhost` is not resolved: a resolver could answer anything. */
 export const isLocalhost = (host: string): boolean => host === 'localhost'
 
 function checkScheme(url: URL, { allowLoopback }: AddressRules): void {
@@ -74,7 +72,7 @@ function checkPort({ port, protocol }: URL, { allowLoopback }: AddressRules): vo
   throw new RefusedAddressError(`expected one of the ports ${PORTS.join(', ')}${others}`)
 }
 
-/** `new URL` has brought every disguise of an IPv4 address, and every script's digits and dots, into the plain form. */
+/** `new URL` has normalised every notation of IPv4 and every script's digits and dots. */
 function checkHost(host: string, rules: AddressRules): void {
   if (isIP(host) !== 0) {
     checkAddress(host, rules)
@@ -87,32 +85,31 @@ function checkHost(host: string, rules: AddressRules): void {
   }
 }
 
-/** Global unicast, the only block that IANA gives IPv6 networks from. */
+/** Global unicast, the only block from which IANA assigns IPv6 networks. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** What of it is nobody's: protocol assignments with Teredo, documentation, 6to4, documentation, the sink of AS112. */
+/** Reserved within it: protocol assignments with Teredo, documentation, 6to4, documentation, AS112. */
 const SPECIAL = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '2620:4f:8000::/48'].map(cidr =>
   ipaddr.IPv6.parseCIDR(cidr),
 )
 
-/** NAT64: the last 32 bits are the IPv4 address that the packet ends at. */
+/** NAT64: the last 32 bits are the IPv4 destination. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** Whether `text`, an address in its plain form, is public. An IPv6 address that carries an IPv4 one is judged by that. */
+/** Whether `text`, a normalised address, is public. An IPv6 address with an embedded IPv4 one is judged by that. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text)
   if (address === null) return false
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast'
-  // 6to4 and Teredo carry an IPv4 address too, and are refused whatever it is.
+  // 6to4 and Teredo embed an IPv4 address too, and are always refused.
   return address.match(GLOBAL_UNICAST) && !SPECIAL.some(block => address.match(block))
 }
 
-/** Whether `text`, an address in its plain form, is this machine's own. */
 export function isLoopbackAddress(text: string): boolean {
   return parseAddress(text)?.range() === 'loopback'
 }
 
-/** Null for what is no address, has a zone, or hides behind another notation: sockets report none of these. */
+/** Null for anything but a plain address: sockets report no zones and no other notations. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (isIP(text) === 0 || text.includes('%')) return null
   const address = ipaddr.parse(text)

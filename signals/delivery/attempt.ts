@@ -1,4 +1,4 @@
-// One attempt at one delivery, and what it changes: the ledger, and how the webhook stands.
+// One attempt at one delivery, and how it changes the outbox and the webhook.
 import type { LoggedSignal } from '../log/read-log.ts'
 import type { DeliveryEvent, DeliveryParts } from './delivery-parts.ts'
 import type { Attempt, DeliveryState } from './outbox.ts'
@@ -9,13 +9,12 @@ import { burnsAttempt, type Condition, conditionAfter, isSound, probeAtMs } from
 import type { Webhook } from './webhooks.ts'
 import type { Due, Settlement } from './work.ts'
 
-/** What came of a delivery that was due, and what there is to tell of it once that is written. */
+/** The result of an attempt, and the events to emit once it is written. */
 export type Tried = { readonly settlement: Settlement; readonly events: readonly DeliveryEvent[] }
 
-/** An outcome that says something of the receiver. */
 type Answered = Exclude<Outcome, { kind: 'ourFault' }>
 
-/** Makes an attempt. Gives why where it was our fault that there was none: the delivery is due as before. */
+/** Makes an attempt. Returns the reason if an internal fault prevented it: the delivery stays due. */
 export async function attemptDelivery(
   parts: DeliveryParts,
   webhook: Webhook,
@@ -43,7 +42,7 @@ export async function attemptDelivery(
   }
 }
 
-/** A signal that opens the breaker is due for its first probe: there may be no other, and it would wait for longer. */
+/** The signal that opens the breaker is due at its first probe: it may be the only one. */
 function dueForProbe(dueMs: number | null, webhook: Settlement['webhook']): number | null {
   const probeMs = webhook === null ? null : probeAtMs(webhook.condition)
   return dueMs === null || probeMs === null ? dueMs : Math.min(dueMs, probeMs)
@@ -66,7 +65,7 @@ function stateAfter(
   return { state, dueMs }
 }
 
-/** A probe that failed burns no attempt: its signal stays due, and the breaker says when to try again. */
+/** A failed probe uses up no attempt: its signal stays due, and the breaker decides when to try again. */
 function verdict(
   { now, random, waits }: DeliveryParts,
   { attempts }: DeliveryState,
@@ -81,7 +80,7 @@ function verdict(
   return { status: 'owed', dueMs, attempts: attempts + 1 }
 }
 
-/** How the webhook stands after an answer; null where it stands as before, which is what healthy ones do. */
+/** The state of the webhook after an answer; null if unchanged, as for healthy ones. */
 function webhookAfter(
   { now, waits }: DeliveryParts,
   { client, condition, lane: before }: Webhook,
@@ -100,11 +99,9 @@ function webhookAfter(
   return { webhook, events: [{ kind: 'failing', client, forMs: moved.alertMs }] }
 }
 
-/** Most are sound before and after: then nothing else needs to be looked at. */
 const isSame = (after: Condition, before: Condition): boolean =>
   (isSound(after) && isSound(before)) || JSON.stringify(after) === JSON.stringify(before)
 
-/** What is kept of a try. */
 export const toAttempt = (outcome: Answered, at: number, n: number | null): Attempt => ({
   at,
   n,

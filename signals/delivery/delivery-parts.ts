@@ -7,9 +7,8 @@ import type { Waits } from './policy.ts'
 import type { SecretBox } from './secret-box.ts'
 
 export type SendOrder = {
-  /** In the clear, like the secrets: this lives one attempt long. */
+  /** In the clear, like the secrets, for the duration of one attempt. */
   readonly url: string
-  /** Those that sign now, newest first. */
   readonly secrets: readonly string[]
   readonly signal: LoggedSignal
   readonly prevSeq: number
@@ -17,33 +16,31 @@ export type SendOrder = {
   readonly attempt: number
 }
 
-/** What an operator may want to know of. */
 export type DeliveryEvent =
   | {
       readonly kind: 'attempt'
       readonly client: string
       readonly seq: number
       readonly attempt: Attempt
-      /** When the signal was written to the log, epoch milliseconds. */
       readonly firedAtMs: number
     }
   | { readonly kind: 'exhausted' | 'withdrawn'; readonly client: string; readonly seq: number }
   | { readonly kind: 'disabled'; readonly client: string; readonly why: string }
   | { readonly kind: 'failing'; readonly client: string; readonly forMs: number }
-  /** There was no attempt, and it was not the receiver's doing. */
+  /** No attempt was made, for a reason that is not the receiver's. */
   | {
       readonly kind: 'our fault'
       readonly client: string
-      /** Null where the client itself could not be looked after. */
+      /** Null if the client itself could not be processed. */
       readonly seq: number | null
       readonly reason: OurFaultReason | 'program_error'
-      /** How many there were in a row, this one included. */
+      /** How many in a row, including this one. */
       readonly inARow: number
     }
-  /** Calls wait, and no worker has begun one for so long: the queue or the workers are stuck. */
+  /** Clients are due and no worker has started one for this long. */
   | { readonly kind: 'stuck'; readonly waiting: number; readonly forMs: number }
 
-/** What delivering to clients needs of the world. */
+/** What delivery needs of its environment. */
 export type DeliveryParts = {
   readonly redis: Redis
   readonly box: SecretBox
@@ -51,39 +48,40 @@ export type DeliveryParts = {
   readonly now: () => number
   /** Numbers in [0, 1). */
   readonly random: () => number
-  /** A name that nobody else has. */
+  /** A unique name. */
   readonly newToken: () => string
-  /** Resolves after so many milliseconds. */
   readonly sleep: (ms: number) => Promise<void>
   readonly send: (order: SendOrder) => Promise<Outcome>
   /** How long a worker may be silent before another takes its client. */
   readonly flightMs: number
   readonly waits: Waits
-  /** True from when on no other delivery is begun. */
+  /** True once no further delivery is started. */
   readonly isStopping: () => boolean
   readonly faults: Faults
   readonly onEvent: (event: DeliveryEvent) => void
-  /** Told of what the program threw at a delivery. */
+  /** Called for errors of the program. */
   readonly onError: (error: unknown) => void
 }
 
-/** Rows that are remembered: faults that are older count from 1 again. */
+/** Older rows count from 1 again. */
 const MOST_ROWS = 10_000
 
-/** After a fault of ours, such as a resolver that is down, the client is looked at again. */
 export const OUR_FAULT_WAIT_MS = 2_000
 
-/** The longest wait after an error of the program: a new release is started within minutes, and finds the signal due. */
+/** The longest wait after an error of the program: a fixed release is deployed within minutes. */
 const LONGEST_ERROR_WAIT_MS = 300_000
 
-/** What a fault befell: a delivery, or the look at a client itself. */
+/** A delivery, or the processing of a client itself. */
 type Subject = { readonly client: string; readonly seq: number | null }
 
-/** Counts the faults of one process. */
+/**
+ * Internal faults in a row: no receiver is charged with them, so these counts are what makes them wait and raises
+ * alerts.
+ */
 export type Faults = {
-  /** Counts one, and gives how many there were in a row with it. */
+  /** Counts one and returns how many there were in a row. */
   readonly count: (subject: Subject) => number
-  /** All is well: the row is over. */
+  /** Ends the row. */
   readonly end: (subject: Subject) => void
 }
 
@@ -100,6 +98,6 @@ export function createFaults(): Faults {
   }
 }
 
-/** The wait after an error of the program, from the first in a row: each is twice as long, up to five minutes. */
+/** The wait after an error of the program: doubles with each in a row, up to five minutes. */
 export const errorWaitMs = (inARow: number): number =>
   Math.min(OUR_FAULT_WAIT_MS * 2 ** (inARow - 1), LONGEST_ERROR_WAIT_MS)

@@ -1,4 +1,4 @@
-// Delivering as a whole: everything between the log and the subscribers' webhooks, in one process. Several may run it.
+// Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import type { Redis } from 'ioredis'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { connectRedis } from '../redis/connect.ts'
@@ -19,38 +19,41 @@ import { startWatchdog, startWorkers, type Workers } from './workers.ts'
 export type DeliveryOptions = {
   readonly redisUrl: string
   readonly box: SecretBox
-  /** Where the high-water mark is kept. */
   readonly privateStore: ObjectStore
   readonly clock: { readonly now: () => number; readonly startTimer: StartTimer }
   readonly dice: { readonly random: () => number; readonly newToken: () => string }
   readonly resolveHost: ResolveHost
   readonly rules: AddressRules
-  /** Authorities to trust in place of the machine's, PEM. */
+  /** Certificate authorities to trust instead of the system's, PEM. */
   readonly ca?: string
-  /** How long a dead worker, a client that another process left due, or a dead relay goes unnoticed; shorter in tests. */
+  /**
+   * How long a dead worker, a client left due by another process, or a dead relay goes unnoticed; shorter in tests.
+   */
   readonly pace?: { readonly flightMs: number; readonly pollEveryMs: number; readonly leaseMs?: number }
-  /** WAITS but in tests. */
+  /** Default: WAITS. */
   readonly waits?: Waits
   readonly onEvent: (event: DeliveryEvent) => void
-  /** Told of what went wrong and is tried again. */
+  /** Called for errors that are retried. */
   readonly onError: (error: unknown) => void
 }
 
 export type Delivery = {
-  /** Begins no other delivery, gives those under way a moment, breaks off the rest: that is our fault, and owed as before. */
+  /**
+   * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
+   */
   readonly stop: () => Promise<void>
 }
 
-/** What requests under way get at a stop: as much as a healthy receiver needs, less than an orchestrator waits. */
+/** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
 export const STOP_GRACE_MS = 3_000
 
-/** A read of the log that waits for longer than it was told to hangs on a dead connection. */
+/** A blocking read of the log that takes longer hangs on a dead connection. */
 const WAITING_TIMEOUT_MS = 5_000
 
-/** How long after the grace a result waits for a Redis that is away: then it is lost, and the signal is sent again. */
+/** How long after the grace a result waits for Redis; then it is lost, and the signal is sent again. */
 const SETTLE_GRACE_MS = 1_000
 
-/** Starts to deliver. Rejects where Redis cannot be reached. */
+/** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
   const { redisUrl, clock, onError } = options
   const redis = connectRedis(redisUrl, onError)
@@ -128,7 +131,7 @@ const relayParts = (
   subscribersOf: signals => subscribersOf(redis, signals),
 })
 
-/** Waits, and rejects once a stop waits no longer. */
+/** Waits; rejects once a stop waits no longer. */
 const createSleep =
   (startTimer: StartTimer, givenUp: AbortSignal): DeliveryParts['sleep'] =>
   ms =>

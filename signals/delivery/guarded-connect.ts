@@ -1,4 +1,4 @@
-// The one way to a subscriber: resolve, check every answer, connect to exactly those, and look where that ended.
+// Connections to subscribers: resolve, check every answer, connect to exactly those, and check the peer.
 import { once } from 'node:events'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -14,22 +14,22 @@ import {
 } from './address-guard.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
-/** Starts a timer and gives a function that stops it. */
+/** Starts a timer and returns a function that stops it. */
 export type StartTimer = (ms: number, run: () => void) => () => void
 
 export type ConnectOptions = {
   readonly rules: AddressRules
   readonly resolveHost: ResolveHost
   readonly startTimer: StartTimer
-  /** For name, connection and TLS together. */
+  /** For name resolution, connection and TLS together. */
   readonly timeoutMs: number
-  /** Authorities to trust in place of the machine's, PEM. */
+  /** Certificate authorities to trust instead of the system's, PEM. */
   readonly ca?: string
-  /** Opens a TCP connection; another one than Node's ends elsewhere, as in a network that rewrites. */
+  /** Opens a TCP connection; tests replace it to end elsewhere, as in a network that rewrites. */
   readonly dial?: typeof connectTcp
 }
 
-/** Why there is no connection; the last two are our fault. */
+/** Why there is no connection; the last two are internal faults. */
 export type ConnectFailure =
   | 'address_refused'
   | 'name_unknown'
@@ -39,7 +39,7 @@ export type ConnectFailure =
   | 'resolver_down'
   | 'network_down'
 
-/** No connection was made. Has no cause, because that would tell an address. */
+/** No connection was made. Has no cause, which would contain an address. */
 export class ConnectError extends Error {
   readonly failure: ConnectFailure
 
@@ -50,10 +50,9 @@ export class ConnectError extends Error {
   }
 }
 
-/** Where a connection is wanted: what undici asks for. */
 export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'port'>
 
-/** As undici's own connector, guarded. Fails with ConnectError alone. */
+/** undici's connector, guarded. Fails with ConnectError only. */
 export const createGuardedConnect =
   (options: ConnectOptions): buildConnector.connector =>
   (target, callback) => {
@@ -70,7 +69,7 @@ export async function establish(target: Target, options: ConnectOptions): Promis
   try {
     const host = hostOf(target)
     const addresses = await addressesOf(host, options.resolveHost, expiry.signal)
-    // One answer that is not allowed spoils the name.
+    // One address that is not allowed refuses the name.
     for (const address of addresses) assertAllowed(address, target, options.rules)
     const socket = await openTcp(host, target, addresses, options.dial ?? connectTcp, expiry.signal)
     assertEnd(socket, target, options.rules)
@@ -107,11 +106,11 @@ function assertAllowed(address: string, { protocol }: Target, rules: AddressRule
     if (error instanceof RefusedAddressError) throw new ConnectError('address_refused')
     throw error
   }
-  // Plain text does not leave the machine, whatever the name resolves to.
+  // Plain text stays on this machine, whatever the name resolves to.
   if (protocol !== 'https:' && !isLoopbackAddress(address)) throw new ConnectError('address_refused')
 }
 
-/** The socket is given the checked addresses and nobody is asked a second time: a name cannot be rebound in between. */
+/** The socket gets the checked addresses and resolves nothing again: a name cannot be rebound in between. */
 function openTcp(
   host: string,
   { port, protocol }: Target,
@@ -133,7 +132,7 @@ function openTcp(
   )
 }
 
-/** Sockets, ports, memory or routes that this machine lacks, or its own firewall. */
+/** This machine lacks sockets, ports, memory or routes, or its own firewall refuses. */
 const OUR_FAULTS: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -146,7 +145,7 @@ const OUR_FAULTS: ReadonlySet<string> = new Set([
   'EPERM',
 ])
 
-/** Before the first byte is sent: the kernel may only have connected to what is allowed. */
+/** Before the first byte is sent: check the peer that the kernel connected to. */
 function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {
   try {
     if (socket.remoteAddress === undefined) throw new ConnectError('connect_failed')
@@ -163,9 +162,9 @@ async function openTls(
   ca: string | undefined,
   expired: AbortSignal,
 ): Promise<Socket> {
-  const name = isIP(host) === 0 ? { servername: host } : {} // TLS has no names that are addresses
+  const name = isIP(host) === 0 ? { servername: host } : {} // TLS server names cannot be addresses
   const trust = ca === undefined ? {} : { ca }
-  // Said here, so that no NODE_TLS_REJECT_UNAUTHORIZED of the environment can unsay it.
+  // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
   const rules = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
   const secure = connectTls({ socket, host, ...rules, ...name, ...trust })
   try {
@@ -182,7 +181,7 @@ async function ready(
   expired: AbortSignal,
   failureOf: (error: unknown) => ConnectFailure,
 ): Promise<Socket> {
-  // Whoever uses the socket listens too; between the two an error must not end the process.
+  // The user of the socket adds a listener; until then an error must not end the process.
   socket.on('error', () => {})
   try {
     await once(socket, event, { signal: expired })

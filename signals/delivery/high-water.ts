@@ -1,5 +1,5 @@
-// A mark in the private store, always ahead of every number that was delivered: a log that is restored from an old copy
-// continues above it, because a copy cannot know what was delivered after it was made.
+// A mark in the private store, always above every delivered number: a log restored from an old copy continues above
+// it, because the copy cannot know what was delivered later.
 import { z } from 'zod'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -8,17 +8,17 @@ import { parseJson } from '#storage/parse-json.ts'
 const KEY = 'signals/high-water.json'
 const LOG_END_KEY = 'signals/log-end.json'
 
-/** Numbers that are marked ahead at once: one write to the store in so many signals. */
+/** Numbers marked ahead at once: one write to the store per this many signals. */
 export const MARK_AHEAD = 1_000
 
 const mark = z.object({ seq: z.int().min(0) })
 
-/** The number that no delivered signal exceeds; 0 where nothing was delivered yet. */
+/** The number that no delivered signal exceeds; 0 if none was delivered. */
 export const readHighWater = (privateStore: ObjectStore): Promise<number> =>
   readMark(privateStore, KEY, 'N above every number that was delivered')
 
 /**
- * A number that the log had reached some seconds ago: one that ends below it has lost its end. 0 where none was noted; never
+ * A number that the log had reached some seconds ago: a log that ends below it has lost its end. 0 if none; never
  * above the mark.
  */
 export const readLogEnd = (privateStore: ObjectStore): Promise<number> =>
@@ -33,15 +33,15 @@ async function readMark(privateStore: ObjectStore, key: string, which: string): 
 }
 
 /**
- * The number above which a restored log continues. Several processes move the mark, and one that read it a moment ago may
- * write a lower one over a higher: by less than what each marks ahead.
+ * The number above which a restored log continues. Several processes move the mark, and one with an older reading may
+ * write a lower one over a higher, by less than what each marks ahead.
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
 export type HighWater = {
   /** Moves the mark ahead of numbers that are about to be delivered. */
   readonly cover: (seq: number) => Promise<void>
-  /** Notes a number that the log has reached, so that whoever begins later knows its end better than by the mark. */
+  /** Records a number that the log has reached, for a more exact check at the next start. */
   readonly noteEnd: (seq: number) => Promise<void>
 }
 
@@ -61,7 +61,7 @@ export function createHighWater(privateStore: ObjectStore): HighWater {
     cover,
     async noteEnd(seq) {
       if (seq <= noted) return
-      await cover(seq) // first: a restored log continues above the mark, and must not end below this
+      await cover(seq) // first: a restored log continues above the mark and must not end below this
       await write(LOG_END_KEY, seq)
       noted = seq
     },

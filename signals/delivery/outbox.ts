@@ -1,5 +1,5 @@
-// The outbox: what every client is owed, and what became of it. Each change is one script, so that a crash falls between two
-// changes and never into one. Keys that depend on a client are made inside; the braces in all of them keep them on one node.
+// The outbox: what each client is owed, and the state of each delivery. Each change is one script, so a crash falls
+// between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'
@@ -18,18 +18,17 @@ import {
 } from '../redis/keys.ts'
 import { createScript, runScript } from '../redis/script.ts'
 
-/** Clients whose webhook answers quickly share the fast lane; one that was slow or failed goes to the slow one. */
+/** Clients whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
 export type Lane = (typeof LANES)[number]
 
 const deliveryState = z.object({
-  /** What became of it. `withdrawn`: the client lost its right to it, or its webhook, before it was delivered. */
+  /** `withdrawn`: the client lost its entitlement or its webhook before the delivery. */
   status: z.enum(['owed', 'delivered', 'exhausted', 'withdrawn']),
-  /** Number of the signal before it that this client may see, 0 for none. */
+  /** Number of the previous signal that this client may see, 0 for none. */
   prev: z.int().min(0),
-  /** Attempts that counted. */
   attempts: z.int().min(0),
-  /** Which owing of it this is: sending again begins another. */
+  /** Counts resends of the delivery, from 1. */
   round: z.int().min(1),
   /** Epoch milliseconds. */
   owed_at: z.number(),
@@ -37,33 +36,33 @@ const deliveryState = z.object({
   settled_at: z.number().nullable(),
 })
 
-/** The delivery of one signal to one client. */
 export type DeliveryState = z.infer<typeof deliveryState>
 
-/** What came of a try, for the operator. */
+/** One attempt, as the operator sees it. */
 export type Attempt = {
   readonly at: number
-  /** Number of the try, from 1; null for a probe, which does not count. */
+  /** From 1; null for a probe, which does not count. */
   readonly n: number | null
   readonly ok: boolean
-  /** HTTP status, or null where no answer came. */
+  /** HTTP status, or null without an answer. */
   readonly status: number | null
   readonly reason: string | null
   readonly first_byte_ms: number | null
   readonly total_ms: number
-  /** What the receiver said, redacted and cut. */
+  /** The answer, redacted and cut. */
   readonly excerpt: string
 }
 
-/** Signals that a client is owed, each with the number of the one before it that this client may see. */
+/** Signals to owe to a client, each with the number of the previous one that it may see. */
 export type Debts = {
   readonly client: string
   readonly signals: readonly { readonly seq: number; readonly prev: number }[]
 }
 
 /**
- * Owes signals to clients, and passes over what a client is owed already, or got, and what the cursor of the relay has
- * passed. Resolves with the clients that nobody looks after yet; a worker that has a client finds its signals by itself.
+ * Owes signals to clients; skips what is owed or settled already, and what the cursor of the relay has passed.
+ * Resolves with the clients that no worker has and that were not scheduled; the others find their signals by
+ * themselves.
  */
 export async function owe(redis: Redis, debts: readonly Debts[], nowMs: number): Promise<readonly string[]> {
   if (debts.length === 0) return []
@@ -78,7 +77,7 @@ export async function owe(redis: Redis, debts: readonly Debts[], nowMs: number):
 const pairsOf = (signals: Debts['signals']): readonly number[] =>
   signals.flatMap(({ seq, prev }) => [seq, prev])
 
-/** Owes signals to a client once more, from their first attempt on, whatever became of them before. */
+/** Owes signals to a client again, from their first attempt on, whatever their state. */
 export async function oweAgain(
   redis: Redis,
   client: string,
@@ -90,7 +89,7 @@ export async function oweAgain(
   await runScript(redis, OWE_AGAIN_SCRIPT, [RELAY_CURSOR], client, nowMs, after, ...pairsOf(signals))
 }
 
-/** Writes down a signal that was acknowledged at its first attempt, without ever having been owed. */
+/** Records a signal that was acknowledged at its first attempt without having been owed. */
 export async function noteDelivered(
   redis: Redis,
   client: string,
@@ -108,13 +107,11 @@ export async function noteDelivered(
 
 const untried = (owedAtMs: number) => ({ owed_at: owedAtMs, first_attempt_at: null, settled_at: null })
 
-/** What became of a signal for a client; null where it was never owed. */
 export async function readDelivery(redis: Redis, seq: number, client: string): Promise<DeliveryState | null> {
   const raw = await askRedis(() => redis.hget(outboxKey(seq), client))
   return raw === null ? null : parseState(raw)
 }
 
-/** What became of several signals for a client, in their order. */
 export async function readDeliveries(
   redis: Redis,
   seqs: readonly number[],
@@ -129,19 +126,17 @@ export async function readDeliveries(
   })
 }
 
-/** What became of a signal, by client. */
+/** The deliveries of a signal, by client. */
 export async function readOutbox(redis: Redis, seq: number): Promise<ReadonlyMap<string, DeliveryState>> {
   const found = await askRedis(() => redis.hgetall(outboxKey(seq)))
   return new Map(Object.entries(found).map(([client, raw]) => [client, parseState(raw)]))
 }
 
-/** What came of each try, oldest first. */
 export async function readAttempts(redis: Redis, seq: number, client: string): Promise<readonly Attempt[]> {
   const found = await askRedis(() => redis.lrange(attemptsKey(seq, client), 0, -1))
   return found.map(text => JSON.parse(text) as Attempt) // written by settle and noteDelivered alone
 }
 
-/** How many signals a client is owed. */
 export async function owedCount(redis: Redis, client: string): Promise<number> {
   const counts = await askRedis(() =>
     Promise.all([redis.zcard(readyKey(client)), redis.zcard(waitingKey(client))]),
@@ -149,10 +144,10 @@ export async function owedCount(redis: Redis, client: string): Promise<number> {
   return counts[0] + counts[1]
 }
 
-/** A client that is to be looked after, and when. */
+/** A client, and when it is due. */
 export type Scheduled = { readonly client: string; readonly atMs: number }
 
-/** The clients of a lane that are owed anything, those that are to be looked after first, `most` of them at the most. */
+/** The first `most` clients of a lane that are owed anything, by the time they are due. */
 export async function readSchedule(redis: Redis, lane: Lane, most: number): Promise<readonly Scheduled[]> {
   const flat = await askRedis(() => redis.zrange(SCHEDULES[lane], 0, String(most - 1), 'WITHSCORES'))
   const found: Scheduled[] = []
@@ -160,14 +155,12 @@ export async function readSchedule(redis: Redis, lane: Lane, most: number): Prom
   return found
 }
 
-/** How many clients of each lane are due. */
 export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<Record<Lane, number>>> {
   const count = (lane: Lane) => askRedis(() => redis.zcount(SCHEDULES[lane], '-inf', nowMs))
   const [fast, slow] = await Promise.all([count('fast'), count('slow')])
   return { fast, slow }
 }
 
-/** Reads the state of a delivery. */
 export const parseState = (raw: string): DeliveryState => deliveryState.parse(JSON.parse(raw))
 
 /** Lua: the keys of a signal or of a client, and the schedules of the lanes. */
@@ -191,11 +184,10 @@ end
 `
 
 /**
- * Owes signals to clients. KEYS: cursor of the relay. ARGV: now, state before and after the previous number, then of each
- * client: its name, how many signals, and their numbers and previous numbers in turns. What a client is owed already, or
- * got, is passed over; so the same call can be made again. So is what the cursor has passed: a relay that stood still for
- * longer than its lease names predecessors that were not yet there. A client that a worker has, or that is scheduled with
- * signals that are due, stays as it is: who looks after it finds the new ones too. Gives the others.
+ * Owes signals to clients. KEYS: cursor of the relay. ARGV: now, state before and after the previous number, then for
+ * each client: its name, how many signals, and pairs of number and previous number. Idempotent. Skips what the cursor
+ * has passed: a relay that paused for longer than its lease has outdated previous numbers. Returns the clients that
+ * become due by this call.
  */
 const OWE_SCRIPT = createScript(`${NAMES}
 local passed = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -229,8 +221,8 @@ return due
 `)
 
 /**
- * Owes signals to a client once more, whatever became of them. KEYS: cursor of the relay, which routes the call. ARGV:
- * client, now, state behind the round, then number and previous number in turns.
+ * Owes signals to a client again. KEYS: cursor of the relay, for routing only. ARGV: client, now, state after the
+ * round, then pairs of number and previous number.
  */
 const OWE_AGAIN_SCRIPT = createScript(`${NAMES}
 local client, now, after = ARGV[1], ARGV[2], ARGV[3]
@@ -247,8 +239,8 @@ return 1
 `)
 
 /**
- * Sets fields of a webhook and enables it. What the client is still owed is due now, and waits for no probe. KEYS: the
- * clients with a webhook. ARGV: client, then names and values in turns.
+ * Sets fields of a webhook and enables it; what the client is owed is due now. KEYS: clients with a webhook. ARGV:
+ * client, then pairs of name and value.
  */
 export const ENABLE_SCRIPT = createScript(`${NAMES}
 local client = ARGV[1]

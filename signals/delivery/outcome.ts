@@ -1,24 +1,24 @@
-// What came of one attempt, and which of the world's errors mean what.
+// The outcome of one attempt, and the meaning of network errors.
 import { errors } from 'undici'
 import { codeOf } from '#storage/error-code.ts'
 import { ConnectError, type ConnectFailure } from './guarded-connect.ts'
 
-/** What went wrong at the subscriber's end; the words are kept in the ledger and counted in the metrics. */
+/** Failures of the subscriber; the words are stored in the outbox and are labels of the metrics. */
 export type FailureReason =
   | Exclude<ConnectFailure, OurFaultReason>
-  /** Answered with a status that is no success. */
+  /** The status is not a success. */
   | 'status'
   /** No complete answer in time. */
   | 'timeout'
   /** Closed or reset before the answer was complete. */
   | 'connection_lost'
-  /** What came back was no HTTP, or broke its own promises. */
+  /** The answer was not valid HTTP. */
   | 'bad_answer'
 
-/** What went wrong at ours: no attempt is recorded, and the delivery is tried again. */
+/** Internal faults: no attempt is recorded, and the delivery is tried again. */
 export type OurFaultReason = 'resolver_down' | 'network_down' | 'too_many_connections' | 'shutting_down'
 
-/** The end of an attempt that we broke off ourselves. */
+/** We aborted the attempt. */
 export class BrokenOff extends Error {
   readonly why: 'timeout' | 'shutting_down'
 
@@ -42,13 +42,12 @@ export type Outcome =
       readonly status: number
       readonly firstByteMs: number
       readonly totalMs: number
-      /** What the receiver said, redacted and cut. */
+      /** The answer, redacted and cut. */
       readonly excerpt: string
     }
   | {
       readonly kind: 'failed'
       readonly reason: FailureReason
-      /** Null where no answer began. */
       readonly status: number | null
       readonly retryAfterMs: number | null
       readonly firstByteMs: number | null
@@ -57,7 +56,6 @@ export type Outcome =
     }
   | { readonly kind: 'ourFault'; readonly reason: OurFaultReason }
 
-/** The outcome of an answer that came to its end. */
 export function toOutcome(
   { status, firstByteMs, retryAfterMs }: Answer,
   totalMs: number,
@@ -67,7 +65,6 @@ export function toOutcome(
   return { kind: 'failed', reason: 'status', status, retryAfterMs, firstByteMs, totalMs, excerpt }
 }
 
-/** The outcome of an attempt that ended before its answer did. */
 export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs: number): Outcome => ({
   kind: 'failed',
   reason,
@@ -78,7 +75,7 @@ export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs:
   excerpt: '',
 })
 
-/** Why an attempt ended with `error`. Throws it again where it is neither the subscriber's nor the network's. */
+/** Why an attempt ended with `error`. Throws it again if it is an error of the program. */
 export function reasonOf(error: unknown): FailureReason | OurFaultReason {
   if (error instanceof BrokenOff) return error.why
   if (error instanceof ConnectError) return error.failure
@@ -101,10 +98,10 @@ const OURS: ReadonlySet<string> = new Set<OurFaultReason>([
 /** Codes of undici, TLS and the system. */
 const REASONS: readonly (readonly [RegExp, FailureReason | OurFaultReason])[] = [
   [/^UND_ERR_MAX_ORIGINS_REACHED$/, 'too_many_connections'],
-  // A pool was closed because it was idle, in the moment in which it was asked: nothing was sent.
+  // A pool was closed as idle at the moment it was used: nothing was sent.
   [/^UND_ERR_(?:CLOSED|DESTROYED)$/, 'too_many_connections'],
   [/^UND_ERR_(?:HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$/, 'bad_answer'],
-  // A receiver may refuse the handshake after ours is done.
+  // A receiver may refuse the handshake after our side is done.
   [/^ERR_(?:SSL|TLS)_\w+$/, 'tls_failed'],
   [/^(?:UND_ERR_(?:SOCKET|INFO)|ERR_STREAM_\w+|E[A-Z]{3,})$/, 'connection_lost'],
 ]

@@ -1,4 +1,4 @@
-// How a webhook comes to be: its address must acknowledge a signed test before anything else is sent there.
+// Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
 import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '../clients/clients.ts'
@@ -21,27 +21,27 @@ export type RegisterParts = FireTestParts & {
   readonly highWater: HighWater
   readonly drawBytes: RandomBytes
   readonly send: DeliveryParts['send']
-  /** Where a webhook may lie. */
+  /** Allowed addresses. */
   readonly rules: AddressRules
 }
 
-/** What a subscriber wants: an address, and a secret where it brings its own. */
+/** The address, and the secret if the subscriber has its own. */
 export type WebhookRequest = { readonly url: string; readonly secret: string | null }
 
-/** Registrations that a client may try in an hour: each makes one request to an address that it chose. */
+/** Registrations per client and hour: each makes one request to an address of the client's choice. */
 export const MOST_REGISTRATIONS = 5
 
 const HOUR_S = 3_600
 
-/** Throws `rate_limited` where a client has had its registrations of this hour; counts nothing. */
+/** Throws `rate_limited` if a client has used up its registrations of this hour; counts nothing. */
 export async function assertMayRegister(redis: Redis, client: string): Promise<void> {
   const tried = Number((await askRedis(() => redis.get(registrationsKey(client)))) ?? 0)
   if (tried >= MOST_REGISTRATIONS) throw await tooMany(redis, client)
 }
 
 /**
- * Registers the webhook of a client, as many times an hour as a subscriber may. Throws `rate_limited`, and what
- * registerWebhook throws, but for the reason: whatever went wrong at the address, it is told in the same words.
+ * Registers the webhook of a client, within the limit per hour. Throws `rate_limited`, and what registerWebhook
+ * throws, but with the same message for every failure at the address.
  */
 export async function registerOwnWebhook(
   parts: RegisterParts,
@@ -55,11 +55,11 @@ export async function registerOwnWebhook(
 }
 
 /**
- * Sends a signed test to the address, and saves and enables the webhook where it is acknowledged with 2xx; otherwise all
- * stays as it was. A webhook that moves keeps its secrets, so that a receiver which verifies can acknowledge the test; to
- * the same end a first one may bring its secret, and a later one may bring its next, beside which the old ones sign for
- * the usual overlap. Resolves with the secret where it was made here: it is shown this once. Throws `validation_error`,
- * which tells what came of the test and is for the operator alone, `not_found`, or RedisDownError.
+ * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
+ * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
+ * may bring its own secret, beside which the old ones sign for the usual overlap. Resolves with the secret if one was
+ * created: it is shown this once. Throws `validation_error` with the result of the test, for the operator only,
+ * `not_found`, or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,
@@ -71,7 +71,7 @@ export async function registerWebhook(
   return made
 }
 
-/** The secret that was made, if any; or why nothing was saved. */
+/** The secret that was created, if any; or why nothing was saved. */
 type Tried = { readonly made: string | null; readonly refusal: string | null }
 
 async function tryToRegister(
@@ -88,7 +88,9 @@ async function tryToRegister(
   return { made, refusal: null }
 }
 
-/** Makes a new secret, which is shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`. */
+/**
+ * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`.
+ */
 export async function rotateWebhookSecret(
   parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes'>,
   client: string,
@@ -104,7 +106,6 @@ export async function rotateWebhookSecret(
   return made
 }
 
-/** The secrets of a webhook to be, and the one of them that was made here. */
 function secretsFor(
   { now, drawBytes }: RegisterParts,
   before: Webhook | null,
@@ -142,8 +143,8 @@ function assertSecret(text: string): void {
 }
 
 /**
- * Fires the test, which has a number like every signal, and sends it here and now: the relay passes it over. Where it was
- * acknowledged the ledger says so, or the client's account would miss it for ever.
+ * Commits the test, which has a number like every signal, and sends it at once; the relay skips it. If acknowledged,
+ * the outbox records it, or the client's account would list it as missing.
  */
 async function sendTest(
   parts: RegisterParts,
@@ -183,19 +184,16 @@ async function tooMany(redis: Redis, client: string): Promise<ApiError> {
   )
 }
 
-/** The value is not repeated: an address may hold a token. */
+/** The value is not repeated: an address may contain a token. */
 const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
   new ApiError('validation_error', `${param}: ${reason}`, {
     details: [{ param, value: '(not repeated)', reason }],
   })
 
-/** To a subscriber the one answer to whatever went wrong at the address, so that nobody learns from it what is there. */
+/** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 export const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'
 
-/**
- * What is wrong with the address itself, so that no test is written for one that nothing is ever sent to; null where
- * nothing is.
- */
+/** Why an address is not allowed, or null. */
 export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   try {
     checkUrl(url, rules)
@@ -206,7 +204,7 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   }
 }
 
-/** What came of the test instead of 2xx, null where it was acknowledged. It repeats no address and nothing that was answered. */
+/** The result of the test if it is not 2xx, or null. Contains no address and nothing of the answer. */
 export function refusalOfAnswer(outcome: Outcome): string | null {
   if (outcome.kind === 'delivered') return null
   const reason = outcome.reason.replaceAll('_', ' ')
