@@ -6,7 +6,7 @@ import { openStore } from '#storage/open-store.ts'
 import type { Stores } from '../support/books/publish-book.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { servedVersion, startServing } from '../support/history/history-process.ts'
-import { contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
+import { buildBegan, contentOf, faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
 
 const catalogue = z.object({ data: z.array(z.object({ id: z.string(), verification_state: z.string() })) })
 
@@ -40,7 +40,7 @@ test('`highwater run` builds the sample where nothing is published, serves it, a
 test('Ctrl-C while `highwater run` builds the sample ends it at once, and nothing is published', async () => {
   const stores = await newStores()
   const running = startHighwater(['run', '--history-only'], { env: environmentOf(stores) })
-  await running.prints(/^compute/m)
+  await buildBegan(stores)
   running.kill('SIGINT')
   expect(await running.ended).toMatchObject({ signal: 'SIGINT', stdout: '' })
   expect(running.printed()).not.toMatch(/^render: (\d+)\/\1 /m)

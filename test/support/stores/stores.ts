@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
@@ -64,6 +64,10 @@ export function buildArgs({ url, privateUrl }: Stores, order: BuildArgs = {}): s
 /** The version that the pointer names, or null. */
 export const pointerOf = async ({ url, s3 }: Stores): Promise<string | null> =>
   (await currentVersionOf(await openStore(url, s3)))?.version ?? null
+
+/** Resolves when a build has taken the lock of the store, which it does before it computes anything. */
+export const buildBegan = ({ url, s3 }: Stores): Promise<void> =>
+  expect.poll(async () => (await (await openStore(url, s3)).list('lock/build/')).length).toBeGreaterThan(0)
 
 /** The digest of every object by key, locks aside: equal before and after where nothing was published. */
 export async function contentOf({ url, privateUrl, s3 }: Stores): Promise<Record<string, string>> {
