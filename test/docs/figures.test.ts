@@ -160,12 +160,12 @@ describe('every statistic', () => {
   })
 
   test('is null for exactly the reasons that are described', () => {
-    const told = described.map(({ path, nullWhen }) => [path, nullWhen.toSorted()])
+    const documented = described.map(({ path, nullWhen }) => [path, nullWhen.toSorted()])
     const happens = described.map(({ path }) => [
       path,
       NUMBER_INSTEAD.has(path) ? [] : [...(seen.get(path) ?? [])].sort(),
     ])
-    expect(told).toEqual(happens)
+    expect(documented).toEqual(happens)
   })
 
   test('has a definition and a formula, and the corpus knows every reason', () => {

@@ -38,7 +38,7 @@ type Lane = {
 test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
   const began = performance.now()
   let [killed, rounds, answers, isOver] = [0, 0, 0, false]
-  const tell = (end: string) =>
+  const print = (end: string) =>
     process.stderr.write(
       `${killed} of ${KILLS} kills, ${rounds} rounds, ${answers} answers read, ` +
         `${Math.round((performance.now() - began) / 1000)} s (seed ${SEED})${end}`,
@@ -51,7 +51,7 @@ test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
       answers += round.answers
       rounds++
       isOver ||= killed >= KILLS || performance.now() - began > MINUTES * 60_000
-      tell(process.stderr.isTTY ? '\r' : '\n')
+      print(process.stderr.isTTY ? '\r' : '\n')
     }
   }
   const lanes = await openLanes()
@@ -66,7 +66,7 @@ test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
       }),
     ),
   )
-  tell(': no violation\n')
+  print(': no violation\n')
 })
 
 async function openLanes(): Promise<readonly Lane[]> {

@@ -14,7 +14,7 @@ const ROUNDS_A_HISTORY = 50
 test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
   const began = performance.now()
   let [killed, rounds] = [0, 0]
-  const tell = (end: string) =>
+  const print = (end: string) =>
     process.stderr.write(
       `signals: ${killed} of ${KILLS} kills, ${rounds} rounds, ` +
         `${Math.round((performance.now() - began) / 1000)} s (seed ${SEED})${end}`,
@@ -28,13 +28,13 @@ test(`${KILLS} kills (seed ${SEED}) within ${MINUTES} minutes`, async () => {
         if (round.violations.length > 0) throw unsound(round.violations, SEED + rounds, SEED + rounds - i)
         killed += round.killed
         rounds++
-        tell(process.stderr.isTTY ? '\r' : '\n')
+        print(process.stderr.isTTY ? '\r' : '\n')
       }
     } finally {
       await ground.close()
     }
   }
-  tell(': no violation\n')
+  print(': no violation\n')
 })
 
 /** A history is replayed from its first round on. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
   service = await startBesieged(inject('tinyStore'))
 })
 
-test('7000 connections of any bytes hear nothing but sound answers, and leave nothing behind', async () => {
+test('7000 connections of any bytes get only valid answers, and leave no memory behind', async () => {
   await service.send({ batches: 20 })
   await service.readBodies(1) // so that it is cached
   const before = await service.heapBytes()

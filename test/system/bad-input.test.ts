@@ -83,7 +83,7 @@ test('a build whose day is not over, or whose data end long before it, publishes
   await expectUntouched()
 })
 
-test('stale bars, a bad funding rate and a fill outside its bar are told at once', async () => {
+test('stale bars, a bad funding rate and a fill outside its bar are reported together', async () => {
   const book = await damagedBook(async dir => {
     await editRow('funding/BTCUSDT-PERP.csv', 2, row => row.replace(/,.*/, ',5'))(dir)
     await edit(LEDGER, text => text.replace('40267.5', '50267.5'))(dir)

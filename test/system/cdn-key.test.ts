@@ -1,4 +1,4 @@
-// Varnish itself, and behind it an origin that tells which address it was asked for.
+// Varnish itself, and behind it an origin that answers with the requested address.
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseParams } from '#core/contract/parameters.ts'

@@ -34,7 +34,7 @@ async function keepStale(): Promise<void> {
   await purge(edge, 'unpinned', true)
 }
 
-test('with a tier that answers, a polled answer past its time waits for the new one', async () => {
+test('with a tier that answers, a stale polled answer waits for the new one', async () => {
   await keepStale()
   tier.answered.length = 0
   const got = await ask(edge.url + POLLED)
@@ -43,7 +43,7 @@ test('with a tier that answers, a polled answer past its time waits for the new 
 
 let levels = 0
 
-/** An address that nobody has asked for yet. */
+/** An address that has not been requested yet. */
 const unusedAddress = (): string => `/v1/strategies/ash/stats?risk_pct=0.0${++levels}`
 
 const OUTAGES: [string, (tier: WatchedTier) => Promise<void>, (tier: WatchedTier) => Promise<void>][] = [
@@ -53,7 +53,7 @@ const OUTAGES: [string, (tier: WatchedTier) => Promise<void>, (tier: WatchedTier
 ]
 
 describe.each(OUTAGES)('while the tier %s', (_what, begin, end) => {
-  test('what is in the cache is given past its time, again and again, and what is not is 5xx until it is back', async () => {
+  test('cached answers are served stale, and everything else is 5xx until it is back', async () => {
     await keepStale()
     await begin(tier)
     for (let i = 0; i < 5; i++) {
@@ -67,7 +67,7 @@ describe.each(OUTAGES)('while the tier %s', (_what, begin, end) => {
   })
 })
 
-test('a failure that the tier words itself reaches the client as it was worded, and is not kept', async () => {
+test('an error answer of the tier reaches the client unchanged, and is not cached', async () => {
   const address = unusedAddress()
   tier.failWith(500)
   const got = await ask(edge.url + address)
@@ -78,7 +78,7 @@ test('a failure that the tier words itself reaches the client as it was worded, 
   await expect.poll(() => statusOf(address), RECOVERY).toBe(200)
 })
 
-test('with nothing behind the CDN, what it has is given and what it has not is 503 in the envelope', async () => {
+test('with nothing behind the CDN, cached answers are served, and everything else is 503 in the envelope', async () => {
   await keepStale()
   await files.stop()
   expect(await statusOf(REVALIDATED)).toBe(200)

@@ -1,4 +1,4 @@
-// The API reference through Varnish and nginx: the page a minute at a time, its files for ever, each asked for once.
+// The API reference through Varnish and nginx: the page is cached for a minute, its files without end, each requested once.
 import { beforeAll, expect, inject, test } from 'vitest'
 import { startServer } from '#api/http/http-server.ts'
 import type { Layer } from '../../deploy/layers.ts'
@@ -29,7 +29,7 @@ const HEADERS = [
   'vary',
 ]
 
-test('is what the tier answers, in every coding, and is asked for once in each', async () => {
+test('is what the tier answers, in every coding, and is requested once for each', async () => {
   const page = (await ask(`${own}/docs`)).bytes.toString()
   const files = [...page.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path = '']) => path)
   expect(files).toHaveLength(4)

@@ -48,15 +48,17 @@ describe('out of one object', () => {
       longer: await askAs({ origin: `${ALLOWED_ORIGIN}.evil.com` }),
     }
     expect(new Set(Object.values(answers).map(objectOf)).size).toBe(1)
-    for (const [who, { headers, status }] of Object.entries(answers)) {
+    for (const [name, { headers, status }] of Object.entries(answers)) {
       expect(status).toBe(200)
-      expect(headers.vary, who).toBe('Accept-Encoding, Origin')
-      expect(headers['access-control-allow-origin'], who).toBe(who === 'allowed' ? ALLOWED_ORIGIN : undefined)
+      expect(headers.vary, name).toBe('Accept-Encoding, Origin')
+      expect(headers['access-control-allow-origin'], name).toBe(
+        name === 'allowed' ? ALLOWED_ORIGIN : undefined,
+      )
     }
     expect(answers.allowed.headers['access-control-expose-headers']).toContain('ETag')
   })
 
-  test('nothing that the layers note for themselves reaches a client', async () => {
+  test('internal headers of nginx and Varnish do not reach a client', async () => {
     const { headers } = await ask(edge.url + address, BROWSER)
     expect(Object.keys(headers).filter(name => /^(hw-|xkey|cache-tag|cdn-cache-control)/.test(name))).toEqual(
       [],
@@ -144,7 +146,7 @@ const READERS = 8
 /** What a body must be: one of these digests, those of the file in each version. */
 type Subject = { readonly address: string; readonly digests: ReadonlySet<string> }
 
-test('a version that is published under load tears nothing, and a purge turns everything unpinned to it', async () => {
+test('a version that is published under load mixes no versions in an answer, and a purge moves every unpinned address to it', async () => {
   const before = await artifactsOf(TINY_VERSION)
   const pinned = before.map(({ url }) => pin(url))
   let isDone = false

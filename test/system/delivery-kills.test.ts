@@ -1,4 +1,4 @@
-// Everything between a fire and a subscriber is killed at random instants: what was acknowledged is there, and everybody
+// Everything between a fire and a subscriber is killed at random instants: every acknowledged signal is in the log, and every client
 // gets everything that is theirs, and nothing that was never fired.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -96,15 +96,15 @@ describe('a history is found unsound that', () => {
     ],
     ['has an id twice', { log: [a, b, signalOf(3, 'a', 'alder')] }, 'a is signal 1 and signal 3'],
     ['has a hole in its numbers', { log: [a, b, { ...c, seq: 4 }] }, 'signal 4 stands at place 3'],
-    ['logged what nobody fired', { fired: new Map() }, 'nobody fired a'],
+    ['logged a signal that was never fired', { fired: new Map() }, 'nobody fired a'],
     ['never delivered', { received: without(4) }, 'east never got 2'],
     [
-      'delivered to who may not have it',
+      'delivered to a client that is not entitled to it',
       { received: [arrival('north', 1, b)] },
       'north got 2, which it may not',
     ],
     [
-      'delivered to who may have nothing',
+      'delivered to a client without entitlements',
       { received: [arrival('none', 0, a)] },
       'none got 1, which it may not',
     ],

@@ -1,4 +1,4 @@
-// The launcher is what cron, systemd and npx start. It hands arguments, exit codes and signals through, whichever Node
+// The launcher is what cron, systemd and npx start. It passes arguments, exit codes and signals on, whichever Node
 // they start it with.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -27,25 +27,25 @@ for (const [how, node] of LAUNCHERS) {
     const start = (args: readonly string[], env: Record<string, string> = {}): Running =>
       startProcess(node ?? '', [LAUNCHER, ...args], { env })
 
-    test('hands arguments and output through', async () => {
+    test('passes arguments and output on', async () => {
       const exit = await start(['build', '--help']).ended
       expect(exit).toMatchObject({ code: 0, stderr: '' })
       expect(exit.stdout).toContain('Usage: highwater build')
     })
 
-    test('starts where compiled modules cannot be kept, and says nothing of it', async () => {
+    test('starts if compiled modules cannot be cached, and prints nothing about it', async () => {
       const exit = await start(['--version'], { NODE_COMPILE_CACHE: '/dev/null/nowhere' }).ended
       expect(exit).toMatchObject({ code: 0, stderr: '' })
     })
 
-    test('keeps what it compiled for the next start', async () => {
-      const tells = `import m from 'node:module'; process.on('exit', () => console.error(m.getCompileCacheDir?.()))`
-      const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(tells)}`
+    test('caches compiled modules for the next start', async () => {
+      const printsFolder = `import m from 'node:module'; process.on('exit', () => console.error(m.getCompileCacheDir?.()))`
+      const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(printsFolder)}`
       const exit = await start(['--version'], { NODE_OPTIONS }).ended
       expect(exit.stderr).toMatch(/node_modules\/\.cache\/compiled\/v\d/)
     })
 
-    test('hands exit codes through, and arguments that a shell would split', async () => {
+    test('passes exit codes on, and arguments that a shell would split', async () => {
       const [book, STORE_URL] = ['no such "book" *', inject('tinyStore').url]
       const failed = await start(['build', '--book', book], { STORE_URL }).ended
       expect(failed).toMatchObject({ code: 1, signal: null, stdout: '' })
@@ -55,7 +55,7 @@ for (const [how, node] of LAUNCHERS) {
       expect(misused.stderr).toContain("got 'to day'")
     })
 
-    test.each(['SIGTERM', 'SIGINT'] as const)('hands %s through and waits for the end', async signal => {
+    test.each(['SIGTERM', 'SIGINT'] as const)('passes %s on and waits for the end', async signal => {
       const { url, privateUrl } = inject('tinyStore')
       const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' }
       const service = start(['serve', 'history'], env)
@@ -68,7 +68,7 @@ for (const [how, node] of LAUNCHERS) {
   })
 }
 
-test('a pinned Node that cannot be started is told in a sentence with what mends it', async () => {
+test('a pinned Node that cannot be started is reported in one sentence with the remedy', async () => {
   const folder = await lastingFolder()
   const files = ['launcher.mjs', 'pinned-node.mjs']
   for (const file of files) await cp(join(dirname(LAUNCHER), file), join(folder, 'cli', file))

@@ -88,7 +88,7 @@ describe('a live runner', () => {
     },
   )
 
-  test('started a second time says who runs, and fires nothing', async () => {
+  test('started a second time names the process that holds the lease, and fires nothing', async () => {
     const own = await liveBook(99, 10)
     const first = start(own)
     await first.prints(/follow/)
@@ -103,7 +103,7 @@ describe('a live runner', () => {
     await rm(own.folder, { recursive: true, force: true })
   })
 
-  test('ends with a sentence and exit 1 at a feed with rubbish, having fired what came before', async () => {
+  test('ends with a sentence and exit code 1 at an invalid line of its feed, after it fired what came before', async () => {
     const own = await liveBook(98, 10)
     const runner = start(own, '--json')
     await runner.prints(/follow/)

@@ -1,4 +1,4 @@
-// nginx while the pointer moves under load: each answer is of one version, and nginx follows, whoever is killed.
+// nginx while the pointer moves under load: each answer is of one version, and nginx follows whichever process is killed.
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'

@@ -9,7 +9,7 @@ import { openHistoryApp } from '../support/history/history-app.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/.bin/redocly')
 
-/** No news and no statistics: a test speaks to nobody outside. */
+/** No update notice and no telemetry: a test uses no outside service. */
 const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
 /** What the linter says of each document under its recommended rules. */
@@ -38,7 +38,7 @@ test('the documents of both services and of the operator are valid OpenAPI, with
   expect([status, findings]).toMatchObject([0, [sound, sound, sound]])
 })
 
-test('the linter would complain', () => {
+test('the linter finds an error where there is one', () => {
   const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/a': { get: {} } } }
   expect(lint(JSON.stringify(document)).findings[0].totals.errors).toBeGreaterThan(0)
 })

@@ -26,7 +26,7 @@ const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
   ['prune', stores => ['prune', '--keep-days', '0', ...storeArgs(stores)]],
 ]
 
-// A machine that lets nobody mount cannot show it.
+// Skipped on a machine that does not allow mounts.
 describe.skipIf(!mayMount)('a read-only folder', () => {
   test.each(WRITING)('is refused by %s with the reason, and stays as it was', async (_name, args) => {
     const stores = await copyStores(inject('tinyStore'))

@@ -74,19 +74,19 @@ describe('/docs in Chromium', () => {
     await operation.locator('.opblock-summary-control').click()
     const answer = operation.locator('tr.response').first()
     await answer.getByRole('tab', { name: 'Schema' }).click()
-    const told = () => answer.innerText()
-    for (let level = 0; level < LEVELS && !(await told()).includes('less_than_one_year'); level++) {
+    const shown = () => answer.innerText()
+    for (let level = 0; level < LEVELS && !(await shown()).includes('less_than_one_year'); level++) {
       const folded = answer.locator('button:has(.json-schema-2020-12-accordion__icon--collapsed)')
       for (let left = await folded.count(); left > 0; left--) await folded.first().click()
     }
-    expect(await told()).toMatch(
+    expect(await shown()).toMatch(
       /Compound annual growth rate.*x-formula\s*"100 × .*x-null-when.*less_than_one_year/s,
     )
     expect(complaints).toEqual([])
     await context.close()
   })
 
-  test('answers what is tried on it, from where the page came', async () => {
+  test('sends requests that are tried on it to the service that the page came from', async () => {
     const { page, context, complaints } = await open(browser, history.url)
     const operation = page.locator('#operations-Book-dataset')
     await operation.locator('.opblock-summary-control').click()
@@ -106,7 +106,7 @@ describe('/docs in Chromium', () => {
     const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
     expect(answers).toContain('Schema')
     expect(answers).toContain('"signal_id": "birch-20261121-2"')
-    expect(answers, 'a sample that nobody answered').not.toMatch(/"string"|no example/)
+    expect(answers, 'an example without an answer').not.toMatch(/"string"|no example/)
     expect(await page.locator('.authorize, .authorization__btn, .try-out__btn').count()).toBe(0)
     await photograph(page, 'signals-light-1400')
     expect(complaints).toEqual([])
@@ -145,7 +145,7 @@ const pathsOn = (page: Page): Promise<string[]> =>
     .locator('.opblock-summary-path')
     .evaluateAll(nodes => nodes.map(node => node.getAttribute('data-path') ?? ''))
 
-/** Pictures for whoever wants to look, outside of the repository. */
+/** Screenshots for a person to look at, outside the repository. */
 async function photograph(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS
   if (folder) await page.screenshot({ path: `${folder}/docs-${name}.png` })

@@ -36,7 +36,7 @@ const SETTINGS: readonly [string, () => Promise<Setting>][] = [
     async () => ({ env: { LC_ALL: 'ar_EG.UTF-8', TZ: 'Asia/Kathmandu' } }),
   ],
   [
-    'another working folder and files that nobody else may read',
+    'another working folder and files that only their owner may read',
     async () => ({ cwd: await lastingFolder(), before: 'umask 077' }),
   ],
   [
@@ -64,7 +64,7 @@ test('a build gives the same bytes with any threads, time zone, locale, folder, 
 test('a build gives the same bytes on a machine of another name', async context => {
   const named = await startProcess('unshare', [...ELSEWHERE.slice(1), 'hostname', 'elsewhere']).ended
   if (named.code !== 0)
-    return context.skip(`this machine lets nobody name it otherwise: ${named.stderr.trim()}`)
+    return context.skip(`this machine does not allow another host name: ${named.stderr.trim()}`)
   const elsewhere = await built({ inside: ELSEWHERE, before: 'hostname elsewhere' })
   expect(elsewhere).toEqual(await built({}))
 })
@@ -80,7 +80,7 @@ async function built({ env = {}, order = {}, cwd, before = ':', inside = [] }: S
     key.replace(`${stores.privateUrl}/`, 'private/').replace(`${stores.url}/`, ''),
     digest,
   ])
-  // The log tells when it was published, and the private record on which machine and how fast.
+  // The log holds the time of publication, and the private record the machine and the duration.
   return Object.fromEntries(
     content.filter(([key]) => !/^v1\/pointer\/|^v1\/current|\/build\.json$/.test(key!)),
   )

@@ -90,7 +90,7 @@ describe('`highwater run`', () => {
     expect(await second.ended).toMatchObject(ENDED)
   })
 
-  test('ends cleanly where a terminal sends Ctrl-C to all of its processes at once', async () => {
+  test('ends cleanly if a terminal sends Ctrl-C to all of its processes at once', async () => {
     const folder = await publishedDataFolder()
     const running = await startSignalsProcess(folder)
     await running.prints(ALL_SAID)
@@ -113,7 +113,7 @@ describe('`highwater run`', () => {
     ['before it', -1_000],
     ['while it waits for balancers', 100],
     ['while it ends', 550],
-  ])('that is asked to end does so by itself where Redis dies %s', async (_, laterMs) => {
+  ])('that is asked to end does so by itself if Redis dies %s', async (_, laterMs) => {
     const folder = await publishedDataFolder()
     const running = await startSignalsProcess(folder)
     await running.prints(ALL_SAID)
@@ -126,7 +126,7 @@ describe('`highwater run`', () => {
     expect(await processesOf(folder)).toEqual([])
   })
 
-  test('outlives its Redis: keyed routes 503, the history untouched; killed it is started again', async () => {
+  test('survives its Redis: keyed routes answer 503, the history is served, and a killed Redis is started again', async () => {
     const folder = await publishedDataFolder()
     const running = await startSignalsProcess(folder)
     const key = await keyOf(running)
@@ -156,7 +156,7 @@ describe('`highwater run`', () => {
 })
 
 test.each(['run', 'serve signals'])(
-  '`highwater %s` ends with a sentence and 1 where its Redis cannot live any more, and leaves nothing',
+  '`highwater %s` ends with a sentence and exit code 1 if its Redis cannot start any more, and leaves no process',
   async command => {
     const folder = await publishedDataFolder()
     const running = await startSignalsProcess(folder, command.split(' '))
@@ -190,7 +190,7 @@ describe('`highwater serve`', () => {
     expect(await processesOf(folder)).toEqual([])
   })
 
-  test('all serves the history too, and signals on the Redis that it is told', async () => {
+  test('all serves the history too, and signals on the Redis of REDIS_URL', async () => {
     const folder = await publishedDataFolder()
     const other = await publishedDataFolder()
     const first = await startSignalsProcess(folder, ['serve', 'signals'])
@@ -207,7 +207,7 @@ describe('`highwater serve`', () => {
   })
 
   test.each(['run', 'serve all', 'serve signals'])(
-    '%s that cannot have a port says so, ends, and leaves nothing',
+    '%s that cannot listen on a port says so, ends, and leaves no process',
     async command => {
       const folder = await publishedDataFolder()
       const taken = createServer().listen(0, '127.0.0.1')

@@ -1,4 +1,4 @@
-// The object store in a bucket on a bad day: what passes is bridged, what lasts is told with what to do about it.
+// The object store in a bucket that fails: short failures are retried, lasting ones are reported with what to do about them.
 import { describe, expect, test } from 'vitest'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
@@ -62,7 +62,7 @@ describe('a create whose answer was lost', () => {
     expect(await direct.read('k')).toEqual(bytes('theirs'))
   })
 
-  test('every time is told, and the same command finishes', async () => {
+  test('every time is an error, and the same command finishes later', async () => {
     const { proxy, store, direct } = await newSetting()
     proxy.meddle(({ method }) => (method === 'PUT' ? 'answer lost' : null))
     // The first try wrote it and its answer was lost, as were those that found it there.
@@ -85,8 +85,8 @@ const READ_FAULTS: readonly [Fault, RegExp][] = [
   ['body altered', /the service returned other bytes than were written: restore the object from a copy/],
 ]
 
-describe.each(READ_FAULTS)('a service with %j', (fault, told) => {
-  test('for a moment is read to the end', async () => {
+describe.each(READ_FAULTS)('a service with %j', (fault, message) => {
+  test('for two tries is read to the end', async () => {
     const { proxy, store, direct } = await newSetting(fault)
     await direct.create('k', bytes('a text of some length'), HEADERS)
     proxy.meddle(atFirst(2, () => fault))
@@ -94,21 +94,21 @@ describe.each(READ_FAULTS)('a service with %j', (fault, told) => {
     expect(proxy.asked()).toHaveLength(3)
   })
 
-  test('for good is told with what to do about it, and never as a shorter or another object', async () => {
+  test('without end is an error with what to do about it, and never a shorter or another object', async () => {
     const { proxy, store, direct, url } = await newSetting(fault)
     await direct.create('k', bytes('a text of some length'), HEADERS)
     proxy.meddle(() => fault)
     const error = await store.read('k').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(StoreError)
-    expect(String(error)).toMatch(told)
+    expect(String(error)).toMatch(message)
     expect(String(error)).toContain(`cannot read ${url}/k: `)
   })
 })
 
 const WRITE_FAULTS = READ_FAULTS.slice(0, 3)
 
-describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
-  test('for a moment is written to, listed and cleared', async () => {
+describe.each(WRITE_FAULTS)('a service with %j', (fault, message) => {
+  test('for two tries is written to, listed and cleared', async () => {
     const { proxy, store, direct } = await newSetting(fault)
     const bridged = async <T>(run: () => Promise<T>): Promise<T> => {
       proxy.meddle(atFirst(2, () => fault))
@@ -124,7 +124,7 @@ describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
     expect(await direct.list('')).toEqual([])
   })
 
-  test('for good is told by every method', async () => {
+  test('without end is an error of every method', async () => {
     const { proxy, store, url } = await newSetting(fault)
     proxy.meddle(() => fault)
     const attempts = [
@@ -135,9 +135,9 @@ describe.each(WRITE_FAULTS)('a service with %j', (fault, told) => {
     ]
     for (const [i, outcome] of (await Promise.allSettled(attempts)).entries()) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) })
-      const message = outcome.status === 'rejected' ? String(outcome.reason) : ''
-      expect(message).toMatch(told)
-      expect(message).toContain(`cannot ${['create', 'replace', 'list', 'remove'][i]} ${url}/`)
+      const text = outcome.status === 'rejected' ? String(outcome.reason) : ''
+      expect(text).toMatch(message)
+      expect(text).toContain(`cannot ${['create', 'replace', 'list', 'remove'][i]} ${url}/`)
     }
   })
 })
@@ -158,21 +158,21 @@ const everyMethod = (store: ObjectStore): readonly (() => Promise<unknown>)[] =>
   () => store.remove('k'),
 ]
 
-describe('a service that refuses is told by every method with', () => {
+describe('every method reports', () => {
   test.each<[string, () => S3Access, RegExp]>([
     ['a wrong secret', () => withKey({ secretAccessKey: 'HIDDEN' }), RIGHTS],
-    ['a key that nobody knows', () => withKey({ accessKeyId: 'stranger' }), RIGHTS],
+    ['an unknown key', () => withKey({ accessKeyId: 'stranger' }), RIGHTS],
     [
-      'an address where nobody listens',
+      'an address without a listener',
       () => ({ ...s3Server(), endpoint: 'http://127.0.0.1:1' }),
       /the service cannot be reached \(ECONNREFUSED\) in 3 tries: check AWS_ENDPOINT_URL_S3 and the network/,
     ],
-  ])('%s', async (_what, access, told) => {
+  ])('%s', async (_what, access, expected) => {
     const store = createS3Store(`s3://${await newBucket()}/store`, access(), PATIENCE)
     for (const run of everyMethod(store)) {
       const error = await run().catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(StoreError)
-      expect(String(error)).toMatch(told)
+      expect(String(error)).toMatch(expected)
       expect(String(error)).not.toContain('HIDDEN')
     }
   })

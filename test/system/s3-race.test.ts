@@ -1,4 +1,4 @@
-// Publishers that meet in a bucket: the service decides, one wins, and every other one is told.
+// Publishers that race in a bucket: one wins, and every other one gets an error.
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { appendEntry, LostRaceError, readLog } from '#storage/pointer-log.ts'
@@ -9,7 +9,7 @@ import { atFirst, startS3Proxy } from '../support/servers/s3-proxy.ts'
 import { newBucket, s3Env, s3Server, tinyS3Stores } from '../support/stores/s3-stores.ts'
 import { buildArgs, faultsOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 
-test('of two builds that run at the same time one publishes, and the other says who runs', async () => {
+test('of two builds that run at the same time one publishes, and the other names the process that holds the lock', async () => {
   const stores = await tinyS3Stores()
   const { book, letGo } = await waitingBook()
   const builds = [0, 1].map(() => startHighwater(buildArgs(stores, { book }), { env: s3Env(stores.s3) }))
@@ -29,7 +29,7 @@ test('of two builds that run at the same time one publishes, and the other says 
 
 const RACERS = 16
 
-test('of many publishers that saw the same head one appends, also where answers are lost and a service fails', async () => {
+test('of many publishers that saw the same head one appends, also if answers are lost and the service fails', async () => {
   const proxy = await startS3Proxy()
   const url = `s3://${await newBucket()}/store`
   const entry = (i: number) => ({

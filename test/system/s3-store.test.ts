@@ -18,7 +18,7 @@ const openNew = async (): Promise<ObjectStore> =>
 describeConformance('S3', openNew)
 
 describe('the S3 store', () => {
-  test('tells an HTTP origin what an object is, and keeps its digest with it', async () => {
+  test('stores the media type that an HTTP origin needs, and the digest of the object', async () => {
     const Bucket = await newBucket()
     const store = createS3Store(`s3://${Bucket}/some/prefix`, s3Server())
     const content_type = 'application/json; charset=utf-8'

@@ -18,7 +18,7 @@ const RECORD_MODULES = `
   registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
   process.on('exit', () => writeFileSync(process.env.MODULES, urls.join('\\n')))`
 
-test('a service on files does not load what only builds, signals and S3 need', async () => {
+test('a service on a folder does not load modules that only builds, signals and S3 need', async () => {
   const { url, privateUrl } = inject('tinyStore')
   const MODULES = join(await lastingFolder(), 'modules')
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORD_MODULES)}`
@@ -47,7 +47,7 @@ test('a version that is published while the service runs is served without a res
   expect(await answer.text()).toContain(`"dataset_version":"${NEXT_VERSION}"`)
 })
 
-test('a service that starts before anything is published says 503, and serves what comes', async () => {
+test('a service that starts before anything is published answers 503, and serves the first version when it comes', async () => {
   const stores = await newStores()
   const service = await startServing(stores)
   await service.prints(
@@ -64,7 +64,7 @@ test('a service that starts before anything is published says 503, and serves wh
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
 })
 
-test('a port that is taken is told in one sentence, with exit code 1', async () => {
+test('a port that is taken ends the command with exit code 1 and one sentence', async () => {
   const { url, privateUrl } = inject('tinyStore')
   const service = await startServing({ url, privateUrl })
   const { port } = new URL(service.url)
@@ -79,7 +79,7 @@ test('a port that is taken is told in one sentence, with exit code 1', async () 
 })
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s lets the requests in flight end, tells balancers to go, and ends with exit code 0',
+  '%s lets requests in flight finish, makes /readyz fail, and ends with exit code 0',
   async signal => {
     const service = await startServing(inject('tinyStore'))
     const slow = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
@@ -98,7 +98,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('a request in flight on a connection that is kept alive does not hold the end back', async () => {
+test('a request in flight on a keep-alive connection does not delay the end', async () => {
   const service = await startServing(inject('tinyStore'))
   const kept = await openExchange(service.url, 'GET /v1/export HTTP/1.1\r\nHost: localhost\r\n')
   await fetch(`${service.url}/healthz`)
@@ -112,7 +112,7 @@ test('a request in flight on a connection that is kept alive does not hold the e
   expect(await service.ended).toMatchObject({ code: 0, signal: null })
 })
 
-test('signals that come twice, as from a terminal and a launcher, change nothing', async () => {
+test('a second signal, as from a terminal and a launcher, changes nothing', async () => {
   const service = await startServing(inject('tinyStore'))
   service.kill('SIGINT')
   await service.prints(/^stopping/m)
@@ -121,7 +121,7 @@ test('signals that come twice, as from a terminal and a launcher, change nothing
   expect(await service.ended).toMatchObject({ code: 0, signal: null })
 })
 
-test('a version that is not what was published is not served: the one before stays', async () => {
+test('a version whose manifest is not the published one is not served: the one before stays', async () => {
   const stores = await copyStores(inject('tinyStore'))
   const service = await startServing(stores)
   const store = await openStore(stores.url)
@@ -134,7 +134,7 @@ test('a version that is not what was published is not served: the one before sta
 
 const JSON_HEADERS = { content_type: 'application/json' }
 
-/** Resolves when nobody listens any more: new connections are refused while the open ones are served to their end. */
+/** Resolves when new connections are refused; open ones are still served to their end. */
 async function untilRefused(url: string): Promise<void> {
   for (;;) {
     try {

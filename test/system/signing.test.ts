@@ -1,4 +1,4 @@
-// Who moves the pointer of a signed log vouches for it: what was not signed by a known key is refused, unless the
+// A command that moves the pointer of a signed log refuses what was not signed by a known key, unless the
 // operator says otherwise.
 import { writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -70,13 +70,13 @@ describe('without a key after a signed entry', () => {
     expect(await inWorld([...MOVES[name](stores), '--allow-unsigned'], null)).toMatchObject({ code: 0 })
   })
 
-  test('nothing is asked of who never signed', async () => {
+  test('an operator who never signed needs no option', async () => {
     const stores = await copyStores(inject('tinyStore'))
     expect(await inWorld(MOVES.refresh(stores), null)).toMatchObject({ code: 0 })
   })
 })
 
-describe('a newest entry that nobody vouches for', () => {
+describe('a newest entry without a valid signature', () => {
   const harms = {
     'has no signature, and older ones have': async (stores: Stores) => {
       expect(await inWorld([...MOVES.refresh(stores), '--allow-unsigned'], null)).toMatchObject({ code: 0 })
@@ -130,7 +130,7 @@ describe('a key that is not published where others are', () => {
   )
 })
 
-test('refresh waits for who holds the lock, so that of the list of keys there is one writer', async () => {
+test('refresh waits for the holder of the lock, so that the list of keys has one writer', async () => {
   const stores = await copyStores(published)
   const holder = { pid: process.pid, host: hostname(), started: LATER_VERSION }
   const lock = await acquireLock(await openStore(stores.url), 'build', {

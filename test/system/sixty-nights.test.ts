@@ -96,7 +96,7 @@ type Injection = {
   readonly files?: (texts: Texts, day: EpochDay) => Texts
   readonly dataset?: (snapshot: Snapshot) => Snapshot
   /** Lines of the refusal: whose value, of when, what was published, and what the changed book gives. */
-  readonly told: (published: Snapshot, changed: Snapshot) => readonly string[]
+  readonly refusal: (published: Snapshot, changed: Snapshot) => readonly string[]
 }
 
 const PAST_DAY = '2025-03-05'
@@ -122,18 +122,18 @@ const INJECTIONS: readonly Injection[] = [
   {
     what: 'a bar of the past',
     files: texts => withClose(texts, `${PAST_DAY}T20:00:00Z`),
-    told: (published, changed) => returnLines(PAST_DAY, published, changed),
+    refusal: (published, changed) => returnLines(PAST_DAY, published, changed),
   },
   {
     what: 'a bar of the last published day',
     files: (texts, day) => withClose(texts, `${toIsoDate(day - 1)}T20:00:00Z`),
-    told: (published, changed) =>
+    refusal: (published, changed) =>
       returnLines(toIsoDate(lastDay(published.strategies[0]!.daily)), published, changed),
   },
   {
     what: 'a daily return',
     files: withRow(RETURNS, PAST_DAY, row => row.with(1, '0.0123')),
-    told: published => [
+    refusal: published => [
       `  willow: return of ${PAST_DAY}: ${returnOf(published, 'willow', PAST_DAY)} -> 0.0123`,
     ],
   },
@@ -143,7 +143,7 @@ const INJECTIONS: readonly Injection[] = [
       const weekly = { ...alder!.weekly, values: alder!.weekly.values.with(WEEK, 0.0123) }
       return { ...snapshot, strategies: [{ ...alder!, weekly }, ...others] }
     },
-    told: ({ strategies: [alder] }) => {
+    refusal: ({ strategies: [alder] }) => {
       const { weekly } = alder!
       const old = toSignificant(weekly.values[WEEK]!)
       return [`  alder: week to ${toIsoDate(dayOf(weekly, WEEK))}: ${old} -> 0.0123`]
@@ -152,12 +152,12 @@ const INJECTIONS: readonly Injection[] = [
   {
     what: 'a field of a trade',
     files: withRow('ledgers/willow.csv', WILLOW.entry, row => row.with(4, '4400.1')),
-    told: () => [`  willow: long of ${WILLOW.entry}: exit_price: ${WILLOW.exitPrice} -> 4400.1`],
+    refusal: () => [`  willow: long of ${WILLOW.entry}: exit_price: ${WILLOW.exitPrice} -> 4400.1`],
   },
   {
     what: 'a trade that is gone',
     files: withRow('ledgers/rowan.csv', ROWAN.entry, () => null),
-    told: () => [`  rowan: long of ${ROWAN.entry}: is gone`],
+    refusal: () => [`  rowan: long of ${ROWAN.entry}: is gone`],
   },
   {
     what: 'a strategy that is gone',
@@ -165,7 +165,7 @@ const INJECTIONS: readonly Injection[] = [
       ...texts,
       [CATALOGUE]: texts[CATALOGUE]!.replace(/^ {2}- id: willow\n(?: {4}.*\n)*/m, ''),
     }),
-    told: () => ['  willow: the strategy is gone'],
+    refusal: () => ['  willow: the strategy is gone'],
   },
 ]
 
@@ -250,7 +250,7 @@ async function publish(snapshot: Snapshot): Promise<Changes> {
 
 /** Builds the changed book, and gives what the refusal says beside what it should. */
 async function inject(
-  { what, files, dataset, told }: Injection,
+  { what, files, dataset, refusal: linesOf }: Injection,
   night: number,
   published: Snapshot,
 ): Promise<Refused> {
@@ -263,7 +263,7 @@ async function inject(
     error => String(error),
   )
   if (what === COMMANDED) commanded.push(await build(day))
-  return { lines: refusal.split('\n'), expected: told(published, changed) }
+  return { lines: refusal.split('\n'), expected: linesOf(published, changed) }
 }
 
 const build = (day: EpochDay) =>
@@ -303,7 +303,7 @@ describe('is refused with the strategy, the date, what was published and what it
   test.each(INJECTIONS.map(({ what }) => what))('%s', what => {
     const { lines, expected } = refused.get(what)!
     expect(lines[0]).toMatch(/would alter history that 2026-\S+ published:$/)
-    expect(expected.length).toBeGreaterThan(0) // a bar on which nobody held anything would prove nothing
+    expect(expected.length).toBeGreaterThan(0) // a bar without a position would prove nothing
     expect(lines).toEqual(expect.arrayContaining([...expected]))
   })
 

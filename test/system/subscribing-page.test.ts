@@ -93,7 +93,7 @@ async function receiverAtWork(): Promise<string> {
 
 const PAGE_INPUT = { equity_usd: 25_000, contribution_cadence_bars: 30 }
 
-test('the shell blocks print who asks, what was signed, what was fired, and that nothing is missing', async context => {
+test('the shell blocks print the identity, what was signed, what was fired, and that nothing is missing', async context => {
   for (const tool of ['curl', 'jq', 'openssl'])
     if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
   const { code, stdout, stderr } = await runPage(await receiverAtWork())
@@ -115,7 +115,7 @@ test('the shell blocks print who asks, what was signed, what was fired, and that
   expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\]\}\n\w{8}\n$/)
 })
 
-test('the shell blocks fail, and name it, where a signal was never done', async context => {
+test('the shell blocks fail, and name the signal, if one was never processed', async context => {
   for (const tool of ['curl', 'jq', 'openssl'])
     if (!has(tool)) context.skip(`there is no ${tool} on this machine`)
   const folder = await receiverAtWork()
@@ -154,10 +154,10 @@ test('the page has no other blocks', () => {
   expect(new Set(languages)).toEqual(new Set(['sh', 'json', 'http', 'python', 'text']))
 })
 
-test('the retries that the page tells are those of the service', () => {
+test('the retries on the page are those of the service', () => {
   const units: Record<string, number> = { s: 1_000, min: 60_000, h: 3_600_000 }
-  const [, told = ''] = /tried again after (.*?), each 20 %/s.exec(PAGE) ?? []
-  const waits = [...told.matchAll(/(\d+)\s(s|min|h)\b/g)].map(
+  const [, schedule = ''] = /tried again after (.*?), each 20 %/s.exec(PAGE) ?? []
+  const waits = [...schedule.matchAll(/(\d+)\s(s|min|h)\b/g)].map(
     ([, count, unit]) => Number(count) * units[unit!]!,
   )
   expect(waits).toEqual(RETRY_WAITS_MS)
@@ -165,7 +165,7 @@ test('the retries that the page tells are those of the service', () => {
   expect(MOST_REGISTRATIONS).toBe(5)
 })
 
-test('a key has the form that the page tells', () => {
+test('a key has the form that the page gives', () => {
   const [, count] = /`hw_live_` and (\d+) characters/.exec(PAGE) ?? []
   expect(service.token).toMatch(new RegExp(`^hw_live_\\w{${count}}$`))
 })

@@ -19,7 +19,7 @@ const verify = (...args: string[]) => verifyAt(NOW_MS, ...args)
 const verifyAt = (nowMs: number, ...args: string[]) =>
   run(['verify-remote', started().proxy.url, ...args], { now: () => nowMs })
 
-describe('whatever is spoilt on the way is found and named, and the exit code is 1', () => {
+describe('whatever is altered on the way is found and named, and the exit code is 1', () => {
   test.each<[string, Tampering, () => string, RegExp]>([
     [
       'a file',
@@ -101,10 +101,10 @@ describe('whatever is spoilt on the way is found and named, and the exit code is
       /is signed, and no public key is there/,
     ],
     ['the hint', 'error 500', () => '/v1/current.json', /current\.json: the service answered 500/],
-  ])('%s: %s', async (_what, tampering, path, told) => {
+  ])('%s: %s', async (_what, tampering, path, message) => {
     started().proxy.tamper(asked => (asked === path() ? tampering : null))
     const { code, out, err } = await verify()
-    expect([code, out]).toEqual([1, expect.stringMatching(told)])
+    expect([code, out]).toEqual([1, expect.stringMatching(message)])
     expect(err).toMatch(/fault\(s\); do not rely on what failed/)
   })
 

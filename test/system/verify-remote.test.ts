@@ -46,7 +46,7 @@ describe('a service that hands out what was published', () => {
     }
   })
 
-  test('is told to programs as one document', async () => {
+  test('is printed as one JSON document for programs', async () => {
     const { code, out } = await verify('--version', BEFORE, '--json', '--key-id', fingerprint)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
@@ -109,9 +109,9 @@ describe('a wrong call exits 2 and says what was expected', () => {
     [['--key-id', '12ab'], '--key-id: expected the 16 digits'],
     [['--key-id', '0'.repeat(16), '--key', 'x'], 'give --key or --key-id'],
     [['--key-id', '0'.repeat(16), '--allow-unsigned'], 'give one of them'],
-  ])('%j', async (args, told) => {
+  ])('%j', async (args, message) => {
     const words = args[0]!.startsWith('--') ? ['http://127.0.0.1:1', ...args] : args
     const { code, err } = await run(['verify-remote', ...words])
-    expect([code, err]).toEqual([2, expect.stringContaining(told)])
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
   })
 })

@@ -73,13 +73,13 @@ test.each<[string, Tampering, () => string, string]>([
     '0000000002.json has no signature',
   ],
   ['the key', 'missing', () => '/.well-known/highwater-keys.json', 'no key is published'],
-])('the shell blocks fail where %s is %s', async (_what, tampering, path, told) => {
+])('the shell blocks fail if %s is %s', async (_what, tampering, path, message) => {
   started().proxy.tamper(asked => (asked === path() ? tampering : null))
   const { code, stderr } = await runPage(started().proxy.url)
-  expect([code === 0, stderr]).toEqual([false, expect.stringContaining(told)])
+  expect([code === 0, stderr]).toEqual([false, expect.stringContaining(message)])
 })
 
-test('the shell blocks fail where the newest entry expired', async () => {
+test('the shell blocks fail if the newest entry expired', async () => {
   const stores = await publishSigned(join(started().folder, 'old'), signer, () => Date.parse(HAND_VERSION))
   const old = await startServing(stores)
   const { code, stderr } = await runPage(old.url)

@@ -7,7 +7,7 @@ import { type HandStrategy, type HandTrade, handSnapshot } from './hand-snapshot
 
 const FIRST_DAY = 19_700 // somewhere in December 2023; a few weeks on either side of New Year
 
-/** A day that ruins nobody at five times base risk, many of them nothing, and a few that do ruin at that level. */
+/** A day that ruins no strategy at five times base risk, many of them nothing, and a few that do ruin at that level. */
 const aReturn = fc.oneof(
   { weight: 8, arbitrary: fc.double({ min: -0.15, max: 0.2, noNaN: true }) },
   { weight: 3, arbitrary: fc.constantFrom(0, 0.01, -0.01) },

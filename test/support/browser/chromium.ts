@@ -1,4 +1,4 @@
-// Chromium for the tests that look at pages: the one of this machine, or Debian's, unpacked into the project.
+// Chromium for the tests of pages: the one of this machine, or Debian's, unpacked into the project.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { machine } from 'node:os'
@@ -14,7 +14,7 @@ const INSTALLED = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/g
   existsSync(path),
 )
 
-/** It reaches nothing but the page, and runs as root too. */
+/** It requests nothing but the page, and runs as root too. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -24,8 +24,8 @@ const ARGUMENTS = [
 export const PATIENCE_MS = 120_000
 
 /**
- * Starts a browser without a window. Rejects where this machine has none and Debian cannot bring one, and where it draws
- * no letters: a page that nobody looked at would pass for one that is right.
+ * Starts a browser without a window. Rejects if this machine has none and Debian's cannot be downloaded, and if it draws
+ * no letters: without a font no page is ever too wide.
  */
 export async function launchChromium(): Promise<Browser> {
   await bringChromium()
@@ -39,14 +39,16 @@ export async function launchChromium(): Promise<Browser> {
   throw new Error('Chromium finds no font and draws no letters; install the package fonts-dejavu-core')
 }
 
-/** Unpacks Chromium where this machine has none: once, and for all who ask meanwhile. */
+/** Unpacks Chromium if this machine has none, once for all callers. */
 async function bringChromium(): Promise<void> {
   if (INSTALLED !== undefined) return
   try {
     await promisify(execFile)(SCRIPT, [PACKAGES, 'chromium', 'fonts-dejavu-core'])
   } catch (error) {
-    const mend = 'install one, as /usr/bin/chromium or /usr/bin/google-chrome, and run the tests again'
-    throw new Error(`this machine has no Chromium, and Debian brought none; ${mend}`, { cause: error })
+    const remedy = 'install one, as /usr/bin/chromium or /usr/bin/google-chrome, and run the tests again'
+    throw new Error(`this machine has no Chromium, and Debian's could not be unpacked; ${remedy}`, {
+      cause: error,
+    })
   }
 }
 

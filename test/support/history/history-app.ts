@@ -23,15 +23,15 @@ export const SETTINGS: HistorySettings = {
 
 /**
  * The history app on two stores, with a clock that stands still; `damages`, `faults` and `errors` collect what it complains
- * of, `answers` what it tells of each answer.
+ * of, `answers` what it logs of each answer.
  */
 export async function createTestApp(
   store: ObjectStore,
   privateStore: ObjectStore,
   changes: Partial<HistoryParts> = {},
 ) {
-  const { parts, ...told } = await createTestParts(store, privateStore, changes)
-  return { app: createHistoryApp(parts), parts, ...told }
+  const { parts, ...reported } = await createTestParts(store, privateStore, changes)
+  return { app: createHistoryApp(parts), parts, ...reported }
 }
 
 /** What such an app is made of. */

@@ -44,7 +44,7 @@ export async function readThrough(
       }
     }),
   )
-  reading.catch(() => {}) // whoever stops it gets the error
+  reading.catch(() => {}) // the caller of `stop` gets the error
   const stop = async (): Promise<ReadonlyMap<string, number>> => {
     isOver = true
     await reading

@@ -7,7 +7,7 @@ const order = z.object({
   pace: z.object({ flightMs: z.number(), pollEveryMs: z.number(), leaseMs: z.number() }),
 })
 
-/** What a process of the service is told at its start. */
+/** The argument with which a process of the service starts. */
 export type ProcessOrder = z.infer<typeof order>
 
 /** Reads it from an argument. */

@@ -1,4 +1,4 @@
-// A tier that is asked without a pause while something happens to its stores: whatever it answers is a published file.
+// A tier that is read without a pause while its stores change: every answer is a published file.
 import { setTimeout as after } from 'node:timers/promises'
 import { toCompactInstant } from '#core/calendar.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -14,7 +14,7 @@ const PATHS = ['/v1/summary', '/v1/export', `/v1/snapshots/${toCompactInstant(TI
 const PAUSE_MS = 50
 
 /**
- * Runs something beside a tier that is asked all the while, and holds every answer to the file of the version that it
+ * Runs something beside a tier that is read without a pause, and compares every answer with the file of the version that it
  * names. In the end the tier serves the newest version. Returns how many answers there were; throws the first torn one.
  */
 export async function whileReading(

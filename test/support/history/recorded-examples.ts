@@ -87,7 +87,7 @@ export function assertRefusalsShown(document: ExampledDocument): void {
 
 /**
  * Every answer as JSON or CSV has its example, but for those of the paths left out, and for objects of the store, which
- * have no schema; and no example is there that nobody shows.
+ * have no schema; and every example is used by a document.
  */
 export function assertAnswersShown(document: ExampledDocument, leftOut: readonly string[] = []): void {
   const all = shownIn(document)

@@ -1,4 +1,4 @@
-// The tier seen from outside: a stand-in that passes everything on, writes down what was answered, and can be told to fail.
+// A proxy in front of the tier that records every answer, and fails on request.
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Address } from '../../../deploy/site.ts'
 import { type Origin, startOrigin } from '../servers/cdn.ts'
@@ -36,11 +36,11 @@ function passOn(
   { host, port }: Address,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  tell: (status: number) => void,
+  report: (status: number) => void,
 ): void {
   const { url: path, method, headers } = incoming
   const sent = request({ host, port, path, method, headers }, answer => {
-    tell(answer.statusCode ?? 0)
+    report(answer.statusCode ?? 0)
     outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
     answer.pipe(outgoing)
   })

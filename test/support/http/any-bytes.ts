@@ -144,7 +144,7 @@ function toByte(code: number): string {
   return String.fromCharCode(code)
 }
 
-/** A proper request behind it all: whoever takes it closes the connection, so that nobody waits. */
+/** A valid request at the end, which closes the connection. */
 const LAST = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
 /** Bytes of one connection: up to four messages or stray bytes behind one another, some of them damaged. */

@@ -1,5 +1,5 @@
 // Requests made from an OpenAPI document: each of its operations, with each of its parameters valid, at its boundary,
-// invalid, repeated, oddly encoded or left out, and with parameters that nobody knows.
+// invalid, repeated, oddly encoded or left out, and with unknown parameters.
 import fc from 'fast-check'
 import { z } from 'zod'
 
@@ -70,8 +70,8 @@ function anyCall(
   return fc.tuple(segments, pairs, body).map(([values, query, text]) => {
     const filled = inPath.reduce((at, { name }, i) => at.replace(`{${name}}`, () => values[i] ?? ''), path)
     const address = [filled, query.join('&')].filter(Boolean).join('?')
-    const told = () => `${method} ${address}${text === null ? '' : ` with ${text}`}`
-    return { operation: each, method, body: text, address, [fc.toStringMethod]: told }
+    const printed = () => `${method} ${address}${text === null ? '' : ` with ${text}`}`
+    return { operation: each, method, body: text, address, [fc.toStringMethod]: printed }
   })
 }
 

@@ -44,7 +44,7 @@ export async function startBesieged(
       vi.waitFor(async () => expect(await collectedHeapBytes(inspector)).toBeLessThan(mostBytes), SETTLING),
     /**
      * Reads the largest answer until its bodies are more than `leastBytes`, so that a service that keeps bodies shows it: connections
-     * of any bytes hardly ever hear one.
+     * of any bytes hardly ever get one.
      */
     readBodies: async (leastBytes: number): Promise<void> => {
       for (let read = 0; read <= leastBytes; ) {
@@ -99,7 +99,7 @@ async function inspectorOf(running: Running): Promise<string> {
   return url
 }
 
-/** Bytes that its objects and buffers take once all that nobody needs is gone, as the inspector at `url` tells. */
+/** Bytes of its objects and buffers after a garbage collection, from the inspector at `url`. */
 async function collectedHeapBytes(url: string): Promise<number> {
   const socket = new WebSocket(url)
   try {
@@ -110,8 +110,8 @@ async function collectedHeapBytes(url: string): Promise<number> {
         socket.send('{"id":2,"method":"Runtime.getHeapUsage"}')
       }
       socket.onmessage = ({ data }) => {
-        const told = usage.safeParse(JSON.parse(String(data)))
-        if (told.success) resolve(told.data.result.usedSize + told.data.result.backingStorageSize)
+        const answer = usage.safeParse(JSON.parse(String(data)))
+        if (answer.success) resolve(answer.data.result.usedSize + answer.data.result.backingStorageSize)
       }
     })
   } finally {
@@ -119,12 +119,12 @@ async function collectedHeapBytes(url: string): Promise<number> {
   }
 }
 
-/** Whoever hears nothing for so long goes away: what was sent is the beginning of a request that goes on. */
+/** A client leaves after so long without an answer: what it sent is the beginning of a request. */
 const PATIENCE_MS = 150
 
 type Heard = { readonly text: string; readonly isWhole: boolean }
 
-/** Sends bytes, and tells what is wrong with what comes back; nothing where all of it is sound. */
+/** Sends bytes, and returns what is wrong with the answer; an empty list if nothing is. */
 async function judgeBytes(url: string, sent: Sent): Promise<readonly string[]> {
   const heard = await talk(url, sent)
   return problemsIn(heard, /HEAD/.test(sent.pieces.join('')))

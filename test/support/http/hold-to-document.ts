@@ -1,4 +1,4 @@
-// What every answer is held to: the OpenAPI document that its service publishes.
+// Checks every answer against the OpenAPI document that its service publishes.
 import { z } from 'zod'
 import type { Asked, Document, Operation } from './any-request.ts'
 
@@ -83,7 +83,7 @@ const withDefinitions = (schema: unknown, definitions: Readonly<Record<string, u
       ),
     )
 
-/** Of the connection, or measured and counted anew at every answer. */
+/** Headers of the connection, or measured for each answer. */
 const PASSING_HEADERS = new Set([
   ...['connection', 'keep-alive'],
   ...['date', 'server-timing', 'ratelimit', 'ratelimit-policy'],

@@ -31,7 +31,7 @@ export function openExchange(url: string, firstBytes: string): Promise<OpenExcha
       socket.once('error', rejectAnswer)
       socket.once('close', () => resolveAnswer(parseAnswer(received)))
     })
-    answer.catch(reject) // before it is connected, nobody else listens
+    answer.catch(reject) // before it is connected, there is no other listener
     const send = (text: string): void => {
       socket.write(text, 'latin1')
     }

@@ -41,12 +41,12 @@ export async function say(server: RunningServer, ...pieces: readonly string[]): 
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.setNoDelay(true)
-  const told = text(socket).catch(() => null)
+  const answer = text(socket).catch(() => null)
   for (const piece of pieces) {
     if (socket.writable) socket.write(piece, 'latin1')
     await new Promise(resolve => setTimeout(resolve, 2))
   }
-  return told
+  return answer
 }
 
 /** Answers its path, after a turn of the event loop or two. */

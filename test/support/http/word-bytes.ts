@@ -1,4 +1,4 @@
-// Dice for examples that are published: their keys and secrets say that they are none, and belong to nobody.
+// Random bytes for published examples: the keys and secrets read as examples, and belong to no client.
 import type { RandomBytes } from '#signals/clients/token.ts'
 
 /** Bytes that base64 prints as this word, whatever is asked for: a webhook secret takes 43 letters. */

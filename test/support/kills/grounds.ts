@@ -67,7 +67,7 @@ export async function s3Ground(keyFile: string): Promise<Ground> {
       let [count, isHit] = [0, false]
       proxy.meddle(asked => {
         const isNow = !isHit && isAt(kill, asked, count++)
-        if (!isNow) return isHit ? 'silence' : null // nobody is left to be answered
+        if (!isNow) return isHit ? 'silence' : null // the process is gone
         isHit = true
         building?.kill('SIGKILL')
         return kill.isDone ? null : 'silence'

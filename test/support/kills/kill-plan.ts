@@ -4,7 +4,7 @@ import { createRandom } from '#pipeline/sample/random.ts'
 /** Strategies that are fired. */
 export const ALIASES: readonly string[] = ['alder', 'birch', 'cedar']
 
-/** Who may have what: no two the same, overlapping, and one nothing. */
+/** Entitlements of the clients: no two the same, overlapping, and one empty. */
 export const ENTITLED: Readonly<Record<string, readonly string[]>> = {
   north: ['alder'],
   east: ['alder', 'birch', 'cedar'],
@@ -23,7 +23,7 @@ export type PlannedFire = {
   readonly pauseMs: number
   /** Fired again although it was acknowledged. */
   readonly isRepeated: boolean
-  /** Where the answer is lost, nobody asks again: it may be in the log or not. */
+  /** If the answer is lost, the fire is not repeated: it may be in the log or not. */
   readonly isAbandoned: boolean
 }
 

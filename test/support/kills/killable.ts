@@ -1,4 +1,4 @@
-// Something that is killed and comes back, as under whoever looks after processes.
+// A process that is killed and restarted, as under a supervisor.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { basename } from 'node:path'
@@ -18,7 +18,7 @@ export type Killable = {
 export type KillableProcess = Killable & {
   /** What it said at its start behind `ready`; null while it is not there. */
   readonly said: () => string | null
-  /** How it ended where nobody killed it, a sentence each. */
+  /** One sentence for each end that was not a kill. */
   readonly crashes: readonly string[]
 }
 

@@ -24,7 +24,7 @@ const RULES: readonly Rule[] = [
       /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\)|\bperformance\.(now|timeOrigin)\b|\bhrtime\b|\bTemporal\.Now\b/,
   },
   {
-    name: 'dice are thrown in entry files only',
+    name: 'random numbers are drawn in entry files only',
     isExempt: path => ENTRY_FILES.test(path),
     pattern: /\bMath\.random\b|\brandom(UUID|Bytes|Int|FillSync|Fill)\b|\bgetRandomValues\b/,
   },

@@ -1,4 +1,4 @@
-// Who imports whom: the direction between rooms, the order inside the core, and cycles.
+// The rules of imports: the direction between rooms, the order inside the core, and no cycles.
 import { dirname, join } from 'node:path/posix'
 
 /** A source file: its path from the root of the project, and its text. */

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * The files that take longest, the longest first. One that begins when all others are done leaves the other workers idle to
- * its end; a clean checkout knows nothing of earlier runs, so it is told here. The order need not be exact.
+ * its end; a clean checkout has no durations of earlier runs, so the longest are listed here. The order need not be exact.
  */
 const LONGEST = [
   ...[

@@ -36,7 +36,7 @@ export type S3Proxy = {
   readonly meddle: (rule: Rule) => void
   /** The requests since the last `meddle`, in the order in which they came. */
   readonly asked: () => readonly Asked[]
-  /** Resolves when the service has answered everything that came, also what nobody waits for any more. */
+  /** Resolves when the service has answered everything that came, also what no client waits for. */
   readonly settled: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export async function startS3Proxy(): Promise<S3Proxy> {
     await pass(rule(each), incoming, sent, outgoing)
   }
   const server = createServer((incoming, outgoing) => {
-    // A client that gave up has ended its connection: nobody is left to be answered.
+    // A client that gave up has ended its connection: there is no one to answer.
     const passed = take(incoming, outgoing).catch(() => void outgoing.destroy())
     passing.add(passed)
     passed.finally(() => passing.delete(passed))

@@ -1,4 +1,4 @@
-// A real S3 server, on a port of its own, that ends with who started it.
+// A real S3 server on a port of its own, which ends with the process that started it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -53,7 +53,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return stop
 }
 
-/** The first of some neighbouring ports that nobody listens on. */
+/** The first of some neighbouring free ports. */
 async function freePorts(): Promise<number> {
   for (;;) {
     const first = await freePort()

@@ -1,4 +1,4 @@
-// A process that delivers until it is killed, or nobody holds its standard input: its argument says where and at which
+// A process that delivers until it is killed or its standard input ends: its argument says where and at which
 // pace. Prints "ready".
 import { flushCompileCache } from 'node:module'
 import { createFileStore } from '#storage/file-store.ts'

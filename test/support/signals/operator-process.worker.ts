@@ -1,5 +1,5 @@
 // A process with the operator's interface, as the service starts it: a Redis that keeps what it says, and a log that is
-// guarded. Prints "ready" and where it listens; stays until it is killed, or nobody holds its standard input.
+// guarded. Prints "ready" and where it listens; runs until it is killed or its standard input ends.
 import { flushCompileCache } from 'node:module'
 import { listenOperator } from '#api/operator/app.ts'
 import { readHighWater } from '#signals/delivery/high-water.ts'

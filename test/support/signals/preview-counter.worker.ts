@@ -1,4 +1,4 @@
-// A process that asks for an allowance of one address as often as it is told, all at once, and prints how many it got.
+// A process that takes the allowance of one address a given number of times at once, and prints how many it got.
 
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'

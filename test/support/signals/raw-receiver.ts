@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls'
 
 const TLS_FOLDER = join(import.meta.dirname, '../../fixtures/tls')
 
-/** A certificate for `receiver.test`, good for a hundred years, that only those trust who are given it. */
+/** A certificate for `receiver.test`, valid for a hundred years, trusted only by clients that are given it. */
 export const RECEIVER_CERTIFICATE = readFileSync(join(TLS_FOLDER, 'receiver.crt'), 'utf8')
 
 /** What arrived: the head as text, the body as bytes. */

@@ -138,7 +138,7 @@ export async function expectTraded(receiver: Receiver, seqs: readonly number[]):
 
 /**
  * Waits until everything that was begun is finished, on the disk too: a pull, a push, a trade. The work is one queue, and a
- * test that is pushed behind it is told when its turn has come.
+ * test that is pushed behind it is answered when its turn has come.
  */
 export async function settled(redis: Redis, receiver: Receiver): Promise<void> {
   const seq = FIRST_MARK + [...receiver.printed().matchAll(/skipped #9\d{5},/g)].length

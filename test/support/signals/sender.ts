@@ -1,4 +1,4 @@
-// A sender in the hands of a test: its clock stands, its timers fire when they are told to, its resolver knows one name.
+// A sender under the control of a test: its clock stands still, its timers fire on request, its resolver knows one name.
 import { createSender, type Post, type Sender, type SenderOptions } from '#signals/delivery/send.ts'
 
 export type TestSender = Sender & {

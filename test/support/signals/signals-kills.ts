@@ -66,7 +66,7 @@ export async function openKillGround(): Promise<KillGround> {
     await Promise.all([firing, ...blows.map(strikes.strike)])
     await strikes.areBack(blows.filter(({ victim }) => victim === 'redis'))
     const { seq: settledSeq, open } = await settled()
-    const arrived = [...receiver.received] // before the log: a fire that nobody waits for may still be written
+    const arrived = [...receiver.received] // before the log: an abandoned fire may still be written
     const log = await readAfter(redis, 0, MOST_SIGNALS)
     const history = { fired: firer.fired, log, settledSeq, received: arrived, entitled: ENTITLED }
     return {
@@ -112,7 +112,7 @@ async function startProcesses(
   return started
 }
 
-/** Strikes victims, one blow after another each; whoever was killed comes back by itself. */
+/** Kills or pauses victims, one after another each; a killed one is restarted. */
 function createStrikes(victims: ReadonlyMap<Victim, Killable>, tallies: Tallies) {
   const back = new Map<Victim, Promise<void>>()
   const areBack = async (blows: readonly Pick<Blow, 'victim'>[]): Promise<void> =>
@@ -129,7 +129,7 @@ function createStrikes(victims: ReadonlyMap<Victim, Killable>, tallies: Tallies)
       .then(() => sleep(downMs))
       .then(() => (isPause ? target.pause(false) : target.start()))
     back.set(victim, again)
-    again.catch(() => {}) // whoever waits for it is told
+    again.catch(() => {}) // the caller of `areBack` gets the error
     await struck
   }
   return { strike, areBack }
@@ -141,7 +141,7 @@ async function delay(ms: number): Promise<void> {
   for (let turns = Math.round(ms * 10); turns > 0; turns--) await new Promise(setImmediate)
 }
 
-/** A round that has not settled by then never will: what is missing is told. */
+/** A round that has not settled by then never will: what is missing is reported. */
 const WEDGED_MS = 180_000
 
 /** How far all of the log is delivered, and what in the ledger says otherwise. */
@@ -252,13 +252,13 @@ async function post(url: string, id: string, alias: string) {
   return { status: response.status, text: await response.text() }
 }
 
-/** Counts, and tells who waits for a count. */
+/** A counter that callers can wait for. */
 type Tally = {
   /** Gives how many there were with this one. */
   add(): number
-  /** Resolves with the so-manieth, or when nobody will be counted any more. */
+  /** Resolves when the count is reached, or when counting is over. */
   reached(count: number): Promise<void>
-  /** All who wait go on. */
+  /** Resolves every waiting call. */
   release(): void
   restart(): void
 }

@@ -2,7 +2,7 @@
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import type { Received } from './delivery.ts'
 
-/** What the one who fires knows. */
+/** What the client that fires knows. */
 export type Fired = {
   readonly alias: string
   /** Every number that it was answered; none where every answer was lost. */
@@ -21,7 +21,7 @@ export type History = {
 
 /**
  * Every violation, empty where there is none: an acknowledged fire that is not in the log under its number, two numbers
- * for one id, a hole in the numbers, a signal that nobody fired; a delivery that is missing, was invented, is not the bytes
+ * for one id, a hole in the numbers, a signal that was never fired; a delivery that is missing, was invented, is not the bytes
  * of the log, or names another predecessor than the signal before it of those that its client may have.
  */
 export function violationsIn(history: History): string[] {

@@ -1,4 +1,4 @@
-// Clients, keys and signals for tests: dice and clock of their own.
+// Clients, keys and signals for tests, with fixed random bytes and a fixed clock.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { SignalContent } from '#core/contract/signal.ts'

@@ -20,7 +20,7 @@ export function describeConformance(name: string, open: () => ObjectStore | Prom
       expect(await store.read('a/c.json')).toBeNull()
     })
 
-    test('creates once: the second writer is told and changes nothing', async () => {
+    test('creates once: the second writer gets false and changes nothing', async () => {
       const store = await open()
       await store.create('k', bytes('first'), HEADERS)
       expect(await store.create('k', bytes('second'), HEADERS)).toBe(false)

@@ -31,7 +31,7 @@ export const outage =
     throw new StoreError('read', store.url, key, new Error('connection refused'))
   }
 
-/** A gate that holds back whoever comes until it is opened; `reached` tells that somebody waits. */
+/** A gate that blocks every caller until it is opened; `reached` resolves when the first one waits. */
 export function createGate() {
   const reached = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()
