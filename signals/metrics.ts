@@ -1,6 +1,6 @@
-// What Prometheus reads of a process: what it did itself as counters, how the service stands as gauges that are read when
-// somebody asks. No label names a client: a subscriber list is nobody's business, and a label a client would be one series
-// each; the page and the ledger tell about one.
+// Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that are read
+// at each scrape. No label names a client: the list of subscribers is private, and there would be one series per
+// client.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { type Attempt, LANES } from './delivery/outbox.ts'
@@ -9,7 +9,7 @@ import { LogGoneError } from './log/guard.ts'
 import { RedisDownError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
 
-/** From a quick fsync to the end of a retry: what is promised is a second. */
+/** From a fast fsync to the end of a retry; the target is a second. */
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60, 600, 7_200]
 
 export type Metrics = {
@@ -25,8 +25,8 @@ export type Metrics = {
 }
 
 /**
- * Metrics of one process. `overview` reads how the service stands; while Redis is away only `up` is told of it, and
- * `diskUsed`, how much of its disk is used, from 0 to 1; null where nobody knows.
+ * Creates the metrics of one process. `overview` reads the state of the service; `diskUsed` is the used share of its
+ * disk, 0 to 1, null if unknown.
  */
 export function createMetrics(
   overview: () => Promise<Overview>,
@@ -117,7 +117,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'read'> {
 
 const BREAKERS: readonly Breaker['kind'][] = ['closed', 'open']
 
-/** Gauges that are set together: those that nobody could read are left out rather than told as they were. */
+/** Gauges that are set together. Those that could not be read are left out instead of repeating old values. */
 export function createGauges(registry: Registry): (overview: Overview | null) => void {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[] = []) =>

@@ -10,43 +10,41 @@ import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
 import type { Workers } from './workers.ts'
 
-/** Signals that are read at once. */
 const BLOCK = 200
 
 /**
- * Signals that are owed together, before any of them is sent: a worker finds them all, and their writes wait for the disk
- * together. More would put off the first attempt.
+ * Signals owed together, before any of them is sent: a worker finds them all, and their writes share an fsync. More
+ * would delay the first attempt.
  */
 const SIGNALS_AT_ONCE = 16
 
-/** Debts that are written at once: a script of this size takes some milliseconds. */
+/** A script of this size takes some milliseconds. */
 const DEBTS_AT_ONCE = 500
 
 export type RelayParts = {
   readonly redis: Redis
-  /** Begins to deliver to clients that are due, as far as there is room; the others are found in the schedule. */
+  /** Starts delivery to clients that are due, as far as there is room; the others stay in the schedule. */
   readonly begin: Workers['begin']
   readonly highWater: Pick<HighWater, 'cover'>
-  /** Names this process. */
   readonly token: string
-  /** How long it may be silent before another takes over; LEASE_MS but in tests. */
+  /** How long it may be silent before another takes over; default LEASE_MS. */
   readonly leaseMs?: number | undefined
   readonly now: () => number
-  /** Puts the clients into an order that favours none. */
+  /** Puts the clients into a random order. */
   readonly shuffle: <T>(list: readonly T[]) => T[]
-  /** Who is to get these signals, for each of them. */
+  /** The recipients of each of these signals. */
   readonly subscribersOf: (signals: readonly LoggedSignal[]) => Promise<readonly (readonly Subscriber[])[]>
 }
 
 /**
- * Carries every signal behind the cursor into the outbox, in order. Resolves with how many there were, or
- * null where another process relays. Killed anywhere, the next one does the same again: every write can be repeated.
+ * Carries every signal behind the cursor into the outbox, in order. Resolves with how many there were, or null if
+ * another process has the lease. Idempotent: a relay that is killed anywhere is repeated by the next one.
  */
 export async function relayOnce(parts: RelayParts): Promise<number | null> {
   const { redis } = parts
   let relayed = 0
   for (;;) {
-    // On one connection the second is asked after the first: the cursor is that of the time of the lease.
+    // One connection runs these in order: the cursor is read while the lease is held.
     const [isOurs, cursor] = await Promise.all([
       holdLease(redis, parts.token, parts.leaseMs),
       askRedis(() => redis.get(RELAY_CURSOR)),
@@ -62,11 +60,11 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
   }
 }
 
-/** Outbox, then cursor: what stands behind the cursor is in the outbox for sure. */
+/** Outbox first, then the cursor: what the cursor has passed is in the outbox for certain. */
 async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]): Promise<void> {
   const debtors = toDebtors(signals, await parts.subscribersOf(signals))
   const last = signals.at(-1)!.seq // never called with none
-  await parts.highWater.cover(last) // also what no webhook gets: it can be pulled
+  await parts.highWater.cover(last) // also signals without a webhook: they can be pulled
   const due = await oweAll(parts, debtors, signals.length)
   for (const lane of LANES) parts.begin(lane, due[lane])
   const passed = new Map(signals.map(signal => [kindOf(signal), signal.seq]))
@@ -74,9 +72,9 @@ async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]
 }
 
 /**
- * Moves the cursor, with what is newest of each kind: together, so that a signal which is relayed a second time is never
- * its own predecessor. Never back: a relay that stood still for longer than its lease would put both behind what another
- * has relayed meanwhile, and the next signal would name a predecessor that is too old.
+ * Moves the cursor together with the newest number of each kind, so that a signal relayed twice is never its own
+ * predecessor. Never backwards: a relay that paused for longer than its lease would make the next signal name an old
+ * predecessor.
  */
 const ADVANCE_SCRIPT = createScript(`
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return 0 end
@@ -85,10 +83,10 @@ redis.call('SET', KEYS[1], ARGV[1])
 return 1
 `)
 
-/** A client and the signals that it is to get. */
+/** A client and the signals it is to get. */
 type Debtor = Debts & { readonly lane: Lane }
 
-/** Turned over: from who gets a signal to what a client gets. */
+/** From recipients by signal to signals by client. */
 function toDebtors(
   signals: readonly LoggedSignal[],
   subscribers: readonly (readonly Subscriber[])[],
@@ -104,7 +102,7 @@ function toDebtors(
   return [...debtors.values()]
 }
 
-/** Owes what each client is to get, so many signals at the most, and gives the clients of each lane that are due for it. */
+/** Owes up to `signalsEach` signals to each client, and returns the clients of each lane that are due. */
 async function oweAll(
   { redis, now, shuffle }: RelayParts,
   debtors: readonly Debtor[],
@@ -121,15 +119,15 @@ async function oweAll(
   return due
 }
 
-/** How long a read of the log waits for a signal before the lease is renewed: well below the life of a lease, a second. */
+/** How long a read of the log blocks before the lease is renewed, as a share of the lease: a second. */
 const BLOCK_SHARE = 1 / 3
 
-/** How soon a relay that waits for its turn, or for Redis, looks again, of the life of a lease: half a second. */
+/** How soon a relay without the lease, or without Redis, tries again, as a share of the lease: half a second. */
 const RETRY_SHARE = 1 / 6
 
 /**
- * Relays from now on until the signal aborts. `waiting` is a connection of its own, because a read that waits for the
- * next signal blocks it. `onError` is told what went wrong; then it goes on.
+ * Relays until the signal aborts. `waiting` is a separate connection because it blocks. `onError` gets errors that
+ * are retried.
  */
 export async function runRelay(
   parts: RelayParts,
@@ -151,20 +149,20 @@ export async function runRelay(
   await giveBackLease(parts.redis, parts.token).catch(onError)
 }
 
-/** Resolves as soon as the log holds a signal behind the cursor, and now and then without one. */
+/** Resolves as soon as the log has a signal behind the cursor, and periodically without one. */
 async function untilSignal(redis: Redis, waiting: Redis, leaseMs: number): Promise<void> {
   const cursor = (await redis.get(RELAY_CURSOR)) ?? '0'
-  const blockMs = Math.ceil(leaseMs * BLOCK_SHARE) // 0 would wait for ever
+  const blockMs = Math.ceil(leaseMs * BLOCK_SHARE) // 0 would block for ever
   await waiting.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', LOG, `${cursor}-0`)
 }
 
 const pause = (leaseMs: number, stopped: AbortSignal): Promise<void> =>
   sleep(leaseMs * RETRY_SHARE, undefined, { signal: stopped }).catch(() => {}) // the abort ends the loop
 
-/** How long a relay may be silent before another takes over: far longer than a step, far shorter than anybody notices. */
+/** How long a relay may be silent before another takes over. */
 const LEASE_MS = 3_000
 
-/** A lease that has a smaller share left is renewed: a write waits for the disk, and most signals need not wait for this one. */
+/** A lease with a smaller share left is renewed: a renewal waits for the disk, so most signals skip it. */
 const RENEW_BELOW = 2 / 3
 
 const RENEW_SCRIPT = `
@@ -175,18 +173,17 @@ end
 return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
 `
 
-/** Takes or keeps the lease of the relay. False where another process has it. */
+/** Takes or keeps the lease of the relay. False if another process has it. */
 async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS): Promise<boolean> {
   const renewBelowMs = Math.floor(leaseMs * RENEW_BELOW)
   const reply = await askRedis(() => redis.eval(RENEW_SCRIPT, 1, RELAY_LEASE, token, leaseMs, renewBelowMs))
   return reply === 1
 }
 
-/** Gives the lease back, so that another process need not wait for its end. */
 export const giveBackLease = (redis: Redis, token: string): Promise<void> =>
   releaseLease(redis, RELAY_LEASE, token)
 
-/** A list in an order that favours none (Fisher and Yates). `random` gives numbers in [0, 1). */
+/** Shuffles a list (Fisher-Yates). `random` returns numbers in [0, 1). */
 export function shuffled<T>(list: readonly T[], random: () => number): T[] {
   const mixed = [...list]
   for (let i = mixed.length - 1; i > 0; i--) {

@@ -8,14 +8,14 @@ import { oweAgain } from './outbox.ts'
 export type ResendParts = {
   readonly redis: Redis
   readonly now: () => number
-  /** Told how many signals are owed again so far, and up to which number. */
+  /** Called with how many signals are owed again so far, and up to which number. */
   readonly onProgress: (owed: number, seq: number) => void
 }
 
 /**
- * Owes a client again every signal from a number on that it may see now, whatever became of it.
- * A try that is under way begins no second round and ends none: the signal is sent once more after it. What the relay has
- * not passed yet is owed by the relay. Resolves with how many signals there are. Throws `not_found`.
+ * Owes a client again every signal from a number on that it may see now, whatever its state. An attempt under way
+ * does not count for the new round: the signal is sent once more after it. Signals that the relay has not passed are
+ * left to it. Resolves with how many there are. Throws `not_found`.
  */
 export async function resendFrom(parts: ResendParts, client: string, fromSeq: number): Promise<number> {
   const { redis, now, onProgress } = parts
@@ -36,7 +36,7 @@ export async function resendFrom(parts: ResendParts, client: string, fromSeq: nu
   return owed
 }
 
-/** The number of the signal before `seq` that a client may see, 0 where there is none. */
+/** The number of the signal before `seq` that a client may see, 0 if none. */
 async function visibleBefore(redis: Redis, viewer: Viewer, seq: number): Promise<number> {
   const isVisible = viewOf(viewer)
   for (let before = seq; ; ) {

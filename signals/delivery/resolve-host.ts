@@ -1,23 +1,22 @@
 import { Resolver } from 'node:dns/promises'
 import { codeOf } from '#storage/error-code.ts'
 
-/** What the name service says of a host. */
 export type Resolution =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
-  /** There is no such name, or it has no address: the subscriber's matter. */
+  /** The name does not exist or has no address: the subscriber's fault. */
   | { readonly kind: 'unknown' }
-  /** Nobody answers: ours. */
+  /** No name server answers: an internal fault. */
   | { readonly kind: 'unanswered' }
 
 export type ResolveHost = (host: string) => Promise<Resolution>
 
-/** Twice this has room in the time that a connection may take. */
+/** Two of these fit into the time that a connection may take. */
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
 
 /**
- * Asks the name servers of this machine, or those given, for IPv4 before IPv6. Not `dns.lookup`: that one occupies a thread of the process
- * for as long as a name server is silent, and four dead names would hold up every delivery.
+ * Asks the name servers of this machine, or those given, for IPv4 before IPv6. Not `dns.lookup`, which blocks a
+ * thread of the pool while a name server is silent: four dead names would stop every delivery.
  */
 export function createHostResolver(servers: readonly string[] = []): ResolveHost {
   let resolver = createResolver(servers)
@@ -25,7 +24,7 @@ export function createHostResolver(servers: readonly string[] = []): ResolveHost
     const asked = resolver
     const resolutions = await Promise.all([settle(asked.resolve4(host)), settle(asked.resolve6(host))])
     const resolution = merge(resolutions)
-    // The servers are read from the machine's configuration once: after silence they may be others.
+    // Reads the configuration again after a silence: the servers may have changed.
     if (resolution.kind === 'unanswered' && asked === resolver) {
       resolver = createResolver(servers)
     }
@@ -39,7 +38,7 @@ function createResolver(servers: readonly string[]): Resolver {
   return resolver
 }
 
-/** Answers about the name itself. A server that answers SERVFAIL lives, so it is the name's zone that is broken. */
+/** Answers about the name itself. A server that answers SERVFAIL works; the zone of the name is broken. */
 const SAYS_NOTHING_THERE = /^E(?:NOTFOUND|NODATA|SERVFAIL|BADNAME|NONAME|FORMERR|REFUSED|BADRESP)$/
 
 async function settle(query: Promise<string[]>): Promise<Resolution> {

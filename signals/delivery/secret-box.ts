@@ -1,25 +1,24 @@
 // Secrets at rest: AES-256-GCM under a ring of keys from the environment.
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 
-/** Where a secret belongs. It is authenticated with it: copied to another client or field it does not open. */
+/** Where a secret belongs; authenticated, so a secret copied to another client or field does not open. */
 export type SealContext = { readonly client: string; readonly field: string }
 
 export type SecretBox = {
-  /** Encrypts under the first key of the ring. */
+  /** Encrypts with the first key of the ring. */
   seal(text: string, context: SealContext): string
-  /** Decrypts what any key of the ring has sealed. Throws SealError. */
+  /** Decrypts with the key that sealed it. Throws SealError. */
   open(sealed: string, context: SealContext): string
-  /** False for what `highwater ops rekey` has to open and seal again. Throws SealError where it is not sealed at all. */
+  /** False for secrets that `highwater ops rekey` has to seal again. Throws SealError if the text is not sealed. */
   isSealedByNewest(sealed: string): boolean
 }
 
-/** Keys by their id, the first of them encrypts. */
+/** Keys by id; the first encrypts. */
 export type KeyRing = ReadonlyMap<string, KeyObject>
 
-/** Gives so many random bytes. */
 export type RandomBytes = (count: number) => Uint8Array
 
-/** A sealed text that cannot be opened. Says nothing of the text or a key. */
+/** A sealed text that cannot be opened. The message has neither text nor key. */
 export class SealError extends Error {
   constructor(message: string) {
     super(message)
@@ -27,18 +26,17 @@ export class SealError extends Error {
   }
 }
 
-/** Bytes of an AES-256 key. */
 const KEY_BYTES = 32
-/** What GCM is made for; random ones are safe for 2^32 secrets under one key. */
+/** Random nonces of this size are safe for 2^32 secrets under one key. */
 const NONCE_BYTES = 12
-/** The whole tag: a shorter one is easier to forge. */
+/** The full tag: a shorter one is easier to forge. */
 const TAG_BYTES = 16
 
 const FORM = 'v1'
 
 /**
- * Parses `SECRET_KEY`: `id:base64` of 32 bytes, more of them after commas, newest first. Throws a sentence that names the
- * place of an entry and never its content, not even its id: who forgot the id has written a key there.
+ * Parses `SECRET_KEY`: `id:base64` of 32 bytes, comma-separated, newest first. Throws an error that names the
+ * position of an entry and none of its text: a forgotten id means that a key stands there.
  */
 export function parseKeyRing(text: string): KeyRing {
   const ring = new Map<string, KeyObject>()
@@ -62,7 +60,7 @@ const place = (index: number): string => `SECRET_KEY: entry ${index + 1}`
 const REMEDY =
   'make one with `echo "k1:$(openssl rand -base64 32)"`, and put a newer one in front, with a comma between'
 
-/** A box that seals and opens under a ring. `drawBytes` must never give the same bytes twice. */
+/** Seals and opens with a ring. `drawBytes` must never return the same bytes twice. */
 export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBox {
   const [newest] = ring
   if (newest === undefined) throw new Error(`SECRET_KEY holds no key; ${REMEDY}`)
@@ -107,13 +105,13 @@ function decrypt(key: KeyObject, bytes: Buffer, aad: Uint8Array): string {
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8')
   } catch {
-    // The only thing that can fail here is the tag.
+    // Only the tag can fail here.
     throw new SealError(
       'a secret does not open: it was changed, belongs elsewhere, or SECRET_KEY has another key under its id',
     )
   }
 }
 
-/** JSON, because joined with a separator two contexts could be the same bytes. */
+/** JSON, because two contexts joined by a separator could be equal. */
 const boundTo = (keyId: string, { client, field }: SealContext): Uint8Array =>
   Buffer.from(JSON.stringify([FORM, keyId, client, field]))

@@ -1,4 +1,4 @@
-// One attempt to deliver one signal: a request, bounded in every direction, and what came of it.
+// One HTTP request to deliver one signal, with limits on everything, and its outcome.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
@@ -26,33 +26,31 @@ import { signalIdOf } from './test-fire.ts'
 export type SenderOptions = {
   readonly rules: AddressRules
   readonly resolveHost: ResolveHost
-  /** Epoch milliseconds. */
   readonly now: () => number
   readonly startTimer: StartTimer
-  /** Authorities to trust in place of the machine's, PEM. */
+  /** Certificate authorities to trust instead of the system's, PEM. */
   readonly ca?: string
 }
 
-/** What is sent, and where to. */
 export type Post = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** What must not be kept of the answer, should it quote us. */
+  /** Removed from what is kept of the answer. */
   readonly secrets: readonly string[]
 }
 
 export type Sender = {
-  /** Makes one request, follows nothing, repeats nothing. Rejects only where this program is wrong. */
+  /** Makes one request, without redirects and retries. Rejects only for errors of the program. */
   send(post: Post): Promise<Outcome>
-  /** Breaks off what runs, which becomes our fault, and closes every connection. Nothing is sent after it. */
+  /** Aborts running requests as internal faults, and closes every connection. */
   close(): Promise<void>
 }
 
-/** Webhooks whose parsed URLs are kept: parsing and checking one anew costs as much as signing. */
+/** Parsing and checking a URL costs as much as signing. */
 const MOST_KEPT_URLS = 4096
 
-/** Connections are kept for a moment and used again; an origin that has none left is forgotten. */
+/** Creates a sender with a pool of connections per origin. */
 export function createSender(options: SenderOptions): Sender {
   const { now, startTimer } = options
   const agent = createAgent(options)
@@ -91,20 +89,19 @@ export function createSender(options: SenderOptions): Sender {
 const createAgent = (options: SenderOptions): Agent =>
   new Agent({
     connect: createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS }),
-    allowH2: false, // one request at a time is all that a client gets, and a smaller parser to trust
+    allowH2: false, // one request at a time per client, and a smaller parser to trust
     connections: MOST_CONNECTIONS_PER_ORIGIN,
     maxOrigins: MOST_ORIGINS,
     maxHeaderSize: MOST_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
-    headersTimeout: 0, // the deadline of the attempt covers both, and counts from its start
+    headersTimeout: 0, // the deadline of the attempt covers both
     bodyTimeout: 0,
   })
 
-/** A URL that was checked: the address of its host is checked whenever a connection is made. */
+/** A checked URL; the address of its host is checked at each connection. */
 type Target = { readonly origin: string; readonly path: string; readonly secrets: readonly string[] }
 
-/** Null where deliveries must not go there. */
 function parseTarget(text: string, rules: AddressRules): Target | null {
   try {
     const url = checkUrl(text, rules)
@@ -126,7 +123,7 @@ const requestOf = ({ origin, path }: Target, { headers, body }: Post) => ({
   origin,
   path,
   method: 'POST' as const,
-  // Nothing is decompressed here, so nobody needs to compress: what is kept can be read.
+  // Nothing is decompressed here.
   headers: { ...headers, 'accept-encoding': 'identity' },
   body,
 })
@@ -143,7 +140,7 @@ function outcomeOf(received: Received, secrets: readonly string[], startMs: numb
   return toOutcome(answer, totalMs, excerptOf(received, secrets))
 }
 
-/** Statuses with which a receiver may say when to come again. */
+/** Statuses for which `Retry-After` is honoured. */
 const SAYS_WHEN: readonly number[] = [429, 503]
 
 const toAnswer = ({ status, headers, atMs }: Head, startMs: number): Answer => ({
@@ -159,30 +156,27 @@ function excerptOf({ head, bytes }: Received, secrets: readonly string[]): strin
   return redact(Buffer.from(bytes).toString('utf8'), secrets, KEPT_ANSWER_CHARACTERS)
 }
 
-/** How an answer began. */
 export type Head = {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** When it came, epoch milliseconds. */
   readonly atMs: number
 }
 
 export type Received = {
-  /** Null where no answer began. */
   readonly head: Head | null
-  /** The body, as much of it as is read. */
+  /** The part of the body that was read. */
   readonly bytes: Uint8Array
-  /** What ended the answer before its end and before the limit; null where nothing did. */
+  /** Why the answer ended early; null if complete or cut at the limit. */
   readonly error: Error | null
 }
 
 export type Exchange = {
   readonly ended: Promise<Received>
-  /** Ends it at once with this error, wherever it is. */
+  /** Ends the exchange with this error. */
   breakOff(error: Error): void
 }
 
-/** Starts a request. Past the limit of an answer the connection is cut, and the answer counts as whole. */
+/** Starts a request. An answer past the limit is cut and counts as complete. */
 export function startExchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -203,7 +197,7 @@ export function startExchange(
       if (broken !== null) given.abort(broken) // while it waited for its connection
     },
     onResponseStart(_, status, headers) {
-      if (status >= 200) head = { status, headers, atMs: now() } // before that come words about the answer
+      if (status >= 200) head = { status, headers, atMs: now() } // 1xx precede the answer
     },
     onResponseData(given, chunk) {
       chunks.push(chunk)
@@ -225,17 +219,16 @@ export function startExchange(
   }
 }
 
-// What a receiver answered, fit to be kept and shown: without anything that could be a secret of anybody.
+// Redaction of what receivers answer, before it is stored and shown.
 
-/** In place of what was taken out. */
 const REDACTED = '[redacted]'
 
-/** Shorter texts are no secrets, and would be found everywhere. */
+/** Shorter texts would match everywhere. */
 const SHORTEST_SECRET = 8
 
 /**
- * What looks like a secret: ours, tokens with their scheme, named ones, tokens with a dot (JWT), and long runs of hex or
- * base64. Every repetition that can be tried from many places is bounded: the text is an adversary's.
+ * What looks like a secret: ours, tokens with a scheme, named ones, JWTs, and long runs of hex or base64. Repetitions
+ * that can start at many positions are bounded, because the text is untrusted.
  */
 const SECRET_LOOKS: readonly RegExp[] = [
   /\b(?:whsec|hw_live|hw_test)_[\w+/=%-]*/g,
@@ -246,8 +239,8 @@ const SECRET_LOOKS: readonly RegExp[] = [
 ]
 
 /**
- * `text` with every one of `known` and everything that looks like a secret taken out, and without characters that would
- * act on a terminal or a log. Cut to `most` characters, after all that: a cut could hide a secret's half from it.
+ * Removes `known` and everything that looks like a secret from `text`, and control characters, and then cuts it to
+ * `most` characters: cutting first could leave half a secret.
  */
 export function redact(text: string, known: readonly string[], most: number): string {
   const hidden = known
@@ -261,13 +254,12 @@ export function redact(text: string, known: readonly string[], most: number): st
     .toWellFormed()
 }
 
-/** The only form of a date that servers may send (RFC 9110, 5.6.7); the two obsolete ones are ignored. */
+/** The only date format that servers may send (RFC 9110, 5.6.7). */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Longer numbers are no waits. */
 const SECONDS = /^\d{1,9}$/
 
-/** The wait that a `Retry-After` asks for, in seconds or until a date; null where it says nothing that can be read. */
+/** The wait that `Retry-After` requests, in seconds or as a date; null if it cannot be parsed. */
 export function parseRetryAfter(value: string | readonly string[] | undefined, nowMs: number): number | null {
   const text = typeof value === 'string' ? value.trim() : ''
   if (SECONDS.test(text)) return Number(text) * 1000
@@ -275,7 +267,7 @@ export function parseRetryAfter(value: string | readonly string[] | undefined, n
   return Number.isNaN(ms) ? null : Math.max(0, ms - nowMs)
 }
 
-/** Sends a signal of the log, its exact bytes, signed at this moment. */
+/** Sends the exact bytes of a signal of the log, signed now. */
 export const createSendSignal =
   (sender: Sender, now: () => number) =>
   ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
@@ -289,7 +281,7 @@ export const createSendSignal =
     })
   }
 
-/** What is the same of a signal for all of its clients. */
+/** The parts that are the same for all clients of a signal. */
 type Letter = { readonly body: Uint8Array; readonly id: string }
 
 const letters = new WeakMap<LoggedSignal, Letter>()

@@ -1,16 +1,15 @@
-// What a delivery says beside its body: two signatures, and where it stands in the client's sequence.
+// The headers of a delivery: two signatures, and its place in the client's sequence.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { MOST_LIVE_SECRETS, SECRET_OVERLAP_MS } from './policy.ts'
 import type { RandomBytes } from './secret-box.ts'
 
 export type Delivery = {
-  /** The exact bytes of the log. */
   readonly body: Uint8Array
-  /** The `signal_id`: the same at every attempt, so that a receiver can de-duplicate on it. */
+  /** The `signal_id`: equal for every attempt, so that receivers can de-duplicate. */
   readonly id: string
   readonly seq: number
-  /** The last number that this client was sent before, 0 for none. */
+  /** The previous number that this client may see, 0 for none. */
   readonly prevSeq: number
   /** From 1. */
   readonly attempt: number
@@ -20,9 +19,10 @@ export type Delivery = {
 const USER_AGENT = 'Highwater-Webhooks/1'
 
 /**
- * The headers of a delivery, signed with the live secrets, newest first. `X-Signature` is `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the newest secret as
- * it was shown, every character of it, which is how GitHub's receivers do it. `webhook-signature` is that of Standard
- * Webhooks, keyed with the 32 bytes behind `whsec_`: one `v1,` per live secret, over id, time and body.
+ * The headers of a delivery, signed with the live secrets, newest first. `X-Signature` is `sha256=` and the hex
+ * HMAC-SHA256 of the raw body, keyed with the whole text of the newest secret, as GitHub does. `webhook-signature` is
+ * that of Standard Webhooks, keyed with the 32 bytes after `whsec_`: one `v1,` per live secret, over id, time and
+ * body.
  */
 export function signedHeaders(
   { body, id, seq, prevSeq, attempt, sentAtMs }: Delivery,
@@ -48,13 +48,11 @@ export function signedHeaders(
   }
 }
 
-/** The two keys that a secret is. */
 type Keys = { readonly single: KeyObject; readonly standard: KeyObject }
 
-/** Secrets whose keys are kept: to make a key takes several times as long as to sign with it. */
+/** Creating a key object takes several times as long as signing with it. */
 const MOST_KEPT_KEYS = 4096
 
-/** A memory of a pure function: a secret is the same two keys for ever. */
 const KEPT_KEYS = new LRUCache<string, Keys>({ max: MOST_KEPT_KEYS })
 
 function keysOf(secret: string): Keys {
@@ -76,19 +74,19 @@ const standardSignature = (key: KeyObject, prefix: string, body: Uint8Array): st
 /** In the form of Standard Webhooks: `whsec_` and 32 bytes in base64. */
 export type WebhookSecret = {
   readonly text: string
-  /** From when on it signs no more, epoch milliseconds; null for the newest. */
+  /** When it stops signing, epoch milliseconds; null for the newest. */
   readonly expiresAtMs: number | null
 }
 
 const PREFIX = 'whsec_'
 
-/** As long as the digest of its HMAC: longer adds nothing. */
+/** The length of an HMAC-SHA256; more adds nothing. */
 const SECRET_BYTES = 32
 
 export const createWebhookSecret = (drawBytes: RandomBytes): string =>
   PREFIX + Buffer.from(drawBytes(SECRET_BYTES)).toString('base64')
 
-/** The bytes behind the prefix: the key that Standard Webhooks signs with. */
+/** The bytes after the prefix: the key of Standard Webhooks. */
 export function keyOfSecret(text: string): Buffer {
   const key = Buffer.from(text.slice(PREFIX.length), 'base64')
   if (!text.startsWith(PREFIX) || key.length !== SECRET_BYTES) {
@@ -97,13 +95,13 @@ export function keyOfSecret(text: string): Buffer {
   return key
 }
 
-/** The texts of those that sign at `nowMs`, newest first. */
+/** The texts of the secrets that sign at `nowMs`, newest first. */
 export const liveSecrets = (secrets: readonly WebhookSecret[], nowMs: number): readonly string[] =>
   secrets.filter(secret => isLive(secret, nowMs)).map(({ text }) => text)
 
 /**
- * The secrets after a rotation: `text` is the newest, and the others sign for `overlapMs` more, or for as long as they had
- * left. An overlap of 0 retires them at once, as after a leak.
+ * The secrets after a rotation: `text` is the newest, and the others sign for `overlapMs` more, or as long as they
+ * had left. An overlap of 0 retires them at once, as after a leak.
  */
 export function rotateSecrets(
   secrets: readonly WebhookSecret[],

@@ -9,21 +9,19 @@ import type { Lane } from './outbox.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
 
-/** Who has a webhook that is enabled, in which lane it is, and the number of the signal before this one that it may see. */
+/** A client with an enabled webhook, its lane, and the number of the previous signal that it may see. */
 export type Subscriber = { readonly client: string; readonly prev: number; readonly lane: Lane }
 
-/** Clients that are read at once. */
 const BLOCK = 500
 
-/** Whether a client may have a signal now: a test is for whom it addresses, everything else for whoever is entitled. */
+/** Whether a client may get a signal now: a test goes to its addressee, everything else to entitled clients. */
 export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
   (client.status === 'active' || signal.onlyFor === client.id) && viewOf(client)(signal)
 
 /**
- * The clients that signals are to be delivered to, for each signal in the order of their numbers, each client with the number
- * of the signal before it that it may see: the newest of its aliases, and of the tests for it, that the relay has passed. So a
- * client that had no webhook for a while sees the gap, and what it is told agrees with what it can pull. Everything is read
- * once, however many signals there are: they are of one moment.
+ * The recipients of each signal, in the order of the numbers, each with the previous number that it may see: the
+ * newest of its aliases and of its tests that the relay has passed. So a client without a webhook for a while sees
+ * the gap, and the number agrees with what it can pull. Everything is read once for all signals.
  */
 export async function subscribersOf(
   redis: Redis,
@@ -47,10 +45,9 @@ export async function subscribersOf(
   })
 }
 
-/** A client with a webhook, and the lane of that. */
 type Reader = { readonly client: Client; readonly lane: Lane }
 
-/** Gives for each client of ARGV its record as a text, and the lane of its webhook or ''. */
+/** Returns for each client of ARGV its record as one text, and the lane of its webhook or ''. */
 const READ_SCRIPT = createScript(`${TEXT_FUNCTION}
 local reply = {}
 for _, client in ipairs(ARGV) do
@@ -92,9 +89,8 @@ function newestOf(newest: ReadonlyMap<string, number>, { id, aliases }: Client):
   return seq
 }
 
-/** Under which the newest test for a client is noted. */
 const testsOf = (client: string): string => `test:${client}`
 
-/** Under which a signal is noted as the newest of its kind. */
+/** The kind under which a signal is recorded as the newest. */
 export const kindOf = ({ alias, onlyFor }: LoggedSignal): string =>
   onlyFor === null ? alias : testsOf(onlyFor)

@@ -1,4 +1,4 @@
-// Signals that are doubly no order: `is_test`, and `DRY_RUN`. Each has a number of its own, and one client sees it.
+// Test signals: `is_test` and `DRY_RUN`, so doubly no orders. Each has its own number and is visible to one client.
 
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -8,21 +8,19 @@ import { findClient } from '../clients/clients.ts'
 import { commit } from '../log/commit.ts'
 import type { LoggedSignal } from '../log/read-log.ts'
 
-/** Of the test that a registration sends by itself: the relay passes it over. */
+/** Prefix of tests sent by a registration: the relay skips them. */
 const REGISTRATION = 'webhook-test-'
 
-/** Of a test that the operator fires, which goes the way of every signal. */
+/** Prefix of tests fired by the operator, delivered like every signal. */
 const FIRED = 'test-'
 
-/** What a test is for. */
 export type TestPurpose = 'registration' | 'fire'
 
-/** Prices of a test: round, and nobody's. */
 const TEST_PRICE = 1
 
 /**
- * The content of a test under an alias. It is a `flat`: a receiver that heeds neither `is_test` nor the mode takes risk off
- * and never on. `token` makes its id unique.
+ * The content of a test. It is a `flat`: a receiver that ignores `is_test` and the mode only reduces risk. `token`
+ * makes its id unique.
  */
 export const testContent = (
   purpose: TestPurpose,
@@ -42,11 +40,13 @@ export const testContent = (
   implied_leverage: 0,
 })
 
-/** Whether a signal is the test of a registration. An operator's own id that looks like one is for nobody alone. */
+/**
+ * Whether a signal is the test of a registration. An operator's id that looks like one is not addressed to a single
+ * client.
+ */
 export const isRegistrationTest = ({ onlyFor, body }: LoggedSignal): boolean =>
   onlyFor !== null && signalIdOf(body).startsWith(REGISTRATION)
 
-/** The `signal_id` of a signal's bytes. */
 export function signalIdOf(body: string): string {
   const { signal_id } = JSON.parse(body) as { signal_id: string } // the log holds signals alone
   return signal_id
@@ -55,22 +55,22 @@ export function signalIdOf(body: string): string {
 export type FireTestParts = {
   readonly redis: Redis
   readonly now: () => number
-  /** A name that nobody else has. */
+  /** A unique name. */
   readonly newToken: () => string
-  /** The strategies of the served dataset: the first one stands in for a client that is entitled to none yet. */
+  /** The strategies of the served dataset: the first is used for a client that is entitled to none. */
   readonly aliases: () => readonly string[]
 }
 
 /**
- * Fires a test for one client, which goes the way of every signal: log, ledger, queue, webhook. Resolves with its number
- * when it is on the disk. Throws `not_found`, `conflict` without any alias, or RedisDownError.
+ * Fires a test for one client, delivered like every signal. Resolves with its number once it is on disk. Throws
+ * `not_found`, `conflict` without any alias, or RedisDownError.
  */
 export async function fireTest(parts: FireTestParts, client: string): Promise<number> {
   const alias = await testAliasOf(parts, client)
   return commitTest(parts, client, testContent('fire', alias, parts.newToken(), parts.now()))
 }
 
-/** The alias under which a client gets a test: its own first one, else the first there is. */
+/** The alias of a client's tests: its own first one, else the first there is. */
 export async function testAliasOf({ redis, aliases }: FireTestParts, client: string): Promise<string> {
   const record = await findClient(redis, client)
   const alias = record.aliases[0] ?? aliases()[0]
@@ -81,7 +81,7 @@ export async function testAliasOf({ redis, aliases }: FireTestParts, client: str
   )
 }
 
-/** Writes a test to the log, for one client alone. */
+/** Commits a test for one client. */
 export async function commitTest(
   { redis, now }: FireTestParts,
   client: string,

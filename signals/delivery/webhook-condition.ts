@@ -1,4 +1,5 @@
-// How a webhook stands: its breaker, and how it has fared since its last success. Values, moved on after each attempt.
+// The condition of a webhook: its breaker, and its failures since the last success. Values, updated after each
+// attempt.
 import {
   ALERT_AFTER_MS,
   BREAKER_FAILURES,
@@ -12,17 +13,17 @@ import {
 } from './policy.ts'
 
 export type Breaker =
-  /** Deliveries flow. `failures` counts those in a row. */
+  /** Deliveries flow. `failures` counts consecutive ones. */
   | { readonly kind: 'closed'; readonly failures: number }
-  /** Nothing is sent but a probe, the newest signal, from `probeAtMs` on. `probes` counts those that failed. */
+  /** Only a probe, the newest signal, is sent, from `probeAtMs` on. `probes` counts failed ones. */
   | { readonly kind: 'open'; readonly probes: number; readonly probeAtMs: number }
 
 export const CLOSED_BREAKER: Breaker = { kind: 'closed', failures: 0 }
 
-/** Whether a failure now counts against the signal. A probe asks for the receiver, not for the signal that it carries. */
+/** Whether a failure uses up an attempt. A probe tests the receiver, not its signal. */
 export const burnsAttempt = (breaker: Breaker): boolean => breaker.kind !== 'open'
 
-/** After a delivery that failed; one that succeeded closes it, whatever it was. */
+/** The breaker after a failed delivery; a success closes it. */
 export function afterFailure(
   breaker: Breaker,
   nowMs: number,
@@ -30,7 +31,7 @@ export function afterFailure(
   waitsMs: readonly number[] = PROBE_WAITS_MS,
 ): Breaker {
   if (breaker.kind === 'open') {
-    // Began before the breaker opened, ended after: it is no probe.
+    // The attempt began before the breaker opened: it is no probe.
     if (nowMs < breaker.probeAtMs) return breaker
     return opened(breaker.probes + 1, nowMs, retryAfterMs, waitsMs)
   }
@@ -48,16 +49,16 @@ function opened(
   return { kind: 'open', probes, probeAtMs: nowMs + clampRetryAfter(waitMs, retryAfterMs) }
 }
 
-/** What is counted from the first failure after a success on; probes of an open breaker count too. */
+/** Counted from the first failure after a success; includes probes. */
 export type EndpointHealth = {
-  /** When the first of these failures was, null where the last delivery succeeded. */
+  /** The first of these failures, null if the last delivery succeeded. */
   readonly failingSinceMs: number | null
   readonly attempts: number
-  /** The first distinct signals that failed, as many as the decision to disable needs. */
+  /** The first distinct signals that failed, as many as disabling needs. */
   readonly failedSeqs: readonly number[]
-  /** Answers `410 Gone` in a row. */
+  /** Consecutive answers `410 Gone`. */
   readonly gone: number
-  /** The longest failing time that an alert was raised for, 0 for none. */
+  /** The longest failing time that raised an alert, 0 for none. */
   readonly alertedMs: number
 }
 
@@ -69,7 +70,7 @@ export const HEALTHY: EndpointHealth = {
   alertedMs: 0,
 }
 
-/** One more failed delivery; `status` is null where there was no answer. A success is HEALTHY. */
+/** One more failed delivery; `status` is null without an answer. After a success: HEALTHY. */
 export function afterFailedDelivery(
   health: EndpointHealth,
   seq: number,
@@ -88,8 +89,8 @@ export function afterFailedDelivery(
 }
 
 /**
- * Whether the endpoint is to be disabled. The time is that since the first failure, not since the last success: a client
- * that had no signal for a week is not given up within minutes of its first failure.
+ * Whether the endpoint is to be disabled. Counted from the first failure, not from the last success: a client without
+ * signals for a week is not disabled within minutes.
  */
 export const shouldDisable = (
   { gone, failingSinceMs, failedSeqs, attempts }: EndpointHealth,
@@ -101,7 +102,7 @@ export const shouldDisable = (
     failedSeqs.length >= DISABLE_AFTER_SIGNALS &&
     attempts >= DISABLE_AFTER_ATTEMPTS)
 
-/** The longest of the alert times that has passed and that no alert was raised for, or null. Keep it in `alertedMs`. */
+/** The longest alert time that has passed without an alert, or null. Store it in `alertedMs`. */
 export function dueAlertMs({ failingSinceMs, alertedMs }: EndpointHealth, nowMs: number): number | null {
   if (failingSinceMs === null) return null
   const passed = ALERT_AFTER_MS.findLast(afterMs => nowMs - failingSinceMs >= afterMs)
@@ -114,20 +115,21 @@ export type Condition = { readonly breaker: Breaker; readonly health: EndpointHe
 
 export const SOUND: Condition = { breaker: CLOSED_BREAKER, health: HEALTHY }
 
-/** Whether nothing has failed since the last success. */
 export const isSound = ({ breaker, health }: Condition): boolean =>
   breaker.kind === 'closed' && breaker.failures === 0 && health.failingSinceMs === null
 
-/** Until when nothing is sent to it, null where it may be sent to. */
+/** Until when nothing is sent, null if it may be sent to. */
 export const probeAtMs = ({ breaker }: Condition): number | null =>
   breaker.kind === 'open' ? breaker.probeAtMs : null
 
-/** What an attempt says of the receiver. */
 type Result =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly status: number | null; readonly retryAfterMs: number | null }
 
-/** The condition after an attempt, whether the webhook is to be disabled (why), and whether to alert (failing for so long). */
+/**
+ * The condition after an attempt, why the webhook is to be disabled, and for how long it has failed if an alert is
+ * due.
+ */
 export function conditionAfter(
   { breaker, health }: Condition,
   seq: number,
@@ -136,7 +138,7 @@ export function conditionAfter(
   probeWaitsMs: readonly number[] = WAITS.probeMs,
 ): { readonly condition: Condition; readonly disabled: string | null; readonly alertMs: number | null } {
   if (result.kind === 'delivered') {
-    // One worker sends to a client, lowest number first: what has piled up is in order without a state of its own.
+    // One worker sends to a client, lowest number first, so a backlog is delivered in order without a state for it.
     return { condition: SOUND, disabled: null, alertMs: null }
   }
   const failed = afterFailedDelivery(health, seq, result.status, nowMs)

@@ -1,4 +1,4 @@
-// Where each client's signals go: the record of its webhook. Address and secrets are sealed; only this file opens them.
+// The webhooks of clients. Address and secrets are sealed; only this file opens them.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'
@@ -15,7 +15,7 @@ export type Webhook = {
   /** Newest first. */
   readonly secrets: readonly WebhookSecret[]
   readonly enabled: boolean
-  /** Why it is not, null where it is. */
+  /** Null if enabled. */
   readonly disabledWhy: string | null
   readonly lane: Lane
   readonly condition: Condition
@@ -30,7 +30,6 @@ const stored = z.object({
   condition: z.string(),
 })
 
-/** How every webhook begins. */
 const FRESH = {
   enabled: '1',
   disabled_why: '',
@@ -39,12 +38,12 @@ const FRESH = {
   probe_at: '',
 } as const
 
-/** The webhook of a client, null where it has none. Throws SealError where SECRET_KEY lacks the key that sealed it. */
+/** The webhook of a client, or null. Throws SealError if SECRET_KEY lacks the key that sealed it. */
 export async function readWebhook(redis: Redis, box: SecretBox, client: string): Promise<Webhook | null> {
   return toWebhook(box, client, await askRedis(() => redis.hgetall(webhookKey(client))))
 }
 
-/** A webhook from its stored fields, null where there are none. Throws SealError as above. */
+/** A webhook from its stored fields, null if there are none. Throws SealError as above. */
 export function toWebhook(
   box: SecretBox,
   client: string,
@@ -63,7 +62,7 @@ export function toWebhook(
   }
 }
 
-/** Sets a webhook, enabled and sound: a test fire to it has just succeeded. */
+/** Sets a webhook, enabled, after a successful test fire. */
 export async function saveWebhook(
   redis: Redis,
   box: SecretBox,
@@ -77,7 +76,7 @@ export async function saveWebhook(
   await begin(redis, client, fields)
 }
 
-/** Writes the secrets anew, after a rotation or under another key of the ring. */
+/** Replaces the secrets, after a rotation or under another key of the ring. */
 export const saveSecrets = (
   redis: Redis,
   box: SecretBox,
@@ -93,39 +92,37 @@ export const saveSecrets = (
 const sealSecrets = (box: SecretBox, client: string, secrets: readonly WebhookSecret[]): string =>
   box.seal(JSON.stringify(secrets), { client, field: 'secrets' })
 
-/** Nothing more is sent to it, and why. The client still pulls. */
+/** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
   askRedis(() =>
     redis.multi().hset(webhookKey(client), { enabled: '0', disabled_why: why }).srem(WEBHOOKS, client).exec(),
   )
 
-/** Sends to it again from now on, with a clean slate. What was missed is sent again if the operator resends it. */
+/** Enables it with a clean record. What was missed is sent only if the operator resends it. */
 export const enableWebhook = (redis: Redis, client: string): Promise<unknown> => begin(redis, client, FRESH)
 
 const begin = (redis: Redis, client: string, fields: Readonly<Record<string, string>>): Promise<unknown> =>
   runScript(redis, ENABLE_SCRIPT, [WEBHOOKS], client, ...Object.entries(fields).flat())
 
-/** Forgets a webhook and its secrets. */
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
   askRedis(() => redis.multi().del(webhookKey(client)).srem(WEBHOOKS, client).exec())
 
-/** The clients with a webhook that is enabled. */
+/** The clients with an enabled webhook. */
 export const enabledWebhooks = (redis: Redis): Promise<string[]> => askRedis(() => redis.smembers(WEBHOOKS))
 
-/** Keys that are looked through at once. */
 const BLOCK = 500
 
-/** The fields of a webhook that are sealed. */
+/** The sealed fields of a webhook. */
 const SEALED = ['url', 'secrets'] as const
 
-/** Somebody who rotates a secret at this moment is done before the second try. */
+/** A concurrent rotation is over before the second try. */
 const MOST_TRIES = 10
 
 export type Rekeyed = { readonly sealed: number; readonly untouched: number }
 
 /**
- * Seals every webhook under the newest key of the ring; afterwards the older keys may go. Broken off anywhere it can be run
- * again: what is sealed by the newest is passed over. Throws SealError where the ring lacks the key of one.
+ * Seals every webhook under the newest key of the ring; afterwards older keys can be dropped. Idempotent. Throws
+ * SealError if the ring lacks a key.
  */
 export async function rekeyWebhooks(redis: Redis, box: SecretBox): Promise<Rekeyed> {
   let sealed = 0
@@ -162,7 +159,7 @@ async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<b
   throw new Error(`the webhook of '${client}' is being changed all the time: run the command again`)
 }
 
-/** Writes only over what was read: a secret that was rotated meanwhile must not come back. */
+/** Writes only if the text is what was read: a concurrent rotation must not be undone. */
 const RESEAL_SCRIPT = `
 local url, secrets = unpack(redis.call('HMGET', KEYS[1], 'url', 'secrets'))
 if url ~= ARGV[1] or secrets ~= ARGV[2] then return 0 end

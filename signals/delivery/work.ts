@@ -1,5 +1,5 @@
-// How a worker gets at the outbox: it takes a client, and hands in what came of each try for the next thing to do. Two
-// round trips a delivery, however much is looked at; and what is asked for many clients in one moment is one command.
+// How workers use the outbox: take a client, then write each result and find the next delivery in the same step. Two
+// round trips per delivery; calls for many clients in one turn of the event loop share a command.
 import type { Redis } from 'ioredis'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { type LoggedSignal, toLogged } from '../log/read-log.ts'
@@ -9,67 +9,66 @@ import { rememberText, TEXT_FUNCTION, toList, toRecord } from '../redis/record-t
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
-/** How long a worker has a client that it has taken: longer than its turn and the longest request together. */
+/** The lease of a worker on a client: longer than its turn and the longest request together. */
 export const FLIGHT_MS = 20_000
 
-/** A client in the hands of a worker. */
+/** A client that a worker has leased. */
 export type Taking = { readonly client: string; readonly token: string; readonly flightMs: number }
 
-/** A delivery that is due, with everything as it stood when it was found. */
+/** A delivery that is due, with everything as it was when it was found. */
 export type Due = {
   readonly kind: 'send'
   readonly seq: number
   readonly state: DeliveryState
-  /** The state as it was read, to be compared when it is settled. */
+  /** The state as it was read, compared when it is settled. */
   readonly raw: string
-  /** Null where the log has no such signal. */
+  /** Null if the log has no such signal. */
   readonly signal: LoggedSignal | null
-  /** The stored fields of the webhook, none where there is none. */
+  /** The stored fields of the webhook, empty if there is none. */
   readonly webhook: Readonly<Record<string, string>>
   readonly record: Client | null
 }
 
-/** What a worker finds to do for a client. */
 export type Found =
   | Due
-  /** Nothing is due; the next try is due at a time, or never. The client is free. */
+  /** Nothing is due; the next attempt is due at `atMs`, or never. The client is released. */
   | { readonly kind: 'free'; readonly atMs: number | null }
-  /** The breaker lets nothing through until a time. The client is free. */
+  /** The breaker is open until `atMs`. The client is released. */
   | { readonly kind: 'held'; readonly atMs: number }
-  /** Another worker has the client; it was taken before, or this one was silent for too long. */
+  /** Another worker has the client, since before or because this one was silent for too long. */
   | { readonly kind: 'busy' | 'lost' }
-  /** Let go, as was asked. */
+  /** Released as requested. */
   | { readonly kind: 'left' }
 
-/** What came of a try. */
+/** The result of an attempt. */
 export type Settlement = {
-  /** Null leaves the delivery as it is: it was our fault that there was no try. */
+  /** Null leaves the delivery as it is: there was no attempt. */
   readonly state: DeliveryState | null
-  /** When to try again, null for never. */
+  /** Time of the next attempt, null for never. */
   readonly dueMs: number | null
   readonly attempt: Attempt | null
-  /** How the webhook stands now; null where nothing was learnt. */
+  /** Null if the webhook is unchanged. */
   readonly webhook: Moved | null
 }
 
-/** How a webhook stands after a try. */
+/** The webhook after an attempt. */
 export type Moved = {
   readonly condition: Condition
   readonly lane: Lane
   readonly disabledWhy: string | null
-  /** What waits for another try is due now: the receiver is back and gets all in order, or it is given up. */
+  /** Deliveries that wait for a retry are due now: the receiver is back, or the webhook is disabled. */
   readonly hurries: boolean
 }
 
-/** Takes a client and finds what is next for it. */
+/** Leases a client and finds its next delivery. */
 export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
   const args = [client, token, nowMs, flightMs, nowMs + flightMs]
   return toFound(client, await runBatched(redis, TAKE_SCRIPT, ...args))
 }
 
 /**
- * Writes what came of a try, and finds what is next; or lets the client go until `leaveUntilMs`. `isCurrent` is false where
- * the signal was sent again meanwhile: then only the attempt is noted, and the signal stays owed.
+ * Writes the result of an attempt and finds the next delivery, or releases the client until `leaveUntilMs`.
+ * `isCurrent` is false if the signal was resent meanwhile: then only the attempt is recorded.
  */
 export async function settle(
   redis: Redis,
@@ -86,7 +85,7 @@ export async function settle(
   return { isCurrent: verdict === '1', next: toFound(client, found) }
 }
 
-/** Texts alone: the address and the condition that were read, and what is written where both are still there. */
+/** Strings: the address and the condition that were read, and the new values, written only if both are unchanged. */
 const movedFields = (due: Due, { condition, lane, disabledWhy, hurries }: Moved) => ({
   url: due.webhook.url ?? '',
   was: due.webhook.condition ?? '',
@@ -125,9 +124,9 @@ function toFound(client: string, reply: unknown): Found {
   }
 }
 
-// Under load the same records come again with every delivery, and parsing them would cost more than sending.
+// Under load the same records are read with every delivery, and parsing them would cost more than sending.
 
-/** Signals of which the latest text is kept, some hundred kilobytes: one is at work for as long as it is new. */
+/** Signals whose latest text is cached: some hundred kilobytes. */
 const MOST_SIGNALS = 500
 
 const signalOf = rememberText(MOST_SIGNALS, (text, seq) => toLogged([`${seq}-0`, toList(text)]))
@@ -135,20 +134,19 @@ const signalOf = rememberText(MOST_SIGNALS, (text, seq) => toLogged([`${seq}-0`,
 /** A fresh state is the same text for most clients of a signal. */
 const stateOf = rememberText(MOST_SIGNALS, parseState)
 
-/** Webhooks whose latest record is kept, sealed as it is stored: some megabytes. */
+/** Webhooks whose latest record is cached, sealed: some megabytes. */
 const MOST_WEBHOOKS = 10_000
 
 const webhookOf = rememberText(MOST_WEBHOOKS, toRecord)
 
-/** Retries that become due at once: a reply stays quick, and the rest is found the next time. */
+/** Retries that become due at once; the rest is found the next time. */
 const PROMOTED_AT_ONCE = 1_000
 
 /**
- * Finding the next signal for a client. An open breaker lets nothing through until `probe_at`, then the newest; else the
- * lowest number that is due goes first. Gives {'held', time}, {'free', time of the next try or ''}, and then the client is
- * free again in the same step, so whoever was turned away left nothing behind; or
- * {'send', seq, state, log entry, webhook, client} with everything that is looked at before a signal is sent, each record
- * as one text. Of the clients of one batch most are owed the same signals: each is read once.
+ * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
+ * number that is due. Returns {'held', time} or {'free', time of the next attempt or ''}, and releases the client in
+ * the same step, so a worker that was turned away missed nothing; or {'send', seq, state, log entry, webhook,
+ * client}, each record as one text. Log entries are read once per batch.
  */
 const FIND = `${TEXT_FUNCTION}
 local log = KEYS[1]
@@ -204,8 +202,8 @@ end
 `
 
 /**
- * Takes a client for a worker and finds its next signal. Of each call: client, token, now, life of the taking, its end. As
- * FIND, or {'busy'} where another has it.
+ * Leases a client and finds its next delivery. Per call: client, token, now, duration of the lease, its end. Returns
+ * as FIND, or {'busy'} if another worker has it.
  */
 const TAKE_SCRIPT = createBatchedScript(
   `${NAMES}${FIND}
@@ -224,15 +222,15 @@ end
   5,
 )
 
-/** Attempts that are kept of each delivery: all tries of two rounds. */
+/** Attempts kept of each delivery: those of two rounds. */
 const ATTEMPTS_KEPT = 40
 
 /**
- * Writes what came of a try, how the webhook stands after it, and finds the next signal or lets the client go. Of each
- * call: client, token, now; the number; the state that was read and the new one; time of the next try or ''; the attempt or
- * ''; how the webhook stands now, JSON, or ''; when to look again, or '' to find the next. Gives first '1' where the state
- * was still the one that was read: sending it again meanwhile begins another round. After a lost reply it can be run again. What comes
- * late, when the client is another worker's already, is written too: an acknowledgement ends the round, whatever that one got.
+ * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Per call:
+ * client, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
+ * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next. Returns '1' first if the
+ * state was still the one that was read: a resend begins another round. Idempotent. A late result, after the lease
+ * ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
 const SETTLE_SCRIPT = createBatchedScript(
   `${NAMES}${FIND}

@@ -1,4 +1,4 @@
-// What a worker does for one client: everything that is due, one request at a time, in the order of the numbers.
+// One turn of a worker: delivers what is due to one client, one request at a time, in the order of the numbers.
 import { RedisDownError } from '../redis/connect.ts'
 import { attemptDelivery } from './attempt.ts'
 import { type DeliveryEvent, type DeliveryParts, errorWaitMs, OUR_FAULT_WAIT_MS } from './delivery-parts.ts'
@@ -9,43 +9,41 @@ import { isEntitled } from './subscribers.ts'
 import { toWebhook, type Webhook } from './webhooks.ts'
 import { type Due, type Found, type Settlement, settle, type Taking, take } from './work.ts'
 
-/** A worker gives a client back after so long, so that the others have their turn. */
+/** A worker releases a client after this time, so that others get their turn. */
 const TURN_MS = 5_000
 
-/** Of the time that a client is taken for: a turn ends long before it, the last request included, and prolongs nothing. */
+/** The longest turn as a share of the lease, which is never extended. */
 const TURN_SHARE = 0.25
 
 /**
- * Of the same time: no request is begun later, however long this process or Redis stood still. Its deadline, and writing what
- * came of it, must fit into the rest: the client may be another worker's afterwards.
+ * No request is started after this share of the lease, however long this process or Redis paused: its deadline and
+ * the write of its result must fit into the rest.
  */
 export const LAST_START_SHARE = 0.4
 
-/** What was sent is not sent again because Redis was away for a moment: the result waits for it. */
+/** A result waits for a Redis that is away, so that the signal is not sent twice. */
 const SETTLE_AGAIN_MS = 250
 
-/** When to look after the client again: `busy` and `done` need nobody to. */
+/** When to look at the client again; `busy` and `done` need no further look. */
 export type DrainResult =
   | { readonly kind: 'busy' | 'done' }
   | { readonly kind: 'later'; readonly atMs: number; readonly lane: Lane }
 
-/** A client that a worker has taken. */
 type Turn = Taking & { readonly lane: Lane; readonly endsMs: number; readonly lastStartMs: number }
 
-/** A delivery that was looked at. */
 type Step = {
   readonly settlement: Settlement
-  /** In which lane the client is now. */
+  /** The lane of the client now. */
   readonly lane: Lane
-  /** When to go on, null where the same worker does at once, as long as its turn lasts. */
+  /** When to continue; null if this worker does at once, as long as its turn lasts. */
   readonly leaveUntilMs: number | null
-  /** What to tell once it is written. */
+  /** Emitted once the result is written. */
   readonly events: readonly DeliveryEvent[]
 }
 
 /**
- * Delivers what is due for a client, unless another worker is at it: that one finds it too, because a client is given
- * back in the same step in which nothing due is found.
+ * Delivers what is due to a client, unless another worker has it: that one finds everything, because a client is
+ * released in the step that finds nothing due.
  */
 export async function drainClient(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
   try {
@@ -53,7 +51,7 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
     if (result.kind !== 'busy') parts.faults.end({ client, seq: null })
     return result
   } catch (error) {
-    // Nobody can write what came of it: its lease runs out, and a worker takes the client again.
+    // The result cannot be written: the lease ends, and a worker takes the client again.
     if (!(error instanceof RedisDownError)) tellFault(parts, client, null, 'program_error')
     throw error
   }
@@ -61,7 +59,7 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
 
 async function runTurn(parts: DeliveryParts, client: string, lane: Lane): Promise<DrainResult> {
   const { redis, now, flightMs } = parts
-  const beginMs = now() // before Redis begins to count
+  const beginMs = now() // before Redis starts to count
   const endsMs = beginMs + Math.min(TURN_MS, flightMs * TURN_SHARE)
   const lastStartMs = beginMs + flightMs * LAST_START_SHARE
   const turn = { client, token: parts.newToken(), flightMs, lane, endsMs, lastStartMs }
@@ -91,8 +89,8 @@ function toResult(found: Exclude<Found, Due>, leaveUntilMs: number, lane: Lane):
 }
 
 /**
- * Writes what came of a step, and waits for a Redis that is away for as long as a client is taken for. Whether the turn goes
- * on is asked each time: after a long wait too little is left of it for another request.
+ * Writes a result, waiting for a Redis that is away for up to the duration of a lease. Whether the turn goes on is
+ * decided at each try: after a long wait too little of the lease is left for another request.
  */
 async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settlement, leaveUntilMs }: Step) {
   const { redis, now, sleep } = parts
@@ -107,7 +105,7 @@ async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settle
   }
 }
 
-/** An error of the program is no failure of the receiver: the delivery waits for its next try, and the others go on. */
+/** An error of the program is no failure of the receiver: the delivery waits for a retry, and the others go on. */
 async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
   try {
     return await deliver(parts, turn, due)
@@ -119,7 +117,6 @@ async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promis
   }
 }
 
-/** Gives how many there were in a row. */
 function tellFault(
   { faults, onEvent }: DeliveryParts,
   client: string,
@@ -131,7 +128,7 @@ function tellFault(
   return inARow
 }
 
-/** Looks at everything anew, and sends. */
+/** Checks everything again, and sends. */
 async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
   const { signal, record, seq } = due
   const webhook = openWebhook(parts.box, turn.client, due.webhook)
@@ -153,7 +150,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
 
 const NOTHING: Settlement = { state: null, dueMs: null, attempt: null, webhook: null }
 
-/** The delivery is due as before, for whoever takes the client next. */
+/** The delivery stays due for the next worker. */
 const untried = (lane: Lane, leaveUntilMs: number): Step => ({
   settlement: NOTHING,
   lane,
@@ -161,23 +158,19 @@ const untried = (lane: Lane, leaveUntilMs: number): Step => ({
   events: [],
 })
 
-/** The client lost its right, or its webhook, before the delivery: it still pulls, and a replay owes it again. */
+/** The client lost its entitlement or its webhook: it can still pull, and a resend owes it again. */
 const withdrawn = ({ now }: DeliveryParts, { state }: Due): Settlement => ({
   ...NOTHING,
   state: { ...state, status: 'withdrawn', settled_at: now() },
 })
 
-/** Null as long as the turn goes on. */
 const endOf = ({ now, isStopping }: DeliveryParts, { endsMs }: Turn): number | null =>
   now() >= endsMs || isStopping() ? now() : null
 
-/** What was opened, by the box and by the very record: forgotten as soon as nobody holds one of them. */
+/** Webhooks by box and record; freed with either. */
 const opened = new WeakMap<SecretBox, WeakMap<object, Webhook>>()
 
-/**
- * As `toWebhook`, remembered: a webhook is sealed once and opened for every delivery. Given the same record again, its
- * fields must be unchanged.
- */
+/** `toWebhook`, cached: a webhook is opened for every delivery. A record must not be changed once it was passed. */
 function openWebhook(
   box: SecretBox,
   client: string,

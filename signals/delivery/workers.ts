@@ -1,31 +1,32 @@
-// The workers of one process: they take clients that are due from the schedules of the outbox, and there is no other queue.
+// The workers of one process: they take clients that are due from the schedules of the outbox; there is no other
+// queue.
 import type { DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { LANES, type Lane, readSchedule } from './outbox.ts'
 import { drainClient } from './worker.ts'
 
-/** Clients that are delivered to at the same time. A request is waiting for the network nearly all of its life. */
+/** Clients served at the same time. A request waits for the network nearly all of its life. */
 const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128 }
 
-/** Where more is due than there is room for, the schedule is read again once this share of the room is free. */
+/** If more is due than there is room for, the schedule is read again once this share of the room is free. */
 const REFILL_SHARE = 1 / 8
 
-/** How often the schedules are read, so that what other processes leave behind is found: a dead worker, a resend. */
+/** How often the schedules are read, to find what other processes leave: clients of dead workers, resends. */
 export const POLL_EVERY_MS = 250
 
-/** After an error, such as a Redis that is away, it is read less often. */
+/** After an error, such as Redis being away, polls are this much rarer. */
 const POLLS_LEFT_OUT = 4
 
 export type Workers = {
-  /** Begins with clients at once as far as there is room; the others stay due. */
+  /** Starts with clients at once as far as there is room; the others stay due. */
   readonly begin: (lane: Lane, clients: readonly string[]) => void
-  /** When a client was last begun with, epoch milliseconds; 0 before the first. */
+  /** When a client was last started, epoch milliseconds; 0 before the first. */
   readonly lastStartMs: () => number
-  /** Begins with no other client, and waits for what is under way. */
+  /** Starts no other client, and waits for those under way. */
   readonly close: () => Promise<void>
 }
 
-/** Starts the workers of both lanes. A client that a worker does not end with is due again when its lease ends. */
+/** Starts the workers of both lanes. A client whose worker dies is due again when its lease ends. */
 export function startWorkers(
   parts: DeliveryParts,
   startTimer: StartTimer,
@@ -58,7 +59,7 @@ export function startWorkers(
     atWork[lane].delete(client)
     if (isCrowded[lane] && roomIn(lane) >= CLIENTS_AT_ONCE[lane] * REFILL_SHARE) poll.by(now())
   }
-  /** Begins with what is due in a lane; gives when the next client of it is due. */
+  /** Starts clients that are due in a lane; returns when the next one is due. */
   const fill = async (lane: Lane): Promise<number> => {
     const room = roomIn(lane)
     const scheduled = await readSchedule(redis, lane, room + 1)
@@ -89,13 +90,13 @@ type PollingParts = {
   readonly everyMs: number
 }
 
-/** Polls now, at the time that each poll gives, and after `everyMs` at the latest; one at a time. */
+/** Polls now, at the time that each poll returns, and after `everyMs` at the latest; one at a time. */
 function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll: () => Promise<number>) {
   let isPolling = false
   let isStopped = false
   let nextMs = Number.POSITIVE_INFINITY
   let stopTimer = (): void => {}
-  /** Polls at a time, unless it would anyway before. */
+  /** Polls at a time, unless a poll is due before. */
   const by = (atMs: number): void => {
     if (isStopped || atMs >= nextMs) return
     nextMs = atMs
@@ -130,19 +131,17 @@ function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll:
   }
 }
 
-/** How often it is looked whether clients that are due are begun with. */
 const WATCH_EVERY_MS = 5_000
 
-/** Clients are due while none is begun with for so long: a request lasts 10 s at the most, so no worker is merely busy. */
+/** Clients are due and none was started for this long: a request takes at most 10 s, so the workers are stuck. */
 export const STUCK_AFTER_MS = 30_000
 
 export type WatchdogParts = Pick<DeliveryParts, 'now' | 'onEvent'> &
   Pick<Workers, 'lastStartMs'> & {
-    /** How many clients of each lane are due. */
     readonly counts: () => Promise<Readonly<Record<Lane, number>>>
   }
 
-/** Looks now and then whether the workers are stuck; gives a function that stops it. */
+/** Checks periodically whether the workers are stuck; returns a function that stops it. */
 export function startWatchdog(
   parts: WatchdogParts,
   startTimer: StartTimer,
@@ -161,7 +160,7 @@ export function startWatchdog(
   }
 }
 
-/** A look at the schedules: reports once each time in which clients are due and none is begun with. */
+/** One check: reports once per period in which clients are due and none is started. */
 export function createWatchdog({ counts, lastStartMs, now, onEvent }: WatchdogParts): () => Promise<void> {
   let waitingSinceMs: number | null = null
   let reportedMs: number | null = null

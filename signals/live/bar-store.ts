@@ -4,11 +4,11 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import type { NewBarReader } from './feeds/feed.ts'
 
-/** The bars that came live, in a file that only grows: the first final bar wins, and stays. */
+/** The bars that came live, in an append-only file: the first final bar wins. */
 export type BarStore = {
-  /** Those that were there when it was opened, ascending. */
+  /** The bars at the time of opening, ascending. */
   readonly bars: readonly Bar[]
-  /** Writes a bar; when this resolves it is on the disk. Bars come in ascending order. */
+  /** Appends a bar; once this resolves it is on disk. Bars come in ascending order. */
   readonly append: (bar: Bar) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -16,9 +16,9 @@ export type BarStore = {
 const HEADER = 't,o,h,l,c,v\n'
 
 /**
- * Opens the file, or makes it. A last line without its end was never acknowledged, so nothing was decided on it: it is
- * cut off. A bar that stands there twice was written again by a runner that stood still while another took over: the
- * first one counts. Throws where the file holds anything else than bars in ascending order.
+ * Opens or creates the file. An incomplete last line was never acknowledged and is cut off. A repeated bar was
+ * written by a runner that paused while another took over: the first one counts. Throws if the file has anything but
+ * ascending bars.
  */
 export async function openBarStore(path: string, newReader: NewBarReader): Promise<BarStore> {
   await mkdir(dirname(path), { recursive: true })
@@ -59,7 +59,7 @@ async function readOrNothing(path: string): Promise<Buffer> {
   }
 }
 
-/** A name that is not on the disk yet is a file that a power cut takes away. */
+/** A new file whose folder is not synced can vanish in a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

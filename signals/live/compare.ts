@@ -8,27 +8,25 @@ import { liveKey } from '../redis/keys.ts'
 import { hashField, heldField } from './live-record.ts'
 import { type Sender, signalId, signalsOf } from './signals-of.ts'
 
-/** What a live strategy left in Redis to be held against a replay. */
+/** What a live strategy left in Redis, to be compared with a replay. */
 export type LivePast = {
   readonly version: string
-  /** Closes of the last bar before it was live, and of its last bar. */
+  /** Close of the last bar before it was live, and of its last bar. */
   readonly fromMs: number
   readonly cursorMs: number
   readonly record: Readonly<Record<string, string>>
 }
 
-/** A replay over all bars: what happened from `fromMs` on, and the digest at the end of each day. */
+/** A replay of all bars: the steps from `fromMs` on, and the digest at the end of each day. */
 export type Replayed = Sender & {
   readonly reports: readonly StepReport[]
   readonly days: readonly { readonly openMs: number; readonly hash: string }[]
-  /** Close of its last bar. */
   readonly endMs: number
 }
 
-/** As many signals as are read at a time. */
 const BLOCK = 1_000
 
-/** What a strategy left, or null where it never ran, or not in this version: then there is nothing to compare. */
+/** What a strategy left, or null if it never ran in this version. */
 export async function readLivePast(redis: Redis, alias: string, version: string): Promise<LivePast | null> {
   const record = await askRedis(() => redis.hgetall(liveKey(alias)))
   const { cursor, live_from, checkpoint } = record
@@ -39,10 +37,10 @@ export async function readLivePast(redis: Redis, alias: string, version: string)
     : null
 }
 
-/** What the runner itself fired for an alias while it was live, by id. */
+/** What the runner fired for an alias, by id. */
 export type FiredSignals = ReadonlyMap<string, Signal>
 
-/** What was fired for each alias of `pasts`: one reading of the log, however many there are. */
+/** What was fired for each alias of `pasts`, in one pass over the log. */
 export async function readFired(
   redis: Redis,
   pasts: ReadonlyMap<string, LivePast>,
@@ -63,20 +61,20 @@ export async function readFired(
   }
 }
 
-/** An operator gives what is fired by hand an id of another form. */
+/** Signals fired by hand have ids of another form. */
 const isOfRunner = ({ signal_id, alias, timestamp, action, is_test }: Signal): boolean =>
   !is_test && signal_id === signalId(alias, Date.parse(timestamp), action)
 
-/** Whether the bar of a signal closed after `fromMs`, and not after `untilMs`. */
+/** Whether the bar of a signal closed after `fromMs` and not after `untilMs`. */
 function isInside({ timestamp }: Pick<Signal, 'timestamp'>, fromMs: number, untilMs: number): boolean {
   const closeMs = Date.parse(timestamp)
   return closeMs > fromMs && closeMs <= untilMs
 }
 
 /**
- * Holds what was fired against what a replay of the same bars gives, in sentences that name alias, bar, stored and
- * replayed; none where they agree. Only what can be traded must agree: tests, `DRY_RUN` and what an operator fired by hand
- * are left out, and so are entries that a halt kept back and the `flat` of what nobody was told of.
+ * Compares what was fired with a replay of the same bars; returns one sentence per difference, with alias, bar,
+ * stored and replayed. Only tradeable signals must agree: tests, `DRY_RUN`, signals fired by hand, entries kept back
+ * by a halt, and the `flat` of an unannounced position are left out.
  */
 export function compareLive(past: LivePast, fired: FiredSignals, replayed: Replayed): readonly string[] {
   const untilMs = Math.min(past.cursorMs, replayed.endMs)
@@ -116,7 +114,7 @@ const describe = ({ action, signal_price, stop, implied_leverage }: Omit<Signal,
 const faultAt = (signal: Pick<Signal, 'alias' | 'timestamp'>, stored: string, replay: string): string =>
   `${signal.alias}, bar that closed at ${signal.timestamp}: stored is ${stored}; the replay has ${replay}`
 
-/** The first day that both have whole and that ended in another state; every later one differs with it. */
+/** The first day that ended in another state; later ones differ with it. */
 function hashFaults({ record, fromMs }: LivePast, replayed: Replayed, untilMs: number): string[] {
   for (const { openMs, hash } of replayed.days) {
     const dayEndMs = (toEpochDay(openMs) + 1) * DAY_MS

@@ -1,22 +1,22 @@
 import { type Bars, barAt, describeInstant, lastAtOrBefore } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 
-/** The bars of a market up to now, ascending: those of the book and those that came live. */
+/** The bars of a market, ascending: those of the book and those that came live. */
 export type KnownBars = {
   readonly timeframeMs: number
-  /** The bar that opened then, or null. */
+  /** The bar that opened at `t`, or null. */
   readonly at: (t: number) => Bar | null
   readonly first: () => Bar | null
   readonly last: () => Bar | null
   /** Every bar that opened at `t` or later. */
   readonly from: (t: number) => readonly Bar[]
-  /** A bar later than the last. */
+  /** Adds a bar later than the last. */
   readonly add: (bar: Bar) => void
-  /** All of them, on shared memory. */
+  /** All bars, in shared memory. */
   readonly columns: () => Bars
 }
 
-/** Where both have a bar it is the stored one that counts: the first final bar wins, whatever a vendor says later. */
+/** If both have a bar, the stored one counts: the first final bar wins, whatever a vendor revises later. */
 export function createKnownBars(book: Bars, stored: readonly Bar[]): KnownBars {
   const bars = mergeBars(book, stored)
   let columns: Bars | null = null
@@ -80,18 +80,18 @@ function toColumns(bars: readonly Bar[], timeframeMs: number): Bars {
   }
 }
 
-/** Bars that both have and that are not the same: what a vendor revised after it was traded on. */
+/** Bars that differ between book and store: revised by a vendor after they were traded on. */
 export const revisedBars = (book: Bars, stored: readonly Bar[]): readonly Bar[] =>
   stored.filter(bar => {
     const i = lastAtOrBefore(book.t, bar.t)
     return i >= 0 && book.t[i] === bar.t && !isSameBar(barAt(book, i), bar)
   })
 
-/** By its prices: a volume is often settled later, and no vendor calls that a revision. */
+/** Compares prices only: volumes are often settled later. */
 export const isSameBar = (a: Bar, b: Bar): boolean =>
   a.t === b.t && a.o === b.o && a.h === b.h && a.l === b.l && a.c === b.c
 
-/** What comes from a feed cannot be used, and what follows it cannot be trusted: the runner stops. */
+/** A bar of a feed is unusable, so what follows is not trusted either: the runner stops. */
 export class FeedError extends Error {
   constructor(feed: string, why: string) {
     super(`the feed ${feed}: ${why}`)
@@ -100,12 +100,12 @@ export class FeedError extends Error {
 }
 
 /**
- * What a bar of a feed is beside the bars that are known: the next one; one that is known already; one that is known with
- * other prices; or one in a hole that was taken for a gap when the bar after it came.
+ * A bar of a feed compared with the known ones: the next one, a repetition, a revision with other prices, or one in a
+ * hole that counts as a gap.
  */
 export type Admission = 'next' | 'repeated' | 'revised' | 'gap'
 
-/** Says what a bar is. Throws a FeedError for one that is off the grid or impossible. */
+/** Classifies a bar. Throws a FeedError if it is off the grid or impossible. */
 export function admitBar(feed: string, known: KnownBars, bar: Bar): Admission {
   const fault = describeFault(bar, known.timeframeMs)
   if (fault !== null) throw new FeedError(feed, `the bar at ${describeInstant(bar.t)} ${fault}`)
@@ -113,7 +113,7 @@ export function admitBar(feed: string, known: KnownBars, bar: Bar): Admission {
   if (last === null || bar.t > last.t) return 'next'
   const there = known.at(bar.t)
   if (there !== null) return isSameBar(there, bar) ? 'repeated' : 'revised'
-  return bar.t < known.first()!.t ? 'repeated' : 'gap' // what is older than the history matters to nobody
+  return bar.t < known.first()!.t ? 'repeated' : 'gap' // older than the history
 }
 
 function describeFault({ t, o, h, l, c }: Bar, timeframeMs: number): string | null {

@@ -4,22 +4,21 @@ import { askRedis } from '../redis/connect.ts'
 import { liveLeaseKey } from '../redis/keys.ts'
 import { releaseLease } from '../redis/script.ts'
 
-/** A runner that does not answer for so long is gone; a bar is late only after a multiple of it. */
+/** A runner that is silent for this long is gone. */
 export const LEASE_MS = 15_000
 
-/** Several tries fit into a lease, so that one slow reply does not lose it. */
+/** Several renewals fit into a lease. */
 export const RENEW_MS = 4_000
 
 export type Holder = { readonly pid: number; readonly host: string; readonly started: string }
 
 /**
- * Who follows a market. It is a courtesy that saves a second runner its work and tells the operator: what keeps signals
- * from being fired twice is the cursor of the commit, lease or no lease.
+ * The lease on a market. It saves a second runner its work and informs the operator; what prevents duplicate signals
+ * is the cursor of the commit.
  */
 export type Lease = {
-  /** Holds it for another while. Throws where another runner has it. */
+  /** Extends the lease. Throws if another runner has it. */
   readonly renew: () => Promise<void>
-  /** Gives it back, so that the next runner need not wait. */
   readonly release: () => Promise<void>
 }
 
@@ -35,8 +34,8 @@ export class LeaseError extends Error {
 const holderShape = z.object({ pid: z.number(), host: z.string(), started: z.string() })
 
 /**
- * Takes the lease of a market. That of a process of this machine that has ended is taken over at once; `isGone` tells.
- * Throws a LeaseError where another runner holds it.
+ * Takes the lease of a market. The lease of a process on this machine that has ended (`isGone`) is taken over at
+ * once. Throws a LeaseError if another runner has it.
  */
 export async function takeLease(
   redis: Redis,
@@ -58,7 +57,7 @@ export async function takeLease(
   return { renew, release: () => releaseLease(redis, key, mine) }
 }
 
-/** Takes what is free, mine, or held by the one that is named; else tells who holds it. */
+/** Takes a lease that is free, ours, or held by the given holder; else returns the holder. */
 const CLAIM = `
 local there = redis.call('GET', KEYS[1])
 if there and there ~= ARGV[1] and there ~= ARGV[2] then return there end

@@ -8,13 +8,12 @@ import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
 import type { LiveStrategy } from './signals-of.ts'
 
-/** Raised when an older runner could not go on from what a newer one wrote. */
+/** Raised when the format changes so that an older runner cannot continue from it. */
 const CHECKPOINT_FORMAT = 1
 
-/** Halts every strategy. */
 export const EVERY_ALIAS = '*'
 
-/** Where a live strategy stands: everything that its next bar needs. */
+/** The position of a live strategy: everything that its next bar needs. */
 export type Standing = {
   /** Close of its last bar, epoch milliseconds as text. */
   readonly cursor: string
@@ -44,18 +43,18 @@ export function recordFields({
   return {
     checkpoint: JSON.stringify({ format: CHECKPOINT_FORMAT, version, hash, state }),
     announced: JSON.stringify(announced),
-    // The last bar of a day overwrites those before it: what a nightly replay of whole days is held against.
+    // The last bar of a day overwrites earlier ones; nightly replays of whole days are compared with it.
     [hashField(state.last_t)]: `${state.last_t} ${hash}`,
   }
 }
 
-/** The field for the last bar of the UTC day in which a bar opened: its open, and the digest of the state after it. */
+/** The field for the last bar of a UTC day: its open, and the digest of the state after it. */
 export const hashField = (openMs: number): string => `hash:${toIsoDate(toEpochDay(openMs))}`
 
-/** The field that says that an entry was kept back by a halt. */
+/** The field that marks an entry kept back by a halt. */
 export const heldField = (id: string): string => `held:${id}`
 
-/** Where a strategy stands, or null where it never ran. Throws where the checkpoint is not what was written. */
+/** The position of a strategy, or null if it never ran. Throws if the checkpoint is malformed. */
 export async function readStanding(redis: Redis, alias: string): Promise<Standing | null> {
   const [cursor, text, announced] = await askRedis(() =>
     redis.hmget(liveKey(alias), 'cursor', 'checkpoint', 'announced'),
@@ -64,7 +63,7 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
   const parsed = checkpoint.safeParse(parseJson(text ?? ''))
   const told = announcedShape.safeParse(parseJson(announced ?? 'null'))
   if (!parsed.success || !told.success) throw damaged(alias, 'is not one that this runner can read')
-  // A state that has its digest is one that `recordFields` wrote.
+  // A state with a matching digest was written by `recordFields`.
   const state = parsed.data.state as unknown as EngineState<unknown>
   if (decisionHash(state) !== parsed.data.hash) throw damaged(alias, 'is not what was written')
   return { cursor, version: parsed.data.version, state, announced: told.data }
@@ -95,29 +94,28 @@ export async function readOrders(
   return { mode, isHalted: halted.some(is => is === 1) }
 }
 
-/** The cursor of a state: the close of the last bar in it. */
+/** The cursor of a state: the close of its last bar. */
 export const cursorOf = (
   { last_t }: EngineState<unknown>,
   { timeframeMs }: Pick<LiveStrategy, 'timeframeMs'>,
 ): string => String(last_t + timeframeMs)
 
-/** A quarter of a bar, and never more than this: a price of five minutes ago is not the price that was decided on. */
+/** A quarter of a bar, at most five minutes. */
 const LATE_MOST_MS = 300_000
 const LATE_PART = 0.25
 
-/** How long after the close of its bar an entry may still be traded. */
+/** How long after the close of its bar an entry may be traded. */
 export const lateAfterMs = (timeframeMs: number): number => Math.min(timeframeMs * LATE_PART, LATE_MOST_MS)
 
-/** The position that subscribers were told of, and how; null where there is none that they know. */
+/** The position that subscribers were sent, or null. */
 export type Announced = {
   readonly mode: Mode
   readonly stop: number
   readonly action: 'long' | 'short'
 } | null
 
-/** What stands over a bar. */
 export type Orders = {
-  /** LIVE where both the operator's command and the catalogue say so. */
+  /** LIVE if both the operator and the catalogue say so. */
   readonly mode: Mode
   readonly isHalted: boolean
   readonly isLate: boolean
@@ -131,9 +129,9 @@ export type Announcement = {
 }
 
 /**
- * What becomes of the signals of a step. An entry is LIVE in a live strategy and on time, `DRY_RUN` otherwise, and does
- * not go out at all while the strategy is halted. A `flat` goes out as its entry did, whatever has been ordered since,
- * because it only takes risk off; the `flat` of a position that nobody was told of does not go out.
+ * Decides which signals of a step go out. An entry is LIVE in a live strategy and on time, else `DRY_RUN`, and does
+ * not go out while the strategy is halted. A `flat` goes out as its entry did, whatever was ordered since, because it
+ * only reduces risk; the `flat` of an unannounced position does not.
  */
 export function announce(signals: readonly SignalContent[], before: Announced, orders: Orders): Announcement {
   const out: SignalContent[] = []

@@ -17,21 +17,20 @@ import {
 } from './live-record.ts'
 import { closeOf, type LiveStrategy, signalsOf } from './signals-of.ts'
 
-/** What a step of a live strategy gets of the world. */
 export type LiveWorld = {
   readonly redis: Redis
-  /** The time of day, epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly now: () => number
-  /** Throws a ClockError where the time of day may be wrong. */
+  /** Throws a ClockError if the clock may be wrong. */
   readonly assertClock: () => Promise<void>
-  /** A line for the operator. */
+  /** Prints a line for the operator. */
   readonly note: (line: string) => void
 }
 
 /**
- * One closed bar of one strategy: a step of the engine, and one commit of its signals, its checkpoint and its cursor. What
- * was committed already, by this runner or another, is not committed again: then the standing is the one in Redis.
- * Throws a RedisDownError where the outcome is unknown: run the same bar again.
+ * Processes one closed bar of one strategy: a step of the engine, and one commit of its signals, checkpoint and
+ * cursor. A bar that was committed already, by this runner or another, is not committed again: the position in Redis
+ * is returned. Throws a RedisDownError if the outcome is unknown: run the same bar again.
  */
 export async function runBar(
   world: LiveWorld,
@@ -60,7 +59,7 @@ type Decided = {
   readonly after: Omit<Standing, 'announced'>
 }
 
-/** Where the strategy stands then; null, and nothing is written, where there is an entry that a halt forbids by now. */
+/** The new position; null, with nothing written, if a halt forbids one of the entries. */
 async function writeBar(
   world: LiveWorld,
   strategy: LiveStrategy,
@@ -87,7 +86,7 @@ export const toNew = (content: SignalContent): NewSignal => ({ content, onlyFor:
 const describe = (seq: number, { alias, action, mode, signal_price, stop }: SignalContent): string =>
   `signal ${seq}: ${alias} ${action} at ${signal_price}, stop ${stop}, ${mode}`
 
-/** Takes over where the record in Redis stands. It never stands before the bar that was tried, unless it was restored. */
+/** Continues from the record in Redis, which is never behind the bar unless Redis was restored. */
 async function reload(
   { redis, note }: LiveWorld,
   { alias, version }: LiveStrategy,
@@ -105,10 +104,10 @@ async function reload(
   return there
 }
 
-/** Whose clock is further off cannot tell which bars are over, nor which entries are late. */
+/** With a larger difference, closed bars and late entries cannot be determined. */
 export const CLOCK_TOLERANCE_MS = 2_000
 
-/** The clock of this machine and that of Redis, or of the feed, do not agree. */
+/** The clock of this machine differs from that of Redis or of the feed. */
 export class ClockError extends Error {
   constructor(what: string) {
     super(`${what}: nothing is fired by a clock that may be wrong; set the clocks by NTP and start again`)
@@ -117,8 +116,8 @@ export class ClockError extends Error {
 }
 
 /**
- * Throws a ClockError where this machine's clock differs from that of Redis by more than the tolerance. The way to Redis
- * and back is taken off, so that a slow network is no wrong clock.
+ * Throws a ClockError if this clock differs from that of Redis by more than the tolerance, not counting the round
+ * trip.
  */
 export async function assertClock(redis: Redis, now: () => number): Promise<void> {
   const before = now()

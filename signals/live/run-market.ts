@@ -10,7 +10,6 @@ import { cursorOf, readStanding, recordFields, type Standing } from './live-reco
 import { CLOCK_TOLERANCE_MS, ClockError, type LiveWorld, runBar, toNew } from './run-bar.ts'
 import { type LiveStrategy, signalId } from './signals-of.ts'
 
-/** How long a runner waits before it asks a Redis again that was away. */
 const RETRY_MS = 500
 
 /** One instrument on one timeframe, and the strategies that trade it. */
@@ -28,8 +27,8 @@ export type MarketWorld = LiveWorld & { readonly pause: Pause; readonly stop: Ab
 type Run = { readonly strategy: LiveStrategy; standing: Standing; fault: string | null }
 
 /**
- * Follows a market until its feed ends or it is asked to stop; the bar in hand is finished. A strategy that fails stops
- * alone and is told of; what is wrong with the feed, the clock or the disk stops all. Throws what stopped them.
+ * Follows a market until its feed ends or it is stopped; the current bar is finished. A strategy that fails stops
+ * alone; a fault of the feed, the clock or the disk stops all. Throws what stopped them.
  */
 export async function runMarket(world: MarketWorld, market: Market): Promise<void> {
   const runs = await beginAll(world, market)
@@ -58,7 +57,7 @@ async function beginAll(world: MarketWorld, { strategies, known }: Market): Prom
   )
 }
 
-/** Bars that came while nobody followed them: stored and not committed, or new in the book. */
+/** Bars that came without a runner: stored and not committed, or new in the book. */
 async function catchUp(world: MarketWorld, { known, store }: Market, runs: readonly Run[]): Promise<void> {
   const opens = runs.map(({ standing }) => Number(standing.cursor)) // a bar opens where the one before closed
   for (const bar of known.from(Math.min(...opens))) {
@@ -84,7 +83,7 @@ function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Se
   return false
 }
 
-/** A feed whose clock is a little ahead is waited for; one that is far ahead, or this clock behind, is an error. */
+/** Waits for a feed whose clock is slightly ahead; throws if it is far ahead, or this clock behind. */
 async function untilClosed(world: MarketWorld, { feed, known }: Market, bar: Bar): Promise<void> {
   const closeMs = bar.t + known.timeframeMs
   const aheadMs = closeMs - world.now()
@@ -115,8 +114,8 @@ async function stepOne(world: MarketWorld, run: Run, bar: Bar): Promise<void> {
 }
 
 /**
- * Does something again until Redis answers; null where it is asked to stop before. Every attempt looks at the clock anew,
- * so that an entry that grew old meanwhile is late.
+ * Repeats an action until Redis answers; null if stopped before. Each try reads the clock again, so that an entry
+ * that grew old is late.
  */
 async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): Promise<T | null> {
   let isNoted = false
@@ -134,11 +133,11 @@ async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): 
 }
 
 /**
- * Where a strategy goes on: at its checkpoint, or, at its first start and with a new version of its rules, at the end of
- * a replay of all known bars, which emits nothing. So nobody is told of a position that was entered before.
+ * Where a strategy continues: at its checkpoint, or, at its first start and with a new version, at the end of a
+ * replay of all known bars, which fires nothing, so positions entered before are never announced.
  *
- * A new version is a new history: it is `DRY_RUN` until the operator says otherwise, and a position that the version
- * before had announced is closed by a `flat`, because nothing would ever close it.
+ * A new version is a new history: it is `DRY_RUN` until the operator orders otherwise, and an announced position of
+ * the version before is closed by a `flat`.
  */
 export async function begin(world: LiveWorld, strategy: LiveStrategy, known: KnownBars): Promise<Standing> {
   const { alias, version } = strategy
@@ -173,7 +172,10 @@ function assertForward(alias: string, there: Standing | null, next: Standing): v
   )
 }
 
-/** The `flat` of what the version before announced; its id names the new version, because the bar may have had a flat. */
+/**
+ * The `flat` for the announced position of the version before; its id has the new version, because the bar may have
+ * had a flat.
+ */
 function closing(strategy: LiveStrategy, there: Standing | null, { cursor, state, version }: Standing) {
   const announced = there?.announced ?? null
   if (announced === null) return []

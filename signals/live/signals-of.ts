@@ -10,12 +10,12 @@ import { sha256 } from '#storage/digest.ts'
 /** Enough for every instrument: venues round to their own tick. */
 const PRICE_DECIMALS = 8
 
-/** Of a digest, as much as keeps two signals apart for ever. */
+/** Digits of the digest in an id. */
 const ID_DIGITS = 24
 
 /**
- * The id of what a strategy decided on a bar. There is no price in it, so that a bar that is run again, revised or not,
- * cannot fire twice. `ordinal` tells decisions of one action on one bar apart; a step has one at the most.
+ * The id of a decision on a bar. It contains no price, so that a bar that is run again, revised or not, cannot fire
+ * twice. `ordinal` distinguishes equal actions on one bar; a step has at most one.
  */
 export const signalId = (
   alias: string,
@@ -25,9 +25,8 @@ export const signalId = (
 ) => `sig_${sha256(new TextEncoder().encode(`${alias}|${closeMs}|${action}|${ordinal}`)).slice(0, ID_DIGITS)}`
 
 /**
- * The signals of a step, in order, as if nothing kept them from being traded: an entry; an exit that was decided, and one
- * by the stop (or by ruin) that the bar shows; a reversal is `flat` and then the new side. Fills are no signals: they are
- * what was announced a bar before.
+ * The signals of a step, in order, before halts and modes apply: an entry; an ordered exit, or one by the stop or by
+ * ruin; a reversal is `flat` and then the new side. Fills are no signals: they were announced a bar before.
  */
 export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
   const signals: SignalContent[] = []
@@ -83,7 +82,6 @@ const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
 
 const timing = ({ bar }: StepReport, sender: Sender) => ({ timestamp: toIsoInstant(closeOf(bar, sender)) })
 
-/** What a signal says of its strategy. */
 export type Sender = {
   /** The id of the strategy. */
   readonly alias: string
@@ -91,18 +89,17 @@ export type Sender = {
   readonly baseRisk: number
 }
 
-/** A step and where it led. */
 export type Stepped = { readonly state: EngineState<unknown>; readonly report: StepReport }
 
 /**
- * A strategy as the runner sees it: the engine of the nightly replay behind two functions of a state that is plain JSON.
- * Neither changes the state that it is given.
+ * A strategy as the runner sees it: the engine of the nightly replay behind two functions of a plain JSON state,
+ * which they do not modify.
  */
 export type LiveStrategy = Sender & {
   readonly version: string
-  /** What its catalogue allows: a strategy is `LIVE` only where the operator's command says so too. */
+  /** A strategy is `LIVE` only if the operator orders so too. */
   readonly catalogueMode: Mode
-  /** The state after bars that begin with the very first one of the history. */
+  /** The state after bars that begin with the first one of the history. */
   readonly replay: (bars: Bars) => Promise<EngineState<unknown>>
   readonly step: (state: EngineState<unknown>, bar: Bar) => Promise<Stepped>
 }

@@ -6,30 +6,30 @@ import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
 import { type KnownLog, knownLog, LogGoneError, noteSeq } from './guard.ts'
 
-/** A signal to be written; a test is for one client, everything else for whoever is entitled to its alias. */
+/** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
 
 /** The number of a signal, and whether it was in the log already. */
 export type Committed = { readonly seq: number; readonly isRepeat: boolean }
 
-/** A step of a live strategy: written only where its cursor still stands at `from`. */
+/** A step of a live strategy: committed only if its cursor is still `from`. */
 export type LiveStep = {
   readonly alias: string
-  /** The cursor that must be there, '' for none. */
+  /** The expected cursor, '' for none. */
   readonly from: string
   readonly to: string
-  /** What else the live record holds from now on. */
+  /** Other fields of the live record. */
   readonly fields: Readonly<Record<string, string>>
 }
 
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly signals: readonly Committed[] }
-  /** The cursor stands elsewhere: another runner was here, or this step was made already. */
+  /** The cursor is elsewhere: another runner was here, or this step was committed already. */
   | { readonly kind: 'moved'; readonly cursor: string }
-  /** There is a new entry of a halted alias among them: it was looked at in the same step that would have written it. */
+  /** One of them is a new entry of a halted alias; checked in the step that would have written it. */
   | { readonly kind: 'halted'; readonly alias: string }
 
-/** The same `signal_id` with another content. */
+/** The same `signal_id` with other content. */
 export class SignalConflictError extends Error {
   readonly signalId: string
   readonly seq: number
@@ -45,10 +45,10 @@ export class SignalConflictError extends Error {
 }
 
 /**
- * Writes signals, all or none, in order, and gives each its number. One that is in the log already keeps its old number,
- * so that a commit whose reply was lost can be made again. When this resolves the signals are on the disk. Throws
- * SignalConflictError, LogGoneError where this is not the log that is guarded, WritesRefusedError where Redis takes no
- * writes, or RedisDownError where the outcome is unknown: make the same commit again.
+ * Commits signals, all or none, in order, and returns the number of each. A signal that is in the log already keeps
+ * its number, so a commit whose reply was lost can be repeated. Once this resolves the signals are on disk. Throws
+ * SignalConflictError, LogGoneError if this is not the guarded log, WritesRefusedError, or RedisDownError if the
+ * outcome is unknown: repeat the same commit.
  */
 export async function commit(
   redis: Redis,
@@ -84,7 +84,7 @@ const keysOf = (step: LiveStep | null): string[] => [
   SIGNAL_IDS,
   HEAD,
   LATEST,
-  liveKey(step?.alias ?? '-'), // a key of the same node, not touched without a step
+  liveKey(step?.alias ?? '-'), // a key of the same node, not used without a step
   EPOCH,
   HALTED,
 ]
@@ -105,7 +105,7 @@ const argumentsOf = (
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))
-    const yieldsToHalt = content.action !== 'flat' && onlyFor === null // a test is traded by nobody
+    const yieldsToHalt = content.action !== 'flat' && onlyFor === null // tests are not traded
     return [content.signal_id, digest, head, tail, content.alias, onlyFor ?? '', yieldsToHalt ? '1' : '']
   }),
 ]
@@ -118,10 +118,13 @@ function toCommitted(pairs: readonly string[]): Committed[] {
   return committed
 }
 
-/** Keys of the script, in its order: log, signal ids, head, newest by alias, cursor of a live strategy, epoch, halts. */
+/** Keys of the script, in order: log, signal ids, head, newest by alias, live record, epoch, halts. */
 export const COMMIT_KEYS = 7
 
-/** Arguments in front of the signals, and of each signal. */
+/**
+ * Redis does not roll back: every check comes before the first write, and the only write that can be refused, XADD,
+ * comes before all others.
+ */
 export const COMMIT_SCRIPT = `
 local MAX_SEQ = 9007199254740991
 local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

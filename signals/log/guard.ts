@@ -1,23 +1,21 @@
-// What a process knows of the log that it writes to, held against what Redis says of it. A Redis that was emptied knows
-// nothing of its past, so no mark inside of it could tell.
+// Detects a lost log: each process compares what it knows of the log with what Redis says. A mark inside Redis would
+// be lost with the log.
 import type { Redis } from 'ioredis'
 import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
 
-/** What the log must still hold: its epoch, and a head that is not below the highest number that was seen. */
+/** What the log must still have: its epoch, and a head not below the highest number seen. */
 export type KnownLog = { readonly epoch: string; readonly seq: number }
 
-/** Where the log stands. */
 export type LogHead = { readonly seq: number; readonly epoch: string }
 
-/** What Redis says of the log. */
 export type StoredHead = { readonly epoch: string | null; readonly seq: number }
 
-/** By connection, because whoever writes over it must be held to it, whatever it writes. */
+/** By connection, so that every write over it is checked. */
 const known = new WeakMap<Redis, { readonly epoch: string; seq: number }>()
 
-/** Redis holds another log than the one that was written, or none. */
+/** Redis has another log than the one that was written, or none. */
 export class LogGoneError extends Error {
   constructor(found: StoredHead, highest: number) {
     const there = found.epoch === null ? 'no epoch' : `epoch ${found.epoch}`
@@ -31,9 +29,9 @@ export class LogGoneError extends Error {
 }
 
 /**
- * Holds the log against the mark of the private store, and every later commit and look over this connection against what
- * was seen by then. Throws LogGoneError where the log does not reach numbers that were delivered, or `logEnd`, where it was
- * known to end; names the epoch of a log that is new.
+ * Compares the log with the mark of the private store, and every later commit and read over this connection with what
+ * was seen by then. Throws LogGoneError if the log does not reach delivered numbers, or `logEnd`, its last recorded
+ * end; names the epoch of a new log.
  */
 export async function guardLog(
   redis: Redis,
@@ -47,29 +45,26 @@ export async function guardLog(
   known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq })
 }
 
-/** What is known of the log of this connection, null where nobody guards it. */
+/** What is known of the log of this connection, null if unguarded. */
 export const knownLog = (redis: Redis): KnownLog | null => {
   const log = known.get(redis)
-  return log === undefined ? null : { ...log } // as of now: answers that are under way are older
+  return log === undefined ? null : { ...log } // a copy: answers under way are older
 }
 
-/** Notes the highest number that was seen over this connection. */
+/** Records the highest number seen over this connection. */
 export function noteSeq(redis: Redis, seq: number): void {
   const log = known.get(redis)
   if (log !== undefined) log.seq = Math.max(log.seq, seq)
 }
 
-/** The newest number and the epoch as they stand in Redis, null where nobody has named one. */
+/** The newest number and the epoch in Redis; the epoch is null if it has none. */
 export async function readStoredHead(redis: Redis): Promise<StoredHead> {
   const epoch = await askRedis(() => redis.get(EPOCH))
   const seq = await askRedis(() => redis.hget(HEAD, 'seq'))
   return { epoch, seq: Number(seq ?? 0) }
 }
 
-/**
- * The same, held against what is known of the log of this connection: throws LogGoneError where it is another one, or has
- * fewer signals than were seen.
- */
+/** The same, checked: throws LogGoneError if it is another log or has fewer signals than were seen. */
 export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
   const log = knownLog(redis)
   const found = await readStoredHead(redis)
@@ -79,7 +74,7 @@ export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
   return found
 }
 
-/** Names the epoch, unless somebody does so at the same time: then it is theirs. */
+/** Sets the epoch, unless another process does so first. */
 export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<string> {
   await askRedis(() => redis.set(EPOCH, newEpoch(), 'NX'))
   const epoch = await askRedis(() => redis.get(EPOCH))
@@ -87,8 +82,8 @@ export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<s
 }
 
 /**
- * Goes on with a log whose past is lost: the next signal gets a number above `above` and above whatever is there, under a
- * new epoch, which tells the clients to pull again. Throws where a service is at work: it would hold to the old epoch.
+ * Continues a log whose past is lost: the next number is above `above` and everything in Redis, under a new epoch,
+ * which makes clients pull again. Throws if a service is running.
  */
 export async function beginAnew(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
   if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)

@@ -4,19 +4,18 @@ import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG } from '../redis/keys.ts'
 import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
 
-/** A signal in the log. */
 export type LoggedSignal = {
   readonly seq: number
-  /** The exact bytes, as text: what is signed, sent and pulled. */
+  /** The exact bytes, as text: signed, sent and pulled. */
   readonly body: string
   readonly alias: string
-  /** The client of a test fire, null for everything else. */
+  /** The client of a test fire, else null. */
   readonly onlyFor: string | null
   /** When it was written, epoch milliseconds. */
   readonly atMs: number
 }
 
-/** An entry whose bytes are not those that were written. */
+/** An entry whose bytes do not match their digest. */
 export class DamagedLogError extends Error {
   constructor(seq: number) {
     super(`signal ${seq} is not what was written to the log: restore it with \`highwater ops restore\``)
@@ -36,28 +35,28 @@ export async function readBefore(redis: Redis, seq: number, most: number): Promi
   return entries.map(toLogged)
 }
 
-/** One signal, or null where there is none of this number. */
+/** One signal, or null. */
 export async function readSignal(redis: Redis, seq: number): Promise<LoggedSignal | null> {
   const [entry] = await askRedis(() => redis.xrange(LOG, `${seq}-0`, `${seq}-0`))
   return entry === undefined ? null : toLogged(entry)
 }
 
-/** The numbers of the newest signals of some aliases, and of the tests of a client; 0 where there is none. */
+/** The newest number of some aliases and of the tests of a client; 0 if none. */
 export async function newestOf(redis: Redis, aliases: readonly string[], client: string): Promise<number> {
   const found = await askRedis(() => redis.hmget(LATEST, ...aliases, `test:${client}`))
   return Math.max(0, ...found.map(Number))
 }
 
 /**
- * The newest number and the epoch. The first one who asks names the epoch; whoever guards the log has it named, and is told
- * by a LogGoneError that it is another one. It writes only where there is none, so that a full Redis can be asked.
+ * The newest number and the epoch, which the first reader of a new log sets. Throws LogGoneError on a guarded
+ * connection. Writes only if there is no epoch, so that a full Redis can be read.
  */
 export async function readHead(redis: Redis, newEpoch: () => string): Promise<LogHead> {
   const { seq, epoch } = await readGuardedHead(redis)
   return { seq, epoch: epoch ?? (await nameEpoch(redis, newEpoch)) }
 }
 
-/** An entry of the stream. Throws DamagedLogError where it is not what was written. */
+/** An entry of the stream. Throws DamagedLogError if its bytes do not match. */
 export function toLogged([id, fields]: [string, string[]]): LoggedSignal {
   const seq = Number.parseInt(id, 10)
   const field = new Map<string, string>()
@@ -67,23 +66,22 @@ export function toLogged([id, fields]: [string, string[]]): LoggedSignal {
   return { seq, body, alias, onlyFor: to === '' ? null : to, atMs: Number(at) }
 }
 
-/** Who reads: all of a client that matters here. */
+/** A client, as far as visibility needs it: it sees every signal of its aliases, and its own tests. */
 export type Viewer = { readonly id: string; readonly aliases: readonly string[] }
 
-/** Signals that are read at once: some 200 kB, which is what a reader holds however long the log is. */
+/** Some 200 kB, which is what a reader has in memory however long the log is. */
 export const BLOCK_SIGNALS = 512
 
-/** Tells whether a client sees a signal. */
 export function viewOf({ id, aliases }: Viewer): (signal: LoggedSignal) => boolean {
   const seen = new Set(aliases)
   return ({ alias, onlyFor }) => (onlyFor === null ? seen.has(alias) : onlyFor === id)
 }
 
-/** The number of the newest signal that a client sees, 0 where there is none. */
+/** The newest number that a client sees, 0 if none. */
 export const newestVisible = (redis: Redis, { id, aliases }: Viewer): Promise<number> =>
   newestOf(redis, aliases, id)
 
-/** What a client sees after `since` and up to `until`, ascending, block by block; none of them is empty. */
+/** What a client sees after `since` and up to `until`, ascending, in blocks that are never empty. */
 export async function* readVisible(
   redis: Redis,
   viewer: Viewer,

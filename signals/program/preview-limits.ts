@@ -5,30 +5,28 @@ import { PREVIEW_LIMIT_PREFIX } from '../redis/keys.ts'
 
 export const WINDOW_SECONDS = 60
 
-/** Requests of an address in a window: a page that is looked at, and a form that is tried. */
+/** Requests of an address per window. */
 export const PREVIEW_LIMITS = { preview: 60, simulate: 10 } as const
 
 export type LimitName = keyof typeof PREVIEW_LIMITS
 
-/** What an address may still do. */
 export type Allowance = {
   readonly name: LimitName
-  /** Whether this request is within the limit. */
   readonly isWithin: boolean
   readonly remaining: number
-  /** Until all requests are back. */
+  /** Until the window ends. */
   readonly resetSeconds: number
 }
 
-/** Counts a request of an address. Never rejects: where Redis cannot count, this process does. */
+/** Counts a request of an address. Never rejects: without Redis this process counts. */
 export type PreviewLimits = (name: LimitName, address: string) => Promise<Allowance>
 
-/** No preview waits longer for a Redis that hangs; give the connection of the limits this as its command time-out. */
+/** The command timeout for the connection of the limits: a preview does not wait longer for Redis. */
 export const LIMITS_TIMEOUT_MS = 150
 
 /**
- * One limit for all processes on a Redis, and one for each process while that Redis is away. `onError` is told each time
- * that it cannot count.
+ * One limit for all processes of a Redis, and one per process while Redis is away. `onError` is called each time it
+ * cannot count.
  */
 export function createPreviewLimits(
   redis: Redis,
@@ -68,7 +66,7 @@ function createCounter(
     try {
       return toCount(await limiter.consume(address))
     } catch (error) {
-      if (error instanceof RateLimiterRes) return toCount(error) // so it tells what is above the limit
+      if (error instanceof RateLimiterRes) return toCount(error) // thrown above the limit
       onError(error)
       return here.add(address)
     }

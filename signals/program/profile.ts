@@ -1,4 +1,4 @@
-// What a client keeps for its personal basket: exactly what it asked for.
+// A client's profile for its personal basket, exactly as requested.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -15,7 +15,7 @@ const stored = z.object({
   updated_utc: z.string(),
 })
 
-/** Replaces the whole profile of a client. */
+/** Replaces the profile of a client. */
 export async function saveProfile(
   redis: Redis,
   client: string,
@@ -27,7 +27,7 @@ export async function saveProfile(
   return profile
 }
 
-/** The profile of a client, or null. Throws where it is not what was written. */
+/** The profile of a client, or null. Throws if it is malformed. */
 export async function readProfile(redis: Redis, client: string): Promise<Profile | null> {
   const text = await askRedis(() => redis.get(profileKey(client)))
   return text === null ? null : stored.parse(JSON.parse(text))

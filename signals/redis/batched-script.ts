@@ -1,16 +1,16 @@
-// Many small calls of one script as one command: what costs under load is the command, its reply and its wait for the disk.
+// Runs many small calls of one script as one command: under load the cost is the command, its reply and its fsync.
 import type { Redis } from 'ioredis'
 import { classifyRefusal } from './connect.ts'
 import { createScript, runScript, type Script } from './script.ts'
 
-/** A script whose calls may be run together. All of them use the same keys and have the same number of arguments. */
+/** A script whose calls may be batched: all have the same keys and the same number of arguments. */
 export type BatchedScript = {
   readonly script: Script
   readonly keys: readonly string[]
   readonly width: number
 }
 
-/** Calls in one command: Redis does nothing else meanwhile, for some milliseconds at the most. */
+/** Redis does nothing else during one command: some milliseconds at most. */
 const MOST_CALLS = 64
 
 type Call = {
@@ -23,8 +23,8 @@ type Call = {
 const gathering = new WeakMap<Redis, Map<BatchedScript, Call[]>>()
 
 /**
- * A script that can be called in batches. `text` defines `one(...)`, which takes the arguments of one call and returns a
- * list. A call that fails ends no other; but what it has written by then stays, as with every script.
+ * Creates a script that can be batched. `text` defines `one(...)`, which takes the arguments of one call and returns
+ * a list. A failed call does not end the others; as in every script, what it has written stays.
  */
 export const createBatchedScript = (text: string, keys: readonly string[], width: number): BatchedScript => ({
   script: createScript(`${text}
@@ -40,7 +40,7 @@ return replies
   width,
 })
 
-/** Calls a script, together with all that call it in this turn of the event loop. Throws as `runScript` does. */
+/** Runs one call, batched with the others of this turn of the event loop. Throws as `runScript` does. */
 export function runBatched(
   redis: Redis,
   batched: BatchedScript,
@@ -88,7 +88,7 @@ async function runTogether(
   }
 }
 
-/** What befell one call: of Redis itself, such as that it is full, or of the script. */
+/** The error of one call: of Redis itself, such as a full memory, or of the script. */
 function toError(text: string): Error {
   const told = new Error(text)
   const error = classifyRefusal(told)

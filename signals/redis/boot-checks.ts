@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import type { Redis } from 'ioredis'
 import { codeOf } from '#storage/error-code.ts'
 
-/** What a Redis must be set to, so that what it has acknowledged is on the disk and stays there. */
+/** Settings of a Redis that keeps what it has acknowledged. */
 const NEEDED: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',
@@ -11,8 +11,8 @@ const NEEDED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The settings under which this Redis could lose an acknowledged signal, a sentence each; none where it is safe. A
- * managed Redis may refuse to tell: then that is the sentence.
+ * One sentence per setting under which this Redis could lose an acknowledged signal. A managed Redis may refuse to
+ * answer, which is such a sentence.
  */
 export async function durabilityProblems(redis: Redis): Promise<readonly string[]> {
   const problems: string[] = []
@@ -32,7 +32,7 @@ const settingOf = (redis: Redis, name: string): Promise<string | null> =>
     },
   )
 
-/** Throws a sentence with the remedy unless this Redis keeps what it acknowledges. */
+/** Throws an error with the fix unless this Redis keeps what it acknowledges. */
 export async function assertDurable(redis: Redis): Promise<void> {
   const problems = await durabilityProblems(redis)
   if (problems.length === 0) return
@@ -43,9 +43,8 @@ export async function assertDurable(redis: Redis): Promise<void> {
 }
 
 /**
- * How much of the disk under the append-only file is used, from 0 to 1, as `df` tells it; null where the system cannot look
- * at the folder, as where it is not there: who asks has worse to tell meanwhile. It is asked of the disk and not of Redis, so that it is known also when a full disk has ended Redis. `folder` is
- * where a Redis on this machine keeps its data.
+ * The used share of the disk under the append-only file, 0 to 1, as `df` computes it; null if the folder cannot be
+ * read. Read from the disk and not from Redis, so that it is known when a full disk has ended Redis.
  */
 export async function usedOfDisk(folder: string): Promise<number | null> {
   try {
@@ -58,7 +57,7 @@ export async function usedOfDisk(folder: string): Promise<number | null> {
   }
 }
 
-/** Throws a sentence where a folder that an operator named cannot be looked at: it would never raise an alarm. */
+/** Throws if a configured folder cannot be read: it would never raise an alert. */
 export async function assertDisk(folder: string): Promise<void> {
   const used = await usedOfDisk(folder)
   if (used !== null) return

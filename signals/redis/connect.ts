@@ -1,12 +1,12 @@
 import { Redis, type RedisOptions } from 'ioredis'
 
-/** What of a connection may differ; how replies are read is the same for all. */
+/** Options of a connection; how replies are mapped is fixed. */
 export type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
 
-/** A command that waits longer failed: a second is what a subscriber is promised for everything together. */
+/** Subscribers are promised one second for everything together. */
 const COMMAND_TIMEOUT_MS = 1_500
 
-/** Waits between attempts to reach Redis again, the last one for ever. */
+/** Waits between reconnections; the last one repeats. */
 const RECONNECT_MS = [50, 100, 250, 500, 1_000]
 
 export class RedisDownError extends Error {
@@ -16,7 +16,7 @@ export class RedisDownError extends Error {
   }
 }
 
-/** Why Redis takes no write at all, by the word with which it refuses one, and what mends it. */
+/** Why Redis refuses all writes, by the word of its reply, with the fix. */
 const WRITES_REFUSED = {
   OOM: 'its memory is full: give it more',
   MISCONF: 'it cannot write to its disk: make room there',
@@ -27,8 +27,7 @@ const WRITES_REFUSED = {
 type WriteRefusal = keyof typeof WRITES_REFUSED
 
 /**
- * Redis answers, and refuses every write: nothing of the command that was refused was done. The message is a sentence for
- * the operator, with the remedy.
+ * Redis answers but refuses every write: the command did nothing. The message is for the operator and has the fix.
  */
 export class WritesRefusedError extends RedisDownError {
   readonly refusal: WriteRefusal
@@ -42,8 +41,8 @@ export class WritesRefusedError extends RedisDownError {
 }
 
 /**
- * A connection that fails quickly and says so: no command waits for a Redis that is away, and none is tried more than
- * once more. It reconnects for ever. `onError` is told what happens to it; without a listener it would end the process.
+ * Creates a connection that fails fast: commands do not wait for a Redis that is away, and are resent at most once.
+ * It reconnects for ever. `onError` gets its errors, which would end the process without a listener.
  */
 export function connectRedis(
   url: string,
@@ -64,8 +63,8 @@ export function connectRedis(
 }
 
 /**
- * Runs a command and turns every failure of the connection into a RedisDownError, and a refusal of all writes into a
- * WritesRefusedError; what Redis refuses of the command itself passes.
+ * Runs a command. Throws RedisDownError for every failure of the connection, WritesRefusedError if all writes are
+ * refused, and Redis's own errors about the command.
  */
 export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
   try {
@@ -77,9 +76,8 @@ export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /**
- * What a refusal of Redis is: a WritesRefusedError or a RedisDownError where it says something of the server, and the error
- * itself where it says something of the command. The one place that reads these words, whether a command met them or a
- * script inside of itself.
+ * Classifies an error reply: WritesRefusedError or RedisDownError if it is about the server, else the error itself.
+ * Handles replies to commands and errors inside scripts.
  */
 export function classifyRefusal(error: Error): Error {
   const refusal = CANNOT_WRITE.exec(error.message)?.[1]
@@ -87,11 +85,11 @@ export function classifyRefusal(error: Error): Error {
   return OUT_OF_SERVICE.test(error.message) ? new RedisDownError(error) : error
 }
 
-/** Before it a Redis below 7 tells which script it was: `ERR Error running script (...): @user_script: 5: -OOM ...`. */
+/** Before version 7 Redis prefixes the script: `ERR Error running script (...): @user_script: 5: -OOM ...`. */
 const SCRIPT_FRAME = '^(?:.*@user_script.*: -)?'
 
-/** Refusals before anything was done. A script meets them at its first write, and never after it. */
+/** Refusals before anything was done: a script gets them at its first write and never later. */
 const CANNOT_WRITE = new RegExp(`${SCRIPT_FRAME}(${Object.keys(WRITES_REFUSED).join('|')})\\b`)
 
-/** Refusals that say something of the server, and nothing of the command. */
+/** Errors about the server, not the command. */
 const OUT_OF_SERVICE = new RegExp(`${SCRIPT_FRAME}(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\\b`)

@@ -1,19 +1,18 @@
 import { LRUCache } from 'lru-cache'
 
-// A record of Redis as one text: a script gives it so, and it can be told at a glance whether it is the one of before.
+// A record of Redis as one string, so that an unchanged record is recognised without parsing.
 
-/** What is between the values: none of ours holds it. */
+/** No value contains it. */
 const BETWEEN = '\0'
 
-/** Lua: `text(list)` makes one text of a list; '' of an empty one. */
+/** Lua: `text(list)` joins a list; '' for an empty one. */
 export const TEXT_FUNCTION = `
 local function text(list) return table.concat(list, '\\0') end
 `
 
-/** The list that a text was made of. */
 export const toList = (text: string): string[] => (text === '' ? [] : text.split(BETWEEN))
 
-/** The fields that a text was made of, where the list was of names and values in turns. */
+/** The fields of a text that was made of pairs of name and value. */
 export function toRecord(text: string): Record<string, string> {
   const flat = toList(text)
   const record: Record<string, string> = {}
@@ -22,8 +21,8 @@ export function toRecord(text: string): Record<string, string> {
 }
 
 /**
- * A parser that remembers the last text of each owner: the same text again is the same value. For records that are read
- * again and again and seldom change. What it gives must not be changed by anybody.
+ * A parser that caches the last text of each owner: the same text gives the same value, which callers must not
+ * modify.
  */
 export function rememberText<T>(
   mostOwners: number,

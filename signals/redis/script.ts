@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { askRedis } from './connect.ts'
 
-/** A script and the name by which Redis remembers it. */
+/** A script and its digest. */
 export type Script = { readonly text: string; readonly sha1: string }
 
-/** A script of the ledger or the like: sent whole once, and by its name from then on. */
+/** Creates a script: sent in full once, and by its digest from then on. */
 export const createScript = (text: string): Script => ({
   text,
   sha1: createHash('sha1').update(text).digest('hex'),
 })
 
-/** Runs a script. Throws RedisDownError, or what the script itself raises. */
+/** Runs a script. Throws RedisDownError, or the script's own error. */
 export const runScript = (
   redis: Redis,
   { text, sha1 }: Script,
@@ -27,7 +27,7 @@ export const runScript = (
     }
   })
 
-/** Gives a lease back, so that nobody waits for its end, unless somebody else has it by now. */
+/** Releases a lease, unless another process has it by now. */
 export const releaseLease = async (redis: Redis, key: string, mine: string): Promise<void> =>
   void (await askRedis(() => redis.eval(RELEASE, 1, key, mine)))
 

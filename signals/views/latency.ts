@@ -1,5 +1,4 @@
-// How quickly a client gets its signals. It is read from the log and the ledger, where the worker has left it: there is no
-// second book of it, and no delivery pays for one.
+// How quickly a client gets its signals, read from the log and the outbox, so deliveries do not pay for it.
 import type { Redis } from 'ioredis'
 import { readDeliveries } from '../delivery/outbox.ts'
 import { readStoredHead } from '../log/guard.ts'
@@ -7,33 +6,32 @@ import { toLogged } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG } from '../redis/keys.ts'
 
-/** Deliveries that are measured, the newest: a 99th percentile of ten values, and a day or a month of most books. */
+/** Newest deliveries measured. */
 export const MOST_MEASURED = 1_000
 
-/** Numbers that are looked through for them: a client that is entitled to little has fewer, and the answer says how many. */
+/**
+ * Newest numbers searched for them: a client with few entitlements has fewer deliveries, and the answer has how many.
+ */
 export const MOST_LOOKED_THROUGH = 10_000
 
-/** Numbers that are asked for at once. */
 const BLOCK = 1_000
 
-/** Values in milliseconds; a percentile is the smallest value that so many of all are not above (nearest rank). */
+/** Milliseconds; percentiles by nearest rank. */
 export type Spread = { readonly p50: number; readonly p99: number; readonly max: number }
 
-/** What a client waited for its signals, counted from when they were written to the log. Null where nothing was delivered. */
+/** Latencies counted from the commit to the log. Null if nothing was delivered. */
 export type Latency = {
-  /** Deliveries that were measured. */
   readonly deliveries: number
-  /** Until its first attempt was begun. */
   readonly firstAttempt: Spread | null
-  /** Until the client had acknowledged it, in whichever attempt. */
+  /** Until the acknowledgement, of whichever attempt. */
   readonly acknowledged: Spread | null
 }
 
 type Times = { readonly seq: number; readonly firstAttemptAt: number; readonly settledAt: number }
 
 /**
- * Latency of the last deliveries of a client that were acknowledged. One that was replayed is left out: its second round
- * says when somebody ordered it, and nothing of the service.
+ * Latency of the last acknowledged deliveries of a client. Resent ones are left out: their second round shows when
+ * the operator ordered it.
  */
 export async function readLatency(redis: Redis, client: string): Promise<Latency> {
   const times = await lastDelivered(redis, client)
@@ -44,7 +42,7 @@ export async function readLatency(redis: Redis, client: string): Promise<Latency
   const waits = (end: (time: Times) => number): readonly number[] =>
     times.flatMap(time => {
       const atMs = firedAt.get(time.seq)
-      // The clock of whoever fired may be a little ahead of that of the worker.
+      // The clock of the process that fired may be slightly ahead of the worker's.
       return atMs === undefined ? [] : [Math.max(0, end(time) - atMs)]
     })
   return {
@@ -84,7 +82,6 @@ async function readFiredAt(redis: Redis, seqs: readonly number[]): Promise<Reado
   )
 }
 
-/** Of some values, in any order. */
 export function spreadOf(values: readonly number[]): Spread | null {
   const sorted = values.toSorted((a, b) => a - b)
   const ranked = (fraction: number): number => sorted[Math.ceil(fraction * sorted.length) - 1]!

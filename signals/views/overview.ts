@@ -1,4 +1,4 @@
-// How the whole service stands at this moment: one reading for the page, the command line, the metrics and the alerts.
+// The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { listClients } from '../clients/clients.ts'
 import { dueCounts, LANES, type Lane, owedCount } from '../delivery/outbox.ts'
@@ -12,11 +12,11 @@ import { RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
 export type RedisHealth = {
   readonly version: string
   readonly usedBytes: number
-  /** 0 where it has no limit. */
+  /** 0 if unlimited. */
   readonly limitBytes: number
-  /** False where the last write of the append-only file failed. */
+  /** False if the last write of the append-only file failed. */
   readonly isWriting: boolean
-  /** True where it follows another one, and takes no writes. */
+  /** True if it takes no writes. */
   readonly isReplica: boolean
   /** Settings under which it could lose an acknowledged signal. */
   readonly problems: readonly string[]
@@ -26,29 +26,29 @@ export type Overview = {
   readonly seq: number
   readonly epoch: string
   readonly redis: RedisHealth
-  /** Signals in the log that the relay has not yet put into the ledger. */
+  /** Signals that the relay has not put into the outbox yet. */
   readonly relayLag: number
-  /** False where no process relays. */
+  /** False if no process relays. */
   readonly isRelayed: boolean
-  /** Clients of each lane that are due, and that no worker has begun with. */
+  /** Clients of each lane that are due and not started. */
   readonly queue: Readonly<Record<Lane, number>>
   readonly clients: { readonly total: number; readonly active: number }
   readonly webhooks: readonly WebhookState[]
-  /** Aliases that are halted; `*` stands for all. */
+  /** Halted aliases; `*` stands for all. */
   readonly halted: readonly string[]
-  /** The strategies that have ever run live. */
+  /** Strategies that have ever run live. */
   readonly live: readonly LiveStatus[]
 }
 
 export type OverviewParts = {
   readonly redis: Redis
-  /** The ids of the strategies of the served dataset. */
+  /** The strategies of the served dataset. */
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
   readonly newEpoch: () => string
 }
 
-/** Reads it. Throws RedisDownError. */
+/** Throws RedisDownError. */
 export async function readOverview(parts: OverviewParts): Promise<Overview> {
   const { redis } = parts
   const [head, health, cursor, lease, queue, clients, live, halted] = await Promise.all([
@@ -97,22 +97,20 @@ async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
   }
 }
 
-/** How a client's webhook stands: everything but its address and its secrets, which stay sealed. */
+/** A client's webhook without its address and secrets, which stay sealed. */
 export type WebhookState = {
   readonly client: string
   readonly enabled: boolean
-  /** Why it is not, null where it is. */
+  /** Null if enabled. */
   readonly disabledWhy: string | null
   readonly lane: Lane
   readonly condition: Condition
-  /** Signals that it is owed. */
   readonly owed: number
 }
 
-/** Clients that are read at once. */
 const BLOCK = 500
 
-/** How the webhooks of some clients stand; who has none is not in it. */
+/** The webhooks of some clients; clients without one are left out. */
 export async function readWebhookStates(
   redis: Redis,
   clients: readonly string[],

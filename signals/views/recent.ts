@@ -1,16 +1,13 @@
-// What the operator sees of signals and deliveries, newest first. It reads the log and the ledger as they are; there is no
-// second book of them that could be wrong.
+// Signals and deliveries as the operator sees them, newest first, read from the log and the outbox.
 import type { Redis } from 'ioredis'
 import { type DeliveryState, readDeliveries, readOutbox } from '../delivery/outbox.ts'
 import { type LoggedSignal, readBefore } from '../log/read-log.ts'
 
-/** Signals that are looked through at the most for one answer: a second's work for Redis, and weeks of most books. */
+/** Signals searched for one answer: about a second's work for Redis. */
 const MOST_LOOKED_AT = 2_000
 
-/** Above every number of a signal. */
 const BEYOND = Number.MAX_SAFE_INTEGER
 
-/** Ledgers that are read at once. */
 const BLOCK = 200
 
 export type Counts = { readonly [Status in DeliveryState['status']]: number }
@@ -21,24 +18,24 @@ export type DeliveryRow = {
   readonly seq: number
   readonly client: string
   readonly alias: string
-  /** When the signal was written to the log, epoch milliseconds. */
+  /** When the signal was committed, epoch milliseconds. */
   readonly firedAtMs: number
   readonly state: DeliveryState
 }
 
-/** Which deliveries are looked for; what is left out is any. */
+/** Absent fields match everything. */
 export type DeliveryFilter = {
   readonly client?: string | undefined
   readonly status?: DeliveryState['status'] | undefined
-  /** Only signals with a smaller number. */
+  /** Only smaller numbers. */
   readonly before?: number | undefined
   readonly limit: number
 }
 
-/** Rows, and where to look on; `next` is null where nothing older is left. */
+/** `next` is where to continue; null if nothing older is left. */
 export type Page<Row> = { readonly rows: readonly Row[]; readonly next: number | null }
 
-/** The newest signals before a number, and how their deliveries stand. */
+/** The newest signals before a number, with the states of their deliveries. */
 export async function recentSignals(
   redis: Redis,
   { before, limit }: Pick<DeliveryFilter, 'before' | 'limit'>,
@@ -50,8 +47,8 @@ export async function recentSignals(
 }
 
 /**
- * The newest deliveries that match. A search ends after so many signals even where it has found little; `next` tells where
- * to look on.
+ * The newest deliveries that match. A search ends after a bounded number of signals even with few matches; `next` is
+ * where to continue.
  */
 export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
   const rows: DeliveryRow[] = []
@@ -60,7 +57,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
     const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
     for (const [i, ledger] of (await readOutboxes(redis, signals, filter.client)).entries()) {
       rows.push(...rowsOf(signals[i]!, ledger, filter))
-      // All of one signal or nothing of it: `next` is a number and cannot point into one.
+      // All rows of a signal or none: `next` cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
     }
     if (signals.length < BLOCK) return { rows, next: null }
@@ -71,7 +68,7 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
 
 type Ledger = ReadonlyMap<string, DeliveryState>
 
-/** Of one client its own states alone: a thousand others would be a thousand times as much to read. */
+/** For one client only its own states are read. */
 async function readOutboxes(
   redis: Redis,
   signals: readonly LoggedSignal[],
@@ -83,14 +80,13 @@ async function readOutboxes(
   return states.map(state => new Map(state === null ? [] : [[client, state]]))
 }
 
-/** How many deliveries are in which state. */
 export function countStates(states: Iterable<DeliveryState>): Counts {
   const counts = { owed: 0, delivered: 0, exhausted: 0, withdrawn: 0 }
   for (const { status } of states) counts[status]++
   return counts
 }
 
-/** The deliveries of a signal that match, by client. */
+/** The matching deliveries of a signal, by client. */
 export const rowsOf = (
   { seq, alias, atMs }: LoggedSignal,
   ledger: ReadonlyMap<string, DeliveryState>,

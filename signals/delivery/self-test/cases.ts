@@ -1,4 +1,5 @@
-// What a receiver must withstand before it is trusted with signals: deliveries that it must take, and some that it must not.
+// The cases that a receiver must pass before it is trusted with signals: deliveries that it must accept, and some
+// that it must reject.
 import { createHash } from 'node:crypto'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import type { Post } from '../send.ts'
@@ -8,18 +9,17 @@ import { testContent } from '../test-fire.ts'
 export type SelfTestOrder = {
   readonly url: string
   readonly secret: string
-  /** The one that was in force before, null where there is none. */
+  /** The secret before the current one, null if none. */
   readonly oldSecret: string | null
-  /** Every signal of the test has this alias. */
   readonly alias: string
   readonly nowMs: number
 }
 
 export type Case = {
   readonly name: string
-  /** A 2xx, a 4xx, or one of the two, and which one is told. */
+  /** 2xx, 4xx, or either, which is only reported. */
   readonly expected: 'accepted' | 'refused' | 'either'
-  /** What to mend where the receiver does otherwise; of `either`, what its choice means. */
+  /** What to fix if the receiver answers otherwise; for `either`, what its choice means. */
   readonly advice: string
   readonly post: Post
 }
@@ -27,7 +27,7 @@ export type Case = {
 /** More than the five minutes that Standard Webhooks allows. */
 const STALE_MS = 10 * 60_000
 
-/** Beside the ordinary headers this comes to what proxies add on the way; common servers take twice as much. */
+/** With the ordinary headers this is about what proxies add; common servers accept twice as much. */
 const PADDING_HEADERS = 4
 const PADDING_CHARACTERS = 1_000
 
@@ -38,8 +38,8 @@ const VERIFY =
   'in constant time, and answer 401 where they differ'
 
 /**
- * The cases in the order in which they are sent. Every signal is a test and a dry run, and its number is among the first of
- * any log, so that a receiver which goes by numbers alone does not take it for the newest.
+ * The cases in the order in which they are sent. Every signal is a test and a dry run with a low number, so that a
+ * receiver which looks only at numbers does not take it for the newest.
  */
 export function selfTestCases(order: SelfTestOrder): readonly Case[] {
   const accepted = acceptedCases(order)
@@ -128,7 +128,6 @@ const staleCase = (order: SelfTestOrder): Case => ({
   post: postOf(order, signalOf(order, 1), { sentAtMs: order.nowMs - STALE_MS }),
 })
 
-/** A secret that nobody has. */
 const WRONG_SECRET = createWebhookSecret(() => createHash('sha256').update('no secret of anybody').digest())
 
 const ENTRY = {
@@ -176,5 +175,5 @@ const padded = (post: Post): Post => ({
   },
 })
 
-/** The same signal with a blank at its end: equal as JSON, another text to sign. */
+/** The same signal with a blank at its end: equal as JSON, but signed differently. */
 const altered = (body: Uint8Array): Uint8Array => new Uint8Array([...body, 0x20])

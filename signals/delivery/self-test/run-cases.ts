@@ -1,4 +1,4 @@
-// Sends the cases to a receiver, one after another, and judges what comes back.
+// Sends the cases to a receiver one after another and judges the answers.
 import type { Outcome } from '../outcome.ts'
 import { SUSPECT_AFTER_MS } from '../policy.ts'
 import type { Sender } from '../send.ts'
@@ -9,15 +9,14 @@ export type Verdict = 'passed' | 'failed' | 'noted' | 'skipped'
 export type Finding = {
   readonly name: string
   readonly verdict: Verdict
-  /** What came back. */
   readonly told: string
-  /** What to mend, or what it means; empty where all is well. */
+  /** What to fix, or what it means; empty if passed. */
   readonly advice: string
 }
 
 /**
- * Runs the cases. A receiver that the first one does not reach is sent none of the others: they are skipped. Rejects only
- * where this program is wrong.
+ * Runs the cases. If the first one does not reach the receiver, the others are skipped. Rejects only for errors of
+ * the program.
  */
 export async function runCases(
   cases: readonly Case[],
@@ -38,7 +37,6 @@ export async function runCases(
   return findings
 }
 
-/** Whether a receiver may be trusted with signals. */
 export const isFit = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict === 'passed' || verdict === 'noted')
 
@@ -51,7 +49,7 @@ function judge({ name, expected, advice }: Case, outcome: Outcome): Finding {
     : { name, verdict: 'failed', told, advice }
 }
 
-/** Nobody was there: what the case itself is about does not matter yet. */
+/** No answer: the subject of the case does not matter yet. */
 const unreached = ({ name }: Case, outcome: Outcome): Finding => ({
   name,
   verdict: 'failed',
@@ -72,7 +70,7 @@ const promptness = (totalMs: number): Finding => ({
 
 const statusOf = (outcome: Outcome): number | null => (outcome.kind === 'ourFault' ? null : outcome.status)
 
-/** A 4xx that is complete is a refusal; 5xx, redirects and broken answers are neither. */
+/** A complete 4xx is a refusal; 5xx, redirects and broken answers are neither. */
 function answerOf(outcome: Outcome): 'accepted' | 'refused' | 'neither' {
   if (outcome.kind === 'delivered') return 'accepted'
   const status = statusOf(outcome)
@@ -88,7 +86,7 @@ function tell(outcome: Outcome): string {
   return `${whatCame}: ${outcome.reason.replaceAll('_', ' ')}`
 }
 
-/** What is at fault here and not at the receiver. */
+/** Faults on our side. */
 const REASONS: Readonly<Record<string, string>> = {
   resolver_down: 'no name server answers this machine',
   network_down: 'this machine has no network',

@@ -1,29 +1,28 @@
 import type { Bar } from '#core/replay/strategy.ts'
 import { FeedError } from '../known-bars.ts'
 
-/** Where bars come from, each once it has closed, in ascending order. */
+/** A source of bars, each once it has closed, in ascending order. */
 export type Feed = {
   /** As the operator named it. */
   readonly name: string
   /**
-   * Whether it tells again what it told before, as a poll does: then a bar that fills a gap is ignored. In a feed where
-   * every bar comes once, such a bar is out of order.
+   * Whether bars are repeated, as in a poll: then a bar that fills a gap is ignored; otherwise it is out of order.
    */
   readonly repeats: boolean
-  /** Ends when the feed does or when it is asked to stop. Throws a FeedError for what is no bar. */
+  /** Ends with the feed or when stopped. Throws a FeedError for malformed bars. */
   readonly bars: (stop: AbortSignal) => AsyncIterable<Bar>
 }
 
-/** What a line of a table of bars is; `why` is a sentence. */
+/** A line of a table of bars. */
 export type BarRow =
   | { readonly kind: 'header' }
   | { readonly kind: 'bar'; readonly bar: Bar }
   | { readonly kind: 'fault'; readonly why: string }
 
-/** Makes a reader of one table of bars in the format of the book: its first line is the header. */
+/** Creates a reader of one table of bars in the format of the book; its first line is the header. */
 export type NewBarReader = () => (line: string) => BarRow
 
-/** Resolves after so many milliseconds, or at once when it is asked to stop. */
+/** Resolves after so many milliseconds, or when stopped. */
 export type Pause = (ms: number, stop: AbortSignal) => Promise<void>
 
 /** A line of a feed as a bar; null for its header. */

@@ -4,12 +4,12 @@ import type { Bar } from '#core/replay/strategy.ts'
 import { FeedError } from '../known-bars.ts'
 import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
 
-/** How often a file is asked whether it has grown: a tenth of a second is nothing beside a bar. */
+/** How often a file is checked for growth. */
 const LOOK_MS = 100
 
 const CHUNK_BYTES = 1 << 16
 
-/** A table of bars that grows at its end. It is read from its beginning: what is known already is passed over. */
+/** A growing table of bars, read from its beginning; known bars are skipped. */
 export const fileFeed = (path: string, newReader: NewBarReader, pause: Pause): Feed => ({
   name: path,
   repeats: false,
@@ -43,7 +43,7 @@ async function readAt(file: FileHandle, offset: number): Promise<Buffer> {
   return chunk.subarray(0, bytesRead)
 }
 
-/** A file that shrank or was replaced may hold another history; where this one ended cannot be told. */
+/** A file that shrank or was replaced may have another history. */
 async function assertSameFile(path: string, ino: number, offset: number): Promise<void> {
   const now = await stat(path).catch(() => null)
   if (now === null) throw new FeedError(path, `the file is gone; ${AGAIN}`)
@@ -53,7 +53,7 @@ async function assertSameFile(path: string, ino: number, offset: number): Promis
 
 const AGAIN = 'start the runner again once it is whole, and it goes on where it stood'
 
-/** A table of bars that comes through a pipe, such as standard input. It ends when the pipe does. */
+/** A table of bars from a pipe, such as standard input. Ends with it. */
 export const streamFeed = (name: string, stream: Readable, newReader: NewBarReader): Feed => ({
   name,
   repeats: false,
@@ -70,10 +70,10 @@ async function* chunksUntil(stream: Readable, stop: AbortSignal): AsyncIterable<
   }
 }
 
-/** A row of numbers has about 100 characters; without line breaks a whole feed would be gathered as one line. */
+/** A row has about 100 characters; this bounds input without line breaks. */
 const MAX_LINE_BYTES = 4_096
 
-/** The bars in a stream of bytes. What stands behind the last line break is half a line, and no bar. */
+/** The bars of a byte stream. An incomplete last line is dropped. */
 export async function* barsOfChunks(
   name: string,
   chunks: AsyncIterable<Buffer>,

@@ -2,21 +2,20 @@ import { request } from 'undici'
 import type { Bar } from '#core/replay/strategy.ts'
 import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
 
-/** Between two polls: a bar is known a few seconds after its close, and nobody is asked more often than every second. */
+/** Between two polls: a bar is available seconds after its close; at most one request a second. */
 const POLL_PART = 1 / 120
 const POLL_LEAST_MS = 1_000
 const POLL_MOST_MS = 5_000
 
-/** After failures in a row, the last one for ever: an outage is not made worse by those who wait for its end. */
+/** After consecutive failures; the last one repeats. */
 const BACK_OFF_MS = [1_000, 2_000, 5_000, 10_000, 30_000]
 
-/** A server that needs longer for a page of bars is down. */
 const DEADLINE_MS = 10_000
 
-/** The newest thousand bars are some 100 kB. */
+/** The newest thousand bars have some 100 kB. */
 const MAX_BODY_BYTES = 4_000_000
 
-/** A bar that is missing while a later one has closed for so long is a gap: an outage of the market. */
+/** A missing bar is a gap of the market once a later one has closed for this long. */
 const GAP_PART = 0.25
 const GAP_MOST_MS = 60_000
 
@@ -27,14 +26,14 @@ export type PollOptions = {
   readonly now: () => number
   readonly pause: Pause
   readonly note: (line: string) => void
-  /** The open of the newest bar that is known; null before the first. */
+  /** The open of the newest known bar; null before the first. */
   readonly lastKnown: () => number | null
 }
 
 /**
- * Asks a URL for its newest bars again and again. The answer is a table as in a book, or JSON: a list of `[t,o,h,l,c,v]`
- * or of `{t,o,h,l,c,v}`, `t` the open. Bars that have not closed are passed over. An answer that is none (no 200, no
- * table) is asked for again; a row that is no bar stops the feed.
+ * Polls a URL for its newest bars. The answer is a table as in a book, or JSON: a list of `[t,o,h,l,c,v]` or
+ * `{t,o,h,l,c,v}`, `t` being the open. Bars that have not closed are skipped. An unusable answer (not 200, no table)
+ * is requested again; a malformed row stops the feed.
  */
 export const pollFeed = (options: PollOptions): Feed => ({
   name: withoutQuery(options.url),
@@ -42,7 +41,7 @@ export const pollFeed = (options: PollOptions): Feed => ({
   bars: stop => pollBars(options, stop),
 })
 
-/** A token in a query belongs in no log. */
+/** A token in a query must not be logged. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')
 
 async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable<Bar> {
@@ -88,12 +87,12 @@ async function ask(url: string, stop: AbortSignal): Promise<Answer> {
     }
     return toTable(Buffer.concat(chunks).toString('utf8'))
   } catch (error) {
-    // Nothing but the network, the deadline and the stop can fail here.
+    // Only the network, the deadline and the stop can fail here.
     return { why: `it cannot be asked (${error instanceof Error ? error.message : String(error)})` }
   }
 }
 
-/** The bars of a table that have closed, ascending; those behind a hole only once the hole is taken for a gap. */
+/** The closed bars of a table, ascending; those after a hole only once it counts as a gap. */
 function closedBars(table: string, options: PollOptions): readonly Bar[] {
   const { timeframeMs, newReader, now } = options
   const read = newReader()
@@ -119,7 +118,7 @@ function upToHole(bars: readonly Bar[], { timeframeMs, now, lastKnown }: PollOpt
 
 const NAMES = ['t', 'o', 'h', 'l', 'c', 'v'] as const
 
-/** The answer to a poll as a table of a book, or why it is none. Each JSON row becomes a line, and is judged as one. */
+/** The answer to a poll as a table, or why it is none. Each JSON row becomes a line and is validated as one. */
 export function toTable(text: string): { readonly table: string } | { readonly why: string } {
   const body = text.trim()
   if (!body.startsWith('[') && !body.startsWith('{')) {
@@ -132,7 +131,7 @@ export function toTable(text: string): { readonly table: string } | { readonly w
   return { table: [NAMES.join(), ...rows.map(toLine)].join('\n') }
 }
 
-/** What is neither a list nor an object becomes a line that no reader takes for a bar. */
+/** Anything else becomes a line that the reader rejects. */
 function toLine(row: unknown): string {
   if (Array.isArray(row)) return row.map(toCell).join()
   if (typeof row !== 'object' || row === null) return toCell(row)
