@@ -1,8 +1,7 @@
 import { Hono } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { Clock } from '../http/clock.ts'
-import { errorAnswer, toApiError } from '../http/errors.ts'
+import { type Clock, sendRefusal, toApiError } from '../http/exchange.ts'
 import { CACHING } from '../http/headers.ts'
 import type { HistoryMetrics } from './metrics.ts'
 
@@ -18,8 +17,7 @@ export function createAdminApp({ metrics, version, clock, onError }: AdminParts)
   const app = new Hono()
   const refuse = (error: ApiError): Response => {
     const meta = { generated_utc: toIsoInstant(clock.now()), timing_ms: null }
-    const { status, headers, body } = errorAnswer(error, meta)
-    return new Response(body, { status, headers })
+    return sendRefusal(error, meta, {})
   }
   app.get('/healthz', c =>
     c.json({ data: { status: 'ok', dataset_version: version() } }, 200, { 'cache-control': CACHING.never }),

@@ -7,7 +7,7 @@ import type { Route, RouteId } from '#core/contract/route.ts'
 import { ROUTES } from '#core/contract/routes.ts'
 import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
 import { createCodedBytes } from '../http/content-coding.ts'
-import { assertUrlLength } from '../http/errors.ts'
+import { assertUrlLength, tookMs } from '../http/exchange.ts'
 import { CACHING, COMMON_HEADERS, corsHeaders, METHODS, preflightHeaders } from '../http/headers.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
@@ -24,7 +24,6 @@ import {
   sendError,
   sendLive,
   sendReady,
-  tookMs,
   UNROUTED,
 } from './exchange.ts'
 import { createFileHandler, createLogHandler } from './files/stored-files.ts'
@@ -165,7 +164,7 @@ function answeredOf(c: Exchange, parts: HistoryParts): Answered {
     kind: kindOf(c, status),
     version: c.get('served')?.version ?? null,
     status,
-    ms: tookMs(c, parts),
+    ms: tookMs(c, parts.clock),
     bytes: method === 'HEAD' || status === NOT_MODIFIED ? 0 : (c.get('bytes') ?? 0),
   }
 }

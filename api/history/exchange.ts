@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
@@ -12,9 +11,8 @@ import {
 } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { codingMs } from '#storage/file-time.ts'
-import type { Clock } from '../http/clock.ts'
 import type { ReadyAnswer } from '../http/content-coding.ts'
-import { errorAnswer, toApiError } from '../http/errors.ts'
+import { type Clock, type ServiceEnv, sendBytes, sendRefusal, toApiError, tookMs } from '../http/exchange.ts'
 import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
 import type { Sent } from '../http/stream-body.ts'
 import type { ComputedAnswers } from './answers/computed-answers.ts'
@@ -54,9 +52,8 @@ export type HistoryParts = {
 }
 
 /** What a request carries from its first handler to its answer. */
-export type HistoryEnv = {
+export type HistoryEnv = ServiceEnv & {
   Variables: {
-    startedMs: number
     /** The version that the request began with: it ends with it, also where it ends in an error. */
     served: ServedVersion | null
     /** What is told of the answer; each is set by who knows it, and absent until then. */
@@ -67,8 +64,6 @@ export type HistoryEnv = {
     sent?: Promise<Sent>
     requestId?: string
   }
-  /** Of a real server alone. */
-  Bindings: Partial<HttpBindings>
 }
 
 export type Exchange = Context<HistoryEnv>
@@ -96,7 +91,7 @@ export const datasetHeaders = (
   caching: string,
   more: Readonly<Record<string, string>>,
 ): Record<string, string> => ({
-  'server-timing': `app;dur=${tookMs(c, parts)}`,
+  'server-timing': `app;dur=${tookMs(c, parts.clock)}`,
   ...answerHeaders(c, parts),
   'cache-control': caching,
   ...more,
@@ -137,23 +132,17 @@ export function sendLive(
   }
   const body = renderJson({ data, meta: liveMeta(c, parts), links })
   c.set('bytes', body.length)
-  return new Response(body, {
-    headers: {
-      ...headers,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': String(body.length),
-    },
-  })
+  return sendBytes(body, headers)
 }
 
 /** The answer to any error; what is not the caller's is told to the operator and to nobody else. */
 export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Response {
   const requestId = requestIdOf(c, parts)
   if (!(error instanceof ApiError)) parts.onError(error, requestId)
-  const { status, headers, body } = errorAnswer(toApiError(error), liveMeta(c, parts))
-  c.set('bytes', Number(headers['content-length']))
   const own = { 'x-request-id': requestId } // what a user quotes, and the operator finds in the log
-  return new Response(body, { status, headers: { ...answerHeaders(c, parts), ...headers, ...own } })
+  const refusal = sendRefusal(toApiError(error), liveMeta(c, parts), { ...answerHeaders(c, parts), ...own })
+  c.set('bytes', Number(refusal.headers.get('content-length')))
+  return refusal
 }
 
 /** Headers of every answer to this request. */
@@ -163,7 +152,7 @@ export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<s
 })
 
 const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
-  register(provenance(c.get('served')), toIsoInstant(parts.clock.now()), tookMs(c, parts))
+  register(provenance(c.get('served')), toIsoInstant(parts.clock.now()), tookMs(c, parts.clock))
 
 /** Nothing, too, where the request failed before it had a version. */
 const provenance = (served: ServedVersion | null | undefined): Provenance =>
@@ -184,10 +173,6 @@ export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string
 /** The name that the proxy in front gave, where it may be one, or else a new one. */
 export const toRequestId = (given: string | undefined, newRequestId: () => string): string =>
   given !== undefined && FIT_ID.test(given) ? given : newRequestId()
-
-/** Milliseconds since a request came, to the microsecond. */
-export const tookMs = (c: Exchange, { clock }: HistoryParts): number =>
-  Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000
 
 /** What the operator decides about the history service. */
 export type HistorySettings = {

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath, toPattern } from '#core/contract/service-route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { assertUrlLength } from '../http/errors.ts'
+import { assertUrlLength, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/settings.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
@@ -23,7 +23,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
     c.set('startedMs', parts.clock.elapsed())
     c.set('requestId', parts.newRequestId())
     await next()
-    const ms = Math.round((parts.clock.elapsed() - c.get('startedMs')) * 1000) / 1000
+    const ms = tookMs(c, parts.clock)
     const { method, routePath: route } = c.req
     parts.onAnswered({ requestId: c.get('requestId'), method, route, status: c.res.status, ms })
   })

@@ -1,23 +1,16 @@
-import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import { LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
-import { errorAnswer, toApiError } from '../http/errors.ts'
+import { keyedMeta, type ServiceEnv, sendBytes, sendRefusal, toApiError } from '../http/exchange.ts'
 import { CACHING } from '../http/headers.ts'
 import * as body from '../http/read-body.ts'
 import type { OperatorParts } from './parts.ts'
 
-export type OperatorEnv = {
-  /** Of the server; none in a call without a socket. */
-  Bindings: Partial<HttpBindings>
-  Variables: { startedMs: number; requestId: string }
-}
+export type OperatorEnv = ServiceEnv & { Variables: { requestId: string } }
 
 export type Exchange = Context<OperatorEnv>
 
@@ -36,35 +29,23 @@ export function sendAnswer(
   parts: OperatorParts,
   { status = 200, data, meta = {} }: Answer,
 ): Response {
-  const body = renderJson({
-    data: data as Json,
-    meta: { ...metaOf(c, parts), ...meta },
+  const envelope = {
+    data: data as Json, // a schema of JSON describes it
+    meta: { ...keyedMeta(c, parts.clock), ...meta },
     links: { self: c.req.path },
-  }) // a schema of JSON describes it
-  const headers = {
-    ...answerHeaders(c),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(body.length),
   }
-  return new Response(body, { status, headers })
+  return sendBytes(renderJson(envelope), answerHeaders(c), status)
 }
 
 /** The answer to any error; what is not the caller's is told to the log and to nobody else. */
-export function sendError(c: Exchange, parts: OperatorParts, error: unknown): Response {
-  const { status, headers, body } = errorAnswer(toRefusal(error, parts.onError), metaOf(c, parts))
-  return new Response(body, { status, headers: { ...headers, ...answerHeaders(c) } })
-}
+export const sendError = (c: Exchange, parts: OperatorParts, error: unknown): Response =>
+  sendRefusal(toRefusal(error, parts.onError), keyedMeta(c, parts.clock), answerHeaders(c), true)
 
 /** Headers of every answer. */
 export const answerHeaders = (c: Exchange): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
   'cache-control': CACHING.never,
   'x-request-id': c.get('requestId') ?? '',
-})
-
-const metaOf = (c: Exchange, { clock }: OperatorParts): KeyedMeta => ({
-  generated_utc: toIsoInstant(clock.now()),
-  timing_ms: Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000,
 })
 
 /** An error as the operator is told it. */

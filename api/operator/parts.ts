@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import type { WebhookRequest } from '#signals/delivery/register-webhook.ts'
-import type { Clock } from '../http/clock.ts'
+import type { Clock } from '../http/exchange.ts'
 
 /** A webhook as the operator sees it: its address, and never a secret. */
 export type WebhookAddress = {

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath } from '#core/contract/service-route.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength } from '../http/errors.ts'
+import { assertUrlLength } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import {

@@ -1,9 +1,7 @@
-import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Redis } from 'ioredis'
-import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { KeyedMeta, KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
+import type { KeyedMetaExtra } from '#core/contract/keyed-meta.ts'
 import type { Links } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
@@ -12,8 +10,7 @@ import { DamagedLogError } from '#signals/log/read-log.ts'
 import type { PreviewLimits } from '#signals/program/preview-limits.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import type { Clock } from '../http/clock.ts'
-import { errorAnswer, toApiError } from '../http/errors.ts'
+import * as http from '../http/exchange.ts'
 import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../http/headers.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
 import type { SignalsSettings } from './settings.ts'
@@ -21,7 +18,7 @@ import type { SignalsSettings } from './settings.ts'
 /** Everything the signals app needs of the world. */
 export type SignalsParts = {
   readonly redis: Redis
-  readonly clock: Clock
+  readonly clock: http.Clock
   readonly settings: SignalsSettings
   /** The accumulation program that is served now; null where none is published. */
   readonly program: () => ServedProgram | null
@@ -38,11 +35,7 @@ export type SignalsParts = {
   readonly onError: (error: unknown) => void
 }
 
-export type SignalsEnv = {
-  /** Of the server; none in a call without a socket. */
-  Bindings: Partial<HttpBindings>
-  Variables: { startedMs: number }
-}
+export type SignalsEnv = http.ServiceEnv
 
 export type Exchange = Context<SignalsEnv>
 
@@ -66,7 +59,7 @@ export const sendEnveloped = (
   data: Json,
   links: Links,
   more: KeyedMetaExtra = {},
-): Response => sendJson(parts, { data, meta: { ...metaOf(c, parts), ...more }, links })
+): Response => sendJson(parts, { data, meta: { ...http.keyedMeta(c, parts.clock), ...more }, links })
 
 /** A record of the program in the envelope: its bytes are those that were published. */
 export function sendPublished(
@@ -76,45 +69,35 @@ export function sendPublished(
   links: Links,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const after = `,"meta":${JSON.stringify(metaOf(c, parts))},"links":${JSON.stringify(links)}}`
+  const after = `,"meta":${JSON.stringify(http.keyedMeta(c, parts.clock))},"links":${JSON.stringify(links)}}`
   const body = Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(after)])
-  return sendBytes(parts, body, { ...JSON_MEDIA, ...headers })
+  return sendBytes(parts, body, headers)
 }
 
 /** A JSON answer as it is. */
 export const sendJson = (parts: SignalsParts, value: Json): Response => sendBytes(parts, renderJson(value))
 
-/** An answer of JSON that is already made; `media` where it is something else. */
+/** An answer that is already made: JSON unless `media` says otherwise. */
 export const sendBytes = (
   parts: SignalsParts,
   body: Uint8Array<ArrayBuffer>,
-  media: Readonly<Record<string, string>> = JSON_MEDIA,
-): Response =>
-  new Response(body, {
-    headers: { ...answerHeaders(parts), ...media, 'content-length': String(body.length) },
-  })
+  media: Readonly<Record<string, string>> = {},
+): Response => http.sendBytes(body, { ...answerHeaders(parts), ...media })
 
-export const JSON_MEDIA = { 'content-type': 'application/json; charset=utf-8' } as const
-
-/** The answer to any error; what is not the caller's is told to the operator and to nobody else. */
-export function sendError(c: Exchange, parts: SignalsParts, error: unknown): Response {
-  const refusal = toRefusal(error, parts.onError)
-  const { status, headers, body } = errorAnswer(refusal, metaOf(c, parts))
-  // What a key may see is nobody else's: no cache keeps a refusal either.
-  return new Response(body, { status, headers: { ...headers, ...answerHeaders(parts) } })
-}
+/** The answer to any error. What a key may see is nobody else's: no cache keeps a refusal either. */
+export const sendError = (c: Exchange, parts: SignalsParts, error: unknown): Response =>
+  http.sendRefusal(
+    toRefusal(error, parts.onError),
+    http.keyedMeta(c, parts.clock),
+    answerHeaders(parts),
+    true,
+  )
 
 /** Headers of every answer. There is none for other origins: a key has no business in a browser. */
 export const answerHeaders = ({ settings }: SignalsParts): Record<string, string> => ({
   ...COMMON_HEADERS,
   ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),
   'cache-control': CACHING.never,
-})
-
-/** The moment of an answer, and how long it took until now. */
-export const metaOf = (c: Exchange, { clock }: SignalsParts): KeyedMeta => ({
-  generated_utc: toIsoInstant(clock.now()),
-  timing_ms: Math.round((clock.elapsed() - c.get('startedMs')) * 1000) / 1000,
 })
 
 function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
@@ -128,5 +111,5 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError 
   onError(error)
   return error instanceof DamagedLogError || error instanceof LogGoneError
     ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator was told')
-    : toApiError(error)
+    : http.toApiError(error)
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
-import { ApiError, INTERNAL_ERROR_MESSAGE } from '#core/contract/errors.ts'
+import { ApiError } from '#core/contract/errors.ts'
 import {
   canonicalUrl,
   parseQuery,
@@ -17,11 +17,11 @@ import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/dataset/render/signal-csv.
 import type { Client } from '#signals/clients/client.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
+import { JSON_MEDIA, keyedMeta } from '../../http/exchange.ts'
+import { streamBody } from '../../http/stream-body.ts'
 import {
   answerHeaders,
   type Exchange,
-  JSON_MEDIA,
-  metaOf,
   type ServedParts,
   type SignalsParts,
   sendBytes,
@@ -100,7 +100,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
       const seq = await newestVisible(parts.redis, client)
       const found = seq === 0 ? null : await readSignal(parts.redis, seq)
       if (found === null) throw new ApiError('not_found', 'no signal yet')
-      const meta = JSON.stringify(metaOf(c, parts))
+      const meta = JSON.stringify(keyedMeta(c, parts.clock))
       const links = JSON.stringify({ self: LATEST, history: HISTORY })
       const body = `{"data":${found.body},"meta":${meta},"links":${links}}` // the stored bytes as they are
       return sendBytes(parts, new TextEncoder().encode(body))
@@ -223,7 +223,7 @@ async function* jsonText(
     count += block.length
     lastSeq = block.at(-1)!.seq
   }
-  const meta = { ...metaOf(c, parts), count, last_seq: lastSeq }
+  const meta = { ...keyedMeta(c, parts.clock), count, last_seq: lastSeq }
   const links = linksOf(query, count === query.limit && lastSeq < until ? lastSeq : null)
   yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
 }
@@ -251,10 +251,7 @@ export const MOST_WHOLE_LENGTH = 1 << 18
 
 const encoder = new TextEncoder()
 
-/**
- * Sends a text that comes in pieces, as fast as it is read and no faster: one piece at a time is held. Where it fails on
- * the way the connection is cut, because a status cannot be taken back and half an answer must not look whole.
- */
+/** Sends a text that comes in pieces, as fast as it is read: one piece at a time is in memory. */
 async function sendText(
   parts: SignalsParts,
   pieces: AsyncGenerator<string, void>,
@@ -266,34 +263,14 @@ async function sendText(
     if (next.done) return sendBytes(parts, encoder.encode(text), media)
     text += next.value
   }
-  return new Response(toStream(text, pieces, parts.onError), {
-    headers: { ...answerHeaders(parts), ...media },
-  })
+  const { stream } = await streamBody(encodePieces(text, pieces), { onError: parts.onError })
+  return new Response(stream, { headers: { ...answerHeaders(parts), ...media } })
 }
 
-function toStream(
+async function* encodePieces(
   first: string,
   pieces: AsyncGenerator<string, void>,
-  onError: (error: unknown) => void,
-): ReadableStream<Uint8Array> {
-  let waiting: string | null = first
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const next = waiting === null ? await pieces.next() : { done: false, value: waiting }
-          waiting = null
-          if (next.done) controller.close()
-          else controller.enqueue(encoder.encode(next.value ?? ''))
-        } catch (error) {
-          onError(error)
-          controller.error(new Error(INTERNAL_ERROR_MESSAGE))
-        }
-      },
-      async cancel() {
-        await pieces.return()
-      },
-    },
-    { highWaterMark: 0 }, // nothing is read ahead, and nothing at all for a HEAD
-  )
+): AsyncGenerator<Uint8Array, void> {
+  yield encoder.encode(first)
+  for await (const piece of pieces) yield encoder.encode(piece)
 }
