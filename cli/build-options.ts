@@ -52,8 +52,8 @@ export type BuildOptions = BookOptions &
 export const addBuildOptions = (command: Command): Command =>
   addSigningOptions(addStoreOptions(addBookOptions(command)))
     .option('--version <instant>', 'name of the version, such as 2026-11-21T00:15:00Z (default: now)')
-    .option('--effort <best|good|quick>', 'how hard to compress files (default: BUILD_EFFORT, or good)')
-    .option('--allow-restatement', 'alter published history, or follow what is lost, and tell every user so')
+    .option('--effort <best|good|quick>', 'compression effort (default: BUILD_EFFORT, or good)')
+    .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
 
 /** Throws a UsageError where an option is none. */
 export function toBuildOrder(options: BuildOptions, surroundings: Surroundings): BuildOrder {

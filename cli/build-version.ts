@@ -156,14 +156,14 @@ async function assertNotOlder(
   if (current === null) return
   if (build.version < current.version) {
     throw new Error(
-      `the version ${build.version} is older than ${current.version}, which is served now: give a later --version`,
+      `the version ${build.version} is older than the served version ${current.version}: use a later --version`,
     )
   }
   const served = await windowEndOf(store, current)
   if (build.isNamed || served === null || build.windowEnd >= served) return
   throw new Error(
-    `the window of this build ends on ${build.windowEnd}, and that of ${current.version}, which is served now, ends ` +
-      `on ${served}: bring newer data, or name the version with --version to take the window back all the same`,
+    `the window of this build ends on ${build.windowEnd}, and that of the served version ${current.version} on ` +
+      `${served}: bring newer data, or set --version to publish an earlier window`,
   )
 }
 

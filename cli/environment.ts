@@ -64,20 +64,20 @@ const OPERATIONS_VARIABLES = {
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe('an address to listen on for /metrics of the history'),
+    .describe('the address that serves /metrics of the history service'),
   ADMIN_PORT: port
     .optional()
-    .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history (${DEFAULT_ADMIN_PORT})`),
+    .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history service (${DEFAULT_ADMIN_PORT})`),
   BUILD_EFFORT: z
     .enum(EFFORTS)
     .default(DEFAULT_EFFORT)
-    .describe(`how hard builds compress: ${EFFORTS.join(', ')}; --effort wins`),
+    .describe(`the compression effort of builds: ${EFFORTS.join(', ')}; --effort overrides it`),
   NIGHTLY_IMPORT_COMMAND: z
     .string()
     .optional()
-    .describe('a shell command that brings the data of the book up to date, in its folder'),
+    .describe('a shell command that updates the data of the book, run in its folder'),
   NIGHTLY_PING_URL: webAddress.describe(
-    'an address that is asked at the end of a night, with /start and /fail',
+    'an address that gets a request at the end of a night, and with /start and /fail',
   ),
 }
 
@@ -112,18 +112,15 @@ const store = z.url({ protocol: /^(file|s3)$/ }).optional()
 const secret = z.string().optional()
 
 const VARIABLES = {
-  DATA_FOLDER: z
-    .string()
-    .optional()
-    .describe('a folder for what this machine keeps: stores, secrets, a Redis of its own'),
+  DATA_FOLDER: z.string().optional().describe('the folder of stores, generated secrets and a local Redis'),
   STORE_URL: store.describe('a store such as file:///var/lib/highwater or s3://bucket/highwater'),
   PRIVATE_STORE_URL: store.describe('a store such as file:///var/lib/highwater.private'),
   AWS_ENDPOINT_URL_S3: webAddress.describe('the address of an S3-compatible service'),
-  AWS_ENDPOINT_URL: webAddress.describe('the same, where AWS_ENDPOINT_URL_S3 is not set'),
+  AWS_ENDPOINT_URL: webAddress.describe('the same, used if AWS_ENDPOINT_URL_S3 is not set'),
   AWS_REGION: z.string().default('us-east-1').describe('a region such as us-east-1'),
-  AWS_ACCESS_KEY_ID: secret.describe('the name of a key, together with its AWS_SECRET_ACCESS_KEY'),
-  AWS_SECRET_ACCESS_KEY: secret.describe('the secret of AWS_ACCESS_KEY_ID, together with it'),
-  AWS_SESSION_TOKEN: secret.describe('the token of a key that expires'),
+  AWS_ACCESS_KEY_ID: secret.describe('an access key, set together with AWS_SECRET_ACCESS_KEY'),
+  AWS_SECRET_ACCESS_KEY: secret.describe('the secret of AWS_ACCESS_KEY_ID, set together with it'),
+  AWS_SESSION_TOKEN: secret.describe('the session token of a temporary key'),
   HOST: z.string().min(1).default('127.0.0.1').describe('an address to listen on'),
   HISTORY_PORT: port.default(8080).describe(`a port from 0 to ${LARGEST_PORT}`),
   PUBLIC_BASE_URL: webAddress.describe('an address such as https://data.example.org'),
@@ -134,7 +131,7 @@ const VARIABLES = {
   SIGNING_KEY_FILE: z
     .string()
     .optional()
-    .describe('a file with an Ed25519 private key: it signs what is published'),
+    .describe('a file with the Ed25519 private key that signs publications'),
   DEPRECATED_AT: instant.optional().describe('an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: instant.optional().describe('an instant such as 2027-06-30T00:00:00Z'),
   ...OPERATIONS_VARIABLES,
@@ -215,7 +212,7 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
     const expected = VARIABLES[name as keyof typeof VARIABLES].description // issues name only what was parsed
     return `  ${name}: expected ${expected}, got ${describeGiven(name, env[name])}`
   })
-  return ['the environment is not fit:', ...lines].join('\n')
+  return ['invalid environment:', ...lines].join('\n')
 }
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */

@@ -52,7 +52,7 @@ function assertChosen(host: string, secrets: Readonly<Record<string, string | nu
   const missing = Object.entries(secrets).flatMap(([name, value]) => (value === null ? [name] : []))
   if (missing.length === 0) return
   throw new UsageError(
-    `HOST ${host} is open to other machines, and generated secrets are for this one alone: set ${missing.join(' and ')}, ` +
+    `HOST ${host} is reachable from other machines, which needs secrets that you choose: set ${missing.join(' and ')}, ` +
       'such as `OPERATOR_TOKEN=$(openssl rand -hex 32)` and `SECRET_KEY=k1:$(openssl rand -base64 32)`',
   )
 }
@@ -94,9 +94,9 @@ export async function readSecretFile(path: string): Promise<string> {
   const { mode } = await stat(path)
   if ((mode & OTHERS) !== 0)
     throw new Error(
-      `${path} can be read by others: \`chmod 600 ${path}\`, and make a new one where they may have`,
+      `${path} can be read by other users: run \`chmod 600 ${path}\`, and replace the secret if they may have read it`,
     )
   const text = (await readFile(path, 'utf8')).trim()
-  if (text === '') throw new Error(`${path} is empty: remove it, and it is made anew`)
+  if (text === '') throw new Error(`${path} is empty: remove it, and a new one is generated`)
   return text
 }

@@ -43,8 +43,8 @@ export async function assertSignedHead(
 async function assertUnsigned(store: ObjectStore, { entry, sha256 }: LoggedEntry): Promise<void> {
   if ((await store.read(signatureKey(sha256))) === null) return
   throw new Error(
-    `${nameOf(store, entry.seq)} is signed, and SIGNING_KEY_FILE names no key: nothing was published; set it to the ` +
-      'file of the key, or end the signatures with --allow-unsigned, which every subscriber who verifies will see as a fault',
+    `${nameOf(store, entry.seq)} is signed, and SIGNING_KEY_FILE is not set: nothing was published; set it to the file of ` +
+      'the key, or publish without signatures with --allow-unsigned, which fails the verification of every subscriber',
   )
 }
 
@@ -57,11 +57,11 @@ async function faultOf(
 ): Promise<string | null> {
   const signature = await store.read(signatureKey(sha256))
   if (signature === null) {
-    return (await isAnySigned(store, log)) ? 'has no signature, and older ones have' : null
+    return (await isAnySigned(store, log)) ? 'has no signature, but older entries have one' : null
   }
   const bytes = await store.read(pointerKey(entry.seq))
   const isSigned = bytes !== null && pems.some(pem => isSignedBy(pem, bytes, signature))
-  return isSigned ? null : 'has a signature that none of the published keys made'
+  return isSigned ? null : 'has a signature that matches none of the published keys'
 }
 
 async function isAnySigned(store: ObjectStore, log: readonly LoggedEntry[]): Promise<boolean> {
@@ -76,14 +76,14 @@ const unknownKey = (
   { keyId }: Signer,
   keys: readonly { readonly id: string }[],
 ): string =>
-  `the key ${keyId} that SIGNING_KEY_FILE names is none of those that ${store.url}/${KEYS_KEY} publishes ` +
-  `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key beside the ` +
-  'others with --new-key, and tell subscribers its fingerprint'
+  `the key ${keyId} of SIGNING_KEY_FILE is not one of those in ${store.url}/${KEYS_KEY} ` +
+  `(${keys.map(({ id }) => id).join(', ')}): nothing was published; name the right file, or publish the key with ` +
+  '--new-key, and send its fingerprint to subscribers'
 
 const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string): string =>
-  `${nameOf(store, entry.seq)} (${entry.action} ${entry.version}) ${what}: nothing was published; find out who wrote it, ` +
-  'and restore its signature from a copy, or confirm it with `highwater refresh --vouch-for-head` if it is yours, or take ' +
-  `it out of ${POINTER_PREFIX} if it is not`
+  `${nameOf(store, entry.seq)} (${entry.action} ${entry.version}) ${what}: nothing was published; find out where it comes ` +
+  'from; restore its signature from a copy, accept it with `highwater refresh --vouch-for-head` if it is yours, or remove ' +
+  `it from ${POINTER_PREFIX} if it is not`
 
 /**
  * The log tells what was served when, so its times never go backwards: an entry that is written by a clock that was set
@@ -96,8 +96,8 @@ export async function assertClock(store: ObjectStore, nowMs: number): Promise<vo
   const now = toIsoInstant(nowMs)
   if (now >= at) return
   throw new Error(
-    `the clock of this machine says ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, was ` +
-      `written at ${at}: set the clock, and run the command again; nothing was published`,
+    `the clock of this machine is at ${now}, and the newest pointer entry, ${store.url}/${pointerKey(seq)}, is ` +
+      `from ${at}: nothing was published; set the clock, and run the command again`,
   )
 }
 
@@ -108,8 +108,8 @@ const MOST_AHEAD_MS = 24 * 3_600_000
 export function assertNotAhead(version: string, nowMs: number): void {
   if (version <= toIsoInstant(nowMs + MOST_AHEAD_MS)) return
   throw new Error(
-    `--version: ${version} is more than ${MOST_AHEAD_MS / 3_600_000} hours ahead of the clock of this machine, which ` +
-      `says ${toIsoInstant(nowMs)}: give an earlier one, or set the clock; nothing was published`,
+    `--version: ${version} is more than ${MOST_AHEAD_MS / 3_600_000} hours ahead of the clock of this machine ` +
+      `(${toIsoInstant(nowMs)}): nothing was published; use an earlier one, or set the clock`,
   )
 }
 
@@ -141,7 +141,7 @@ async function release(lock: Lock, terminal: Terminal): Promise<void> {
     await lock.release()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    terminal.note(`warning: the lock was not given back, and the next build takes it over: ${reason}`)
+    terminal.note(`warning: the lock was not released; the next build takes it over: ${reason}`)
   }
 }
 
@@ -151,7 +151,7 @@ export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null>
   if (path === null) return null
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new Error(
-      `cannot read the signing key that SIGNING_KEY_FILE names, ${path}: make one with \`highwater keys new ${path}\``,
+      `cannot read the signing key ${path} of SIGNING_KEY_FILE: create one with \`highwater keys new ${path}\``,
       { cause },
     )
   })
@@ -175,8 +175,8 @@ export const NO_CONSENT: SigningConsent = { allowUnsigned: false, allowNewKey: f
 /** `--allow-unsigned` and `--new-key`, as every command that moves the pointer has them. */
 export const addSigningOptions = (command: Command): Command =>
   command
-    .option('--allow-unsigned', 'go on without SIGNING_KEY_FILE, although the newest entry is signed')
-    .option('--new-key', 'publish the key of SIGNING_KEY_FILE beside others that are published')
+    .option('--allow-unsigned', 'publish without a signature although the newest entry has one')
+    .option('--new-key', 'publish the key of SIGNING_KEY_FILE in addition to the published keys')
 
 export const toConsent = (
   { allowUnsigned = false, newKey = false }: SigningOptions,

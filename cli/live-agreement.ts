@@ -19,8 +19,8 @@ class LiveMismatchError extends Error {
 
   constructor(aliases: readonly string[], faults: readonly string[]) {
     const mend =
-      'bring the bars that were traded on (the live folder has them), or raise the version of a strategy whose rules changed'
-    super(['live signals differ from the replay, and nothing is published:', ...faults, mend].join('\n  '))
+      'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
+    super(['live signals differ from the replay, and nothing was published:', ...faults, mend].join('\n  '))
     this.name = 'LiveMismatchError'
     this.aliases = aliases
   }
@@ -49,7 +49,7 @@ export async function assertLiveAgrees(
     refuse(found.filter(({ faults }) => faults.length > 0))
   } catch (error) {
     if (!(error instanceof RedisDownError)) throw error
-    terminal.note(`warning: live signals were not held against the replay: ${error.message}`)
+    terminal.note(`warning: live signals were not compared with the replay: ${error.message}`)
   } finally {
     redis.disconnect()
     await stepper.close()
@@ -106,7 +106,7 @@ function tell(
 ): readonly string[] {
   if (faults.length === 0)
     note(
-      `${alias}: its live signals up to ${toIsoInstant(Math.min(cursorMs, endMs))} are those of the replay`,
+      `${alias}: its live signals up to ${toIsoInstant(Math.min(cursorMs, endMs))} equal those of the replay`,
     )
   return faults.slice(0, TOLD_A_STRATEGY)
 }
@@ -136,7 +136,7 @@ export async function alertMismatch(
   raise({
     kind: 'live_mismatch',
     subject,
-    message: `the live signals of ${subject} differ from the replay, and nothing is published: the build says where`,
+    message: `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`,
   })
   await sent
 }

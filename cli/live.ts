@@ -256,5 +256,7 @@ const filePath = (source: string): string => source.slice('file:'.length).replac
 
 function ownFile(bookDir: string, { path }: BarsFile): string {
   if (!path.endsWith('.gz')) return join(bookDir, path)
-  throw new UsageError(`--feed: ${path} cannot grow, because it is compressed: name where new bars come from`)
+  throw new UsageError(
+    `--feed: ${path} cannot grow, because it is compressed: set --feed to a source of new bars`,
+  )
 }

@@ -40,9 +40,6 @@ function readiness(
       const [, url, pid] = /^ready (\S+)(?: (\d+))?$/m.exec(printed) ?? []
       if (url !== undefined) resolve({ url, pid: pid === undefined ? null : Number(pid) })
     })
-    ended.then(
-      () => reject(new Error(`${script} ended before it was ready; what it said stands above`)),
-      reject,
-    )
+    ended.then(() => reject(new Error(`${script} ended before it was ready; its output is above`)), reject)
   })
 }

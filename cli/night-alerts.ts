@@ -30,7 +30,7 @@ export function createNightAlerts(
   const send = (alert: Alert): Promise<void> => channel({ ...alert, at: toIsoInstant(now()), repeated: 0 })
   const warn = (error: unknown): null => {
     note(
-      `warning: how the nights go is not remembered: ${error instanceof Error ? error.message : String(error)}`,
+      `warning: the state of the nightly job was not saved: ${error instanceof Error ? error.message : String(error)}`,
     )
     return null
   }
@@ -39,7 +39,11 @@ export function createNightAlerts(
       const known = await openPrivateStore().then(readFailing).catch(warn)
       const cause = causeOf(step, message)
       if (known?.cause === cause) return
-      await send({ kind: 'night_failed', subject: step, message: `the night failed at ${step}: ${message}` })
+      await send({
+        kind: 'night_failed',
+        subject: step,
+        message: `the nightly job failed at step ${step}: ${message}`,
+      })
       const since = known?.since ?? toIsoInstant(now())
       await openPrivateStore()
         .then(store =>
@@ -50,7 +54,7 @@ export function createNightAlerts(
     async done(version) {
       const known = await openPrivateStore().then(readFailing).catch(warn)
       if (known === null) return
-      const message = `nights succeed again, after failing since ${known.since}: ${version} is published`
+      const message = `the nightly job succeeds again, after failures since ${known.since}: ${version} is published`
       await send({ kind: 'night_mended', subject: 'night', message })
       await openPrivateStore()
         .then(store => store.remove(FAILING_KEY))
@@ -90,7 +94,7 @@ export function createPing(
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const fault = await post(withEnding(url, what), body)
       if (fault === null) return
-      if (attempt === ATTEMPTS) note(`warning: nobody could be told (${what}): NIGHTLY_PING_URL ${fault}`)
+      if (attempt === ATTEMPTS) note(`warning: the ping (${what}) failed: NIGHTLY_PING_URL ${fault}`)
       else await pause(PAUSE_MS)
     }
   }

@@ -94,8 +94,8 @@ async function timed<Result>(
 }
 
 const REMEDY =
-  'what is damaged is computed meanwhile; look at the disk or the bucket, and run the night again, or go back with ' +
-  '`highwater rollback`'
+  'the service computes answers whose files are corrupt; check the disk or the bucket, and run `highwater nightly` again, ' +
+  'or go back with `highwater rollback`'
 
 /** Reads the whole new version back, as a subscriber would, with its snapshot. */
 async function verify(
@@ -228,7 +228,7 @@ function importData(
     child.once('close', (code, signal) => {
       clearTimeout(timeout)
       if (code === 0) resolve()
-      else reject(new Error(`the import ${describeEnd(code, signal, isLate)}; its output above says why`))
+      else reject(new Error(`the import ${describeEnd(code, signal, isLate)}; see its output above`))
     })
   })
 }

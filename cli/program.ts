@@ -11,17 +11,17 @@ type Define = (command: Command, surroundings: Surroundings) => void
 const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Define>])[] = [
   [
     'run',
-    'build the sample book if nothing is published, and serve history, signals and the operator',
+    'serve history, signals and the operator interface; build the sample book if nothing is published',
     async () => (await import('./commands/run.ts')).defineRun,
   ],
   [
     'init',
-    'write a commented starter book that builds as it is',
+    'write a commented starter book that builds without changes',
     async () => (await import('./commands/new-book.ts')).defineInit,
   ],
   [
     'check',
-    'validate a book without publishing it: every file, every module, every rule',
+    'validate a book without publishing it',
     async () => (await import('./commands/check.ts')).defineCheck,
   ],
   [
@@ -31,17 +31,17 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     'nightly',
-    'import, build, verify, publish, report and ping: a whole night',
+    'import data, build, publish, verify and report, for a nightly job',
     async () => (await import('./commands/nightly.ts')).defineNightly,
   ],
   [
     'serve',
-    'serve what is published, and the live signals',
+    'serve the published history, the live signals, or both',
     async () => (await import('./commands/serve.ts')).defineServe,
   ],
   [
     'live',
-    'run the strategies of a book live: one bar at a time, and fire their signals',
+    'run the strategies of a book live, bar by bar, and fire their signals',
     async () => (await import('./commands/live.ts')).defineLive,
   ],
   [
@@ -56,38 +56,42 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     'refresh',
-    'confirm the served version anew, when a night published none',
+    'extend the expiry of the served version, if no new version was published',
     async () => (await import('./commands/versions.ts')).defineRefresh,
   ],
   [
     'verify-store',
-    'hold every published object to its digest',
+    'check every published file against its checksum',
     async () => (await import('./commands/verify.ts')).defineVerifyStore,
   ],
   [
     'verify-remote',
-    'check what a service publishes: the log, signatures, and every file of a version',
+    'check the log, the signatures and the files that a service publishes',
     async () => (await import('./commands/verify.ts')).defineVerifyRemote,
   ],
   [
     'diff',
-    'tell what a version appends to another, and what it alters',
+    'show what one version appends to another and what it changes',
     async () => (await import('./commands/versions.ts')).defineDiff,
   ],
   [
     'prune',
-    'remove old versions; they answer 410 from then on',
+    'remove old versions (requests for them get 410)',
     async () => (await import('./commands/versions.ts')).definePrune,
   ],
   [
     'ops',
-    'signals, clients and deliveries: what an operator does',
+    'manage signals, clients and deliveries',
     async () => (await import('./commands/ops/ops.ts')).defineOps,
   ],
-  ['keys', 'keys that sign what is published', async () => (await import('./commands/keys.ts')).defineKeys],
+  [
+    'keys',
+    'manage the keys that sign publications',
+    async () => (await import('./commands/keys.ts')).defineKeys,
+  ],
   [
     'sample',
-    'write the embedded sample book: synthetic prices, eight strategies',
+    'write the sample book: eight strategies on synthetic prices',
     async () => (await import('./commands/new-book.ts')).defineSample,
   ],
 ]
@@ -100,9 +104,9 @@ Environment:
 ${ENVIRONMENT_HELP}
 
 Exit codes:
-  ${EXIT.done}  done
-  ${EXIT.failed}  it failed, and stderr says at what; what was published before stays served
-  ${EXIT.usage}  it was called wrongly, or a variable is unfit; nothing was begun
+  ${EXIT.done}  success
+  ${EXIT.failed}  failure: stderr has the reason, and the version that was served stays served
+  ${EXIT.usage}  wrong usage, or an invalid environment variable; nothing was started
 
 Examples:
   highwater init ./book

@@ -55,11 +55,11 @@ export const SIGNALS_VARIABLES = {
     .string()
     .refine(isAbsolute)
     .optional()
-    .describe('the data folder of the Redis of REDIS_URL, from / on, where it is on this machine'),
+    .describe('the absolute data folder of the Redis of REDIS_URL, if it is on this machine'),
   ALLOW_UNSAFE_REDIS: z
     .enum(['no', 'yes'])
     .default('no')
-    .describe('no, or yes where the provider of a Redis promises durability in another way'),
+    .describe('no, or yes if the provider of the Redis guarantees durability in another way'),
   SIGNALS_PORT: port.default(8081).describe(`a port from 0 to ${LARGEST_PORT}`),
   OPERATOR_PORT: port.default(8082).describe(`a port from 0 to ${LARGEST_PORT}`),
   OPERATOR_TOKEN: z
@@ -67,16 +67,16 @@ export const SIGNALS_VARIABLES = {
     .regex(/^\S+$/)
     .min(SHORTEST_TOKEN)
     .optional()
-    .describe(`${SHORTEST_TOKEN} characters or more, without blanks; generated where none is set`),
+    .describe(`${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`),
   OPERATOR_URL: webAddress.describe('where `highwater ops` finds the operator interface'),
   SECRET_KEY: z
     .string()
     .refine(isKeyRing)
     .optional()
-    .describe('a ring id:base64,... of 32 bytes each, newest first; generated where none is set'),
-  ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes, for development: webhooks may lie on this machine'),
+    .describe('a key ring id:base64,... of 32 bytes each, newest first; generated if not set'),
+  ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes to allow webhooks on private addresses, for development'),
   TRUSTED_PROXIES: proxies.describe('addresses or networks such as 10.0.0.0/8, separated by commas'),
-  ALERT_URL: webAddress.describe('an address that takes alerts as JSON by POST'),
+  ALERT_URL: webAddress.describe('an address that receives alerts as JSON by POST'),
   ALERT_COMMAND: z
     .string()
     .optional()

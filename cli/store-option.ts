@@ -23,7 +23,7 @@ export const addStoreOptions = (command: Command): Command =>
     )
     .option(
       '--private-store <url>',
-      'where the snapshots lie (default: PRIVATE_STORE_URL, or a sibling of the store)',
+      'the private store, for snapshots (default: PRIVATE_STORE_URL, or beside the store)',
     )
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */

@@ -22,7 +22,7 @@ export function defineKeys(command: Command, surroundings: Surroundings): void {
     .addHelpText('after', GROUP_EXAMPLE)
     .command('new')
     .description('write a new Ed25519 private key, and print its public key')
-    .argument('<file>', 'a file that does not exist yet; SIGNING_KEY_FILE then names it')
+    .argument('<file>', 'the file to create, for SIGNING_KEY_FILE')
     .option('--json', 'print the public key as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
@@ -33,7 +33,7 @@ export function defineKeys(command: Command, surroundings: Surroundings): void {
       const terminal = surroundings.terminal
       if (json) terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
       else {
-        terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and show it to nobody`)
+        terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and keep it secret`)
         terminal.print(publicKeyPem.trimEnd())
       }
     })

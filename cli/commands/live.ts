@@ -20,30 +20,30 @@ import { newEpochOf } from './ops/backup.ts'
 
 type Options = {
   readonly book: string
-  readonly feed: readonly string[]
-  readonly strategy: readonly string[]
+  readonly feed?: readonly string[]
+  readonly strategy?: readonly string[]
   readonly liveDir?: string
   readonly json?: boolean
 }
 
 const EXAMPLES = `
-A feed is a table of bars that grows, as bars/ of a book has them, or a URL that answers with the newest of them, as a
-table or as a JSON list of [t,o,h,l,c,v]. Without one the book's own file is followed.
+A feed is a file of bars that grows, in the format of bars/, or a URL that returns the newest bars, as a table or as a JSON
+list of [t,o,h,l,c,v]. The default is the file of the book.
 
 Examples:
   highwater live --book ./book --feed file:/srv/feed/btc-4h.csv
   my-exchange-client | highwater live --book ./book --feed -
   highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
 export function defineLive(command: Command, surroundings: Surroundings): void {
   command
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
-    .option('--feed <[market=]source>', 'file:PATH, - or http(s)://…; once a market', collect, [])
-    .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect, [])
-    .option('--live-dir <dir>', 'where bars that came live are kept (default: .data/live)')
+    .option('--feed <[market=]source>', 'file:PATH, - or http(s)://..., once for each market', collect)
+    .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect)
+    .option('--live-dir <dir>', 'the folder for bars received live (default: .data/live)')
     .option('--json', 'print every line as a JSON document')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => runCommand(options, surroundings))
@@ -56,10 +56,10 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
   const environment = readEnvironment(surroundings)
   const note = noteTo(surroundings.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
-  const entries = liveEntries(book, options.strategy)
+  const entries = liveEntries(book, options.strategy ?? [])
   const { parseFeeds } = await import('../live.ts') // these bring an HTTP client with them
   const { runLive } = await import('../live.ts')
-  const feeds = parseFeeds(options.feed, [...entries.keys()])
+  const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
   const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // each command tells its own error

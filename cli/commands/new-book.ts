@@ -24,7 +24,7 @@ export function defineInit(command: Command, surroundings: Surroundings): void {
       if (json) terminal.json({ folder })
       else
         terminal.print(
-          `a book to begin with is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``,
+          `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``,
         )
     })
 }

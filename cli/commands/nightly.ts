@@ -9,9 +9,9 @@ import type { Surroundings } from '../surroundings.ts'
 type Options = BuildOptions & { readonly import?: string }
 
 const ABOUT = `
-Steps: import, where a command is given; build and publish; verify the new version as published; purge the caches. A night
-that fails publishes nothing, or says what is wrong with what it published; the version before stays served. It exits with 1,
-alerts ALERT_URL and ALERT_COMMAND once a cause and once more when it is mended, and asks NIGHTLY_PING_URL with /fail.
+Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step
+before publication fails, nothing is published and the version before stays served. A failure exits with 1, sends one alert
+for each cause to ALERT_URL and ALERT_COMMAND, and requests NIGHTLY_PING_URL with /fail; the next success sends one more alert.
 
 Examples:
   highwater nightly --book ./book --store file:///var/lib/highwater/store
@@ -22,7 +22,7 @@ export function defineNightly(command: Command, surroundings: Surroundings): voi
   addBuildOptions(command)
     .option(
       '--import <command>',
-      'a shell command that brings the book up to date (default: NIGHTLY_IMPORT_COMMAND)',
+      'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
     )
     .option('--json', 'print the report as one JSON document')
     .addHelpText('after', ABOUT)

@@ -17,7 +17,7 @@ import type { Terminal } from '../terminal.ts'
 /** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
 export function defineRun(command: Command, surroundings: Surroundings): void {
   command
-    .option('--history-only', 'serve the history alone: no Redis is needed')
+    .option('--history-only', 'serve the history only; needs no Redis')
     .addHelpText('after', '\nExample:\n  highwater run')
     .action((options: { readonly historyOnly?: boolean }) => run(surroundings, options.historyOnly ?? false))
 }
@@ -139,7 +139,7 @@ async function publishSample(environment: Environment, surroundings: Surrounding
 function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment): unknown {
   if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) return error
   const remedy =
-    `another state of the code began to build the sample there: remove ${storeUrl} and ${privateStoreUrl} (\`make clean\` ` +
-    'does where they lie in .data), and run the command again'
+    `the store has a sample that another version of the code began to build: remove ${storeUrl} and ${privateStoreUrl} ` +
+    '(`make clean` does if they are in .data), and run the command again'
   return new Error(error.message.replace(OTHER_BYTES_REMEDY, remedy), { cause: error })
 }

@@ -15,7 +15,7 @@ Examples:
   STORE_URL=file:///var/lib/highwater HISTORY_PORT=9000 highwater serve history`
 
 const SIGNALS_EXAMPLES = `
-Without REDIS_URL it runs a Redis of its own, which keeps its data in DATA_FOLDER.
+If REDIS_URL is not set, it starts a local Redis with its data in DATA_FOLDER.
 
 Examples:
   highwater serve signals
@@ -34,11 +34,11 @@ export function defineServe(command: Command, surroundings: Surroundings): void 
       .description(about)
       .addHelpText('after', examples)
       .action(() => run(surroundings, parts))
-  add('history', 'the open history service', HISTORY_EXAMPLES, [startHistory])
-  add('signals', 'the keyed signals, their delivery and the operator interface', SIGNALS_EXAMPLES, [
+  add('history', 'the public history service', HISTORY_EXAMPLES, [startHistory])
+  add('signals', 'the signals service with deliveries, and the operator interface', SIGNALS_EXAMPLES, [
     startSignals,
   ])
-  add('all', 'all of it in one process', ALL_EXAMPLES, [startHistory, startSignals])
+  add('all', 'both in one process', ALL_EXAMPLES, [startHistory, startSignals])
 }
 
 /**

@@ -21,7 +21,7 @@ Examples:
   highwater verify-store --json`
 
 const STORE_REMEDY =
-  'answers whose files are missing or altered are computed meanwhile; restore the objects from a copy, or build the ' +
+  'the service computes answers whose files are missing or corrupt; restore the files from a copy, or build the ' +
   'version again with the same book and code'
 
 /**
@@ -59,18 +59,21 @@ Examples:
   highwater verify-remote https://data.example.org --key-id 8f1d0c2ab34e5f67 --all
   highwater verify-remote https://data.example.org --version 2026-11-21T00:15:00Z --json`
 
-const REMEDY =
-  'do not rely on what failed; ask the publisher, or compare with a copy of your own that passed before'
+const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
 /** `highwater verify-remote URL`: what a service publishes, checked by somebody who has nothing but its address. */
 export function defineVerifyRemote(command: Command, surroundings: Surroundings): void {
   command
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
-    .option('--version <instant>', 'the version to read whole (default: the served one)')
-    .option('--all', 'read every version that is there')
-    .option('--key <file>', 'trust this Ed25519 public key (PEM) alone; give it again for another', collect)
-    .option('--key-id <digits>', 'trust the published key whose SHA-256 begins so, and no other', collect)
-    .option('--allow-unsigned', 'be content with digests where nothing is signed')
+    .option('--version <instant>', 'the version whose files are read (default: the served one)')
+    .option('--all', 'read the files of every version')
+    .option('--key <file>', 'trust only this Ed25519 public key (PEM); may be repeated', collect)
+    .option(
+      '--key-id <digits>',
+      'trust only the published key whose SHA-256 begins with these digits; may be repeated',
+      collect,
+    )
+    .option('--allow-unsigned', 'accept unsigned data; verify checksums only')
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action((url: string, options: Options) => verifyRemote(url, options, surroundings))
@@ -104,9 +107,11 @@ async function verifyRemote(address: string, options: Options, surroundings: Sur
 function warnOfTrust({ trusted }: Audit, { note }: Terminal): void {
   if (trusted.length === 0) return
   note(
-    'WARNING: the key was taken from the service itself. Whoever could forge what it serves could forge the key.',
+    'WARNING: the key comes from the service itself. An attacker who can forge its files can forge the key too.',
   )
-  note('Compare the fingerprint with what the publisher tells you elsewhere, and pin it from now on:')
+  note(
+    'Compare the fingerprint with one that you get from the publisher in another way, and pin it from now on:',
+  )
   for (const { fingerprint } of trusted) note(`  --key-id ${fingerprint}`)
 }
 
@@ -119,7 +124,7 @@ function parseAddress(text: string): string {
 
 function parseVersions({ version, all }: Options): AuditOrder['versions'] {
   if (version === undefined) return all ? 'all' : 'served'
-  if (all) throw new UsageError('--version names one version and --all means every one: give one of them')
+  if (all) throw new UsageError('--version and --all cannot be combined: give one of them')
   const instant = parseIsoInstant(version) === null ? parseCompactInstant(version) : version
   if (instant !== null) return { version: instant }
   throw new UsageError(`--version: expected an instant such as 2026-11-21T00:15:00Z, got '${version}'`)
@@ -129,7 +134,7 @@ async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): P
   if (key === undefined && keyId === undefined) return { kind: 'published' }
   if (key !== undefined && keyId !== undefined) throw new UsageError('give --key or --key-id, not both')
   if (allowUnsigned)
-    throw new UsageError('--allow-unsigned would make a pinned key mean nothing: give one of them')
+    throw new UsageError('--allow-unsigned cannot be combined with a pinned key: give one of them')
   if (keyId !== undefined) return { kind: 'fingerprints', fingerprints: keyId.map(parseDigits) }
   return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
 }
@@ -155,6 +160,6 @@ async function readKey(path: string): Promise<TrustedKey> {
   const key = parsePublicKey(pem)
   if (key !== null) return key
   throw new Error(
-    `${path} is no Ed25519 public key in PEM form: the publisher names his in /.well-known/highwater-keys.json`,
+    `${path} is not an Ed25519 public key in PEM form: the publisher's keys are in /.well-known/highwater-keys.json`,
   )
 }

@@ -73,7 +73,7 @@ type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
 /** `highwater rollback V`: serves an older version again. */
 export function defineRollback(command: Command, surroundings: Surroundings): void {
   addSigningOptions(addStoreOptions(command))
-    .argument('<version>', 'a published version, as `highwater versions` lists them')
+    .argument('<version>', 'a published version, as listed by `highwater versions`')
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
     .action((version: string, options: MoveOptions) =>
@@ -91,7 +91,7 @@ Examples:
 /** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
 export function defineRefresh(command: Command, surroundings: Surroundings): void {
   addSigningOptions(addStoreOptions(command))
-    .option('--vouch-for-head', 'confirm a newest entry whose signature is wrong or missing: you wrote it')
+    .option('--vouch-for-head', 'accept a newest entry whose signature is wrong or missing')
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', REFRESH_EXAMPLES)
     .action((options: RefreshOptions) =>
@@ -138,8 +138,8 @@ type DiffOptions = StoreOptions & { readonly json?: boolean }
 /** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
 export function defineDiff(command: Command, surroundings: Surroundings): void {
   addStoreOptions(command)
-    .argument('<before>', 'a published version, as `highwater versions` lists them')
-    .argument('<after>', 'another')
+    .argument('<before>', 'a published version, as listed by `highwater versions`')
+    .argument('<after>', 'a later one')
     .option('--json', 'print the changes as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
     .action(async (before: string, after: string, options: DiffOptions) => {
@@ -193,11 +193,8 @@ type PruneOptions = StoreOptions & {
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
 export function definePrune(command: Command, surroundings: Surroundings): void {
   addStoreOptions(command)
-    .requiredOption(
-      '--keep-days <n>',
-      'versions published in the last so many days stay; the served one always does',
-    )
-    .option('--keep-month-ends', 'the last version of each month, by its name, stays too')
+    .requiredOption('--keep-days <n>', 'keep versions published in the last n days, and the served one')
+    .option('--keep-month-ends', 'also keep the last version of each month')
     .option('--json', 'print what was removed as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater prune --keep-days 90 --keep-month-ends')
     .action((options: PruneOptions) => runPrune(options, surroundings))

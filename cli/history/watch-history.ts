@@ -92,7 +92,7 @@ export function createSwapAlerts(raise: (alert: Alert) => void): (outcome: Refre
 
 type Fault = { readonly message: string; readonly mayPass: boolean }
 
-const WHAT_IS_SERVED = 'what was served before is served on: `highwater verify-store` tells what is wrong'
+const WHAT_IS_SERVED = 'the version before is still served; `highwater verify-store` shows what is wrong'
 
 const MENDED: Alert = {
   kind: 'swap_mended',

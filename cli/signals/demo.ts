@@ -131,9 +131,7 @@ async function startReceiver(
         else resolve(address)
       })
     }
-    ended.then(() =>
-      reject(new Error('the demo receiver ended before it listened; what it said stands above')),
-    )
+    ended.then(() => reject(new Error('the demo receiver ended before it listened; its output is above')))
   })
   return {
     url,

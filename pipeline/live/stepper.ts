@@ -46,7 +46,7 @@ export function createStepper({ threads, elapsedMs, note }: StepperOptions): Ste
     } catch (error) {
       const isStalled = stall.signal.aborted
       const why = isStalled
-        ? `it made no progress for ${STALL_MS / 1_000} s and was ended: look for a loop without end`
+        ? `it made no progress for ${STALL_MS / 1_000} s and was ended: look for an endless loop`
         : describeThrown(error)
       throw new Error(`strategies/${input.entry.id}.ts: ${why}`, { cause: error })
     } finally {

@@ -33,7 +33,7 @@ export function problemsOfStray(entries: readonly StrategyEntry[], thrown: unkno
 /** The sentence of an error as it is; the kind stands before it where it says more than `Error`. */
 export function describeThrown(thrown: unknown): string {
   if (!(thrown instanceof Error)) {
-    return `it threw what is no Error: ${inspect(thrown, { depth: 1, breakLength: Infinity }).slice(0, MAX_THROWN_CHARS)}`
+    return `it threw a value that is not an Error: ${inspect(thrown, { depth: 1, breakLength: Infinity }).slice(0, MAX_THROWN_CHARS)}`
   }
   const { name, message } = thrown
   if (message === '') return `it threw an ${name} without a message`

@@ -131,7 +131,7 @@ function disagreement(replayed: Replay<unknown>, marked: LedgerMarks): string[] 
 }
 
 const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
-  ...(state.dead ? [`${id}: the account was ruined; its returns are 0 from then on`] : []),
+  ...(state.dead ? [`${id}: the account was liquidated; its returns are 0 from that day`] : []),
   ...(state.entries_refused > 0
     ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
     : []),

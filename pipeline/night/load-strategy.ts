@@ -25,7 +25,7 @@ export function describeMismatch(strategy: Strategy, entry: StrategyEntry): stri
     .filter(([, inModule, inCatalogue]) => inModule !== inCatalogue)
     .map(
       ([name, inModule, inCatalogue]) =>
-        `${name}: the catalogue says ${inCatalogue}, the module says ${inModule}`,
+        `${name}: ${inCatalogue} in the catalogue, ${inModule} in the module`,
     )
 }
 

@@ -100,5 +100,5 @@ function toRefusal(
 }
 
 const STALLED =
-  `it made no progress for ${STALL_MS / 1000} s and was ended: look for a loop without end, or for a wait for what ` +
+  `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +
   'never comes'

@@ -84,7 +84,7 @@ describe('build', () => {
       code: 1,
       out: '',
       err:
-        'highwater: the version 2024-01-15T23:59:59Z is older than 2024-01-16T00:15:00Z, which is served now: give a ' +
+        'highwater: the version 2024-01-15T23:59:59Z is older than the served version 2024-01-16T00:15:00Z: use a ' +
         'later --version\n',
     })
     expect(await served()).toBe('2024-01-16T00:15:00Z')
@@ -146,7 +146,7 @@ describe('build', () => {
     }
     const { code, out, err } = await buildIn({ elapsed })
     expect([code, out]).toEqual([0, expect.stringContaining('published 2024-01-15T06:00:00Z')])
-    expect(err).toMatch(/^warning: the lock was not given back, .*: cannot replace file:.*\n$/)
+    expect(err).toMatch(/^warning: the lock was not released; .*: cannot replace file:.*\n$/)
     expect(await served()).toBe('2024-01-15T06:00:00Z')
   })
 
@@ -162,7 +162,7 @@ describe('build', () => {
     }
     const { code, err } = await buildIn({ now })
     expect(code).toBe(1)
-    expect(err).toMatch(/^warning: the lock was not given back/)
+    expect(err).toMatch(/^warning: the lock was not released/)
     expect(err).toMatch(/\n {2}strategies\/oak\.ts.*not today/)
   })
 

@@ -96,7 +96,7 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
       { env },
     )
     expect([code, out]).toEqual([2, ''])
-    expect(err).toMatch(/^highwater: the environment is not fit:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/)
+    expect(err).toMatch(/^highwater: invalid environment:\n {2}HISTORY_PORT: .*\n {2}SUNSET_AT: .*\n$/)
   })
 })
 

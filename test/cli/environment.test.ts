@@ -102,7 +102,7 @@ describe('the environment', () => {
     expect(() => parseEnvironment(env, '/srv/data')).toThrow(
       new UsageError(
         [
-          'the environment is not fit:',
+          'invalid environment:',
           '  STORE_URL: expected a store such as file:///var/lib/highwater or s3://bucket/highwater, got "ftp://elsewhere"',
           '  PRIVATE_STORE_URL: expected a store such as file:///var/lib/highwater.private, got "not a url"',
           '  HISTORY_PORT: expected a port from 0 to 65535, got "70000"',
@@ -140,7 +140,7 @@ describe('the environment', () => {
 
   test.each([
     [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
-    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected the name of a key'],
+    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key of a key'],
     [
       { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
       'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',
@@ -151,11 +151,11 @@ describe('the environment', () => {
     ],
     [
       { REDIS_URL: 'redis://127.0.0.1', REDIS_FOLDER: 'redis' },
-      'REDIS_FOLDER: expected the data folder of the Redis of REDIS_URL, from / on, where it is on this machine, got "redis"',
+      'REDIS_FOLDER: expected the absolute data folder of the Redis of REDIS_URL, if it is on this machine, got "redis"',
     ],
     [{ REDIS_FOLDER: '/var/lib/redis' }, 'REDIS_URL: expected the Redis of the signals'],
     [{ OPERATOR_TOKEN: 'HIDDEN' }, 'OPERATOR_TOKEN: expected 32 characters or more'],
-    [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a ring'],
+    [{ SECRET_KEY: 'k1:HIDDEN' }, 'SECRET_KEY: expected a key ring'],
     [{ ALERT_URL: 'ftp://HIDDEN' }, 'ALERT_URL: expected an address'],
   ])('%j is refused, and nothing that may be a secret is printed', (env, message) => {
     const parse = () => parseEnvironment(env, '/srv/data')

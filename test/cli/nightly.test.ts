@@ -131,7 +131,7 @@ describe('a night that fails', () => {
     const { code, out, err } = await nightly({}, '--json')
     expect([code, stepsOf(out), await served()]).toEqual([1, ['import failed'], null])
     expect(err).toBe(
-      'import: no route to the exchange\nhighwater: the import ended with 7; its output above says why\n',
+      'import: no route to the exchange\nhighwater: the import ended with 7; see its output above\n',
     )
     expect(receiver.paths()).toEqual(['/check/start?key=1', '/alert', '/check/fail?key=1'])
     expect(receiver.posted[2]!.body).toContain('the import ended with 7')
@@ -169,7 +169,7 @@ describe('a night that fails', () => {
     }
     const { code, out, err } = await nightly({ elapsed }, '--json')
     expect([code, stepsOf(out)]).toEqual([1, ['import done', 'build done', 'verify failed']])
-    expect(err).toMatch(/1 fault\(s\); what is damaged is computed meanwhile/)
+    expect(err).toMatch(/1 fault\(s\); the service computes answers whose files are corrupt/)
     expect(await privateStore.read(privateKey(VERSION, 'night.json'))).not.toBeNull()
     expect(alerts()).toMatchObject([{ kind: 'night_failed', subject: 'verify' }])
   })

@@ -60,8 +60,8 @@ describe('a build of a book with', () => {
       await writeFile(join(dir, 'strategies/oak.ts'), ash.replace("'ash'", "'oak'"))
     })
     const stderr = await expectRefusal(book)
-    expect(stderr).toContain(`${MODULE}: it threw what is no Error: null`)
-    expect(stderr).toContain('strategies/oak.ts: it threw what is no Error: null')
+    expect(stderr).toContain(`${MODULE}: it threw a value that is not an Error: null`)
+    expect(stderr).toContain('strategies/oak.ts: it threw a value that is not an Error: null')
   })
 
   test('nothing in it, or no folder at all, publishes nothing', async () => {
@@ -106,8 +106,8 @@ test('a build of the past does not take the served window back, unless it names 
   const exit = await build(unnamed)
   expect(exit).toMatchObject({ code: 1, out: '' })
   expect(exit.err).toContain(
-    `the window of this build ends on 2024-12-31, and that of ${TINY_VERSION}, which is served now, ends on ` +
-      `${TINY_LAST_DAY}: bring newer data, or name the version with --version`,
+    `the window of this build ends on 2024-12-31, and that of the served version ${TINY_VERSION} on ` +
+      `${TINY_LAST_DAY}: bring newer data, or set --version to publish an earlier window`,
   )
   expect(await pointerOf(own)).toBe(TINY_VERSION)
   const named = await build(buildArgs(own, { asOf: '2024-12-31' }))
@@ -123,7 +123,7 @@ test('a build under an older version than the served one publishes nothing', asy
   const older = '2025-02-23T00:00:00Z'
   const exit = await build(buildArgs(stores, { version: older }))
   expect(exit.code).toBe(1)
-  expect(exit.err).toContain(`the version ${older} is older than ${TINY_VERSION}, which is served now`)
+  expect(exit.err).toContain(`the version ${older} is older than the served version ${TINY_VERSION}`)
   await expectUntouched()
 })
 

@@ -84,7 +84,7 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
       await writeFile(path, damage(await readFile(path)))
     },
     ['build', 'rollback', 'refresh'],
-    /0000000002\.json \(publish \S+\) has a signature that none of the published keys made: .*highwater refresh/,
+    /0000000002\.json \(publish \S+\) has a signature that matches none of the published keys: .*highwater refresh/,
   ],
   [
     'a list of public keys that is no JSON',
@@ -149,7 +149,7 @@ test('a newest entry that was rewritten is refused by a build, which writes noth
   const exit = await inWorld(COMMANDS.build(stores))
   expect(exit).toMatchObject({ code: 1, out: '' })
   expect(exit.err).toContain(
-    '0000000003.json (rollback 2025-02-25T00:15:00Z) has no signature, and older ones have',
+    '0000000003.json (rollback 2025-02-25T00:15:00Z) has no signature, but older entries have one',
   )
   expect(await contentOf(stores)).toEqual(before)
 })
@@ -162,7 +162,7 @@ describe('a clock that was set back before the newest entry', () => {
       const exit = await inWorld(COMMANDS[name](published), NOW_MS - 3_600_000)
       expect(exit).toMatchObject({ code: 1, out: '' })
       expect(exit.err).toMatch(
-        /the clock of this machine says 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, was written at 2025-02-26T00:00:00Z: set the clock/,
+        /the clock of this machine is at 2025-02-25T23:00:00Z, and the newest pointer entry, \S+0000000002\.json, is from 2025-02-26T00:00:00Z: nothing was published; set the clock/,
       )
       expect(await contentOf(published)).toEqual(before)
     },

@@ -65,7 +65,7 @@ describe('without a key after a signed entry', () => {
       stores,
       MOVES[name](stores),
       null,
-      /0000000002\.json is signed, and SIGNING_KEY_FILE names no key: nothing was published; set it .*--allow-unsigned/,
+      /0000000002\.json is signed, and SIGNING_KEY_FILE is not set: nothing was published; set it .*--allow-unsigned/,
     )
     expect(await inWorld([...MOVES[name](stores), '--allow-unsigned'], null)).toMatchObject({ code: 0 })
   })
@@ -78,10 +78,10 @@ describe('without a key after a signed entry', () => {
 
 describe('a newest entry without a valid signature', () => {
   const harms = {
-    'has no signature, and older ones have': async (stores: Stores) => {
+    'has no signature, but older entries have one': async (stores: Stores) => {
       expect(await inWorld([...MOVES.refresh(stores), '--allow-unsigned'], null)).toMatchObject({ code: 0 })
     },
-    'has a signature that none of the published keys made': async (stores: Stores) => {
+    'has a signature that matches none of the published keys': async (stores: Stores) => {
       const store = await openStore(stores.url)
       const key = signatureKey((await readLog(store)).at(-1)!.sha256)
       await store.replace(key, damage((await store.read(key))!), { content_type: 'application/octet-stream' })
@@ -121,7 +121,7 @@ describe('a key that is not published where others are', () => {
         stores,
         MOVES[name](stores),
         newer,
-        /the key [0-9a-f]{16} that SIGNING_KEY_FILE names is none of those .*keys\.json publishes \([0-9a-f]{16}\): .*--new-key/,
+        /the key [0-9a-f]{16} of SIGNING_KEY_FILE is not one of those in .*keys\.json \([0-9a-f]{16}\): .*--new-key/,
       )
       expect(await inWorld([...MOVES[name](stores), '--new-key'], newer)).toMatchObject({ code: 0, err: '' })
       const bytes = (await (await openStore(stores.url)).read(KEYS_KEY))!

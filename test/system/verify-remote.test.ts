@@ -30,7 +30,7 @@ describe('a service that hands out what was published', () => {
         /^ok {6}keys .*\nok {6}log .*\nok {6}head .*\nok {6}signatures .*\nok {6}manifest .*\nok {6}documents .*\nok {6}files .*\n$/,
       ),
     ])
-    expect(err).toContain('WARNING: the key was taken from the service itself')
+    expect(err).toContain('WARNING: the key comes from the service itself')
     expect(err).toContain(`--key-id ${fingerprint}`)
   })
 

@@ -36,7 +36,7 @@ const BROKEN: Readonly<Record<string, { readonly text: string; readonly told: st
   },
   throws_text: {
     text: moduleText('throws_text', { body: `onBar: () => { throw 'a text' },` }),
-    told: `strategies/throws_text.ts: it threw what is no Error: 'a text'`,
+    told: `strategies/throws_text.ts: it threw a value that is not an Error: 'a text'`,
   },
   throws_silence: {
     text: moduleText('throws_silence', { body: 'onBar: () => { throw new Error() },' }),
@@ -44,19 +44,19 @@ const BROKEN: Readonly<Record<string, { readonly text: string; readonly told: st
   },
   throws_unsendable: {
     text: moduleText('throws_unsendable', { body: 'onBar: () => { throw { act: () => 1 } },' }),
-    told: 'strategies/throws_unsendable.ts: it threw what is no Error: { act: [Function: act] }',
+    told: 'strategies/throws_unsendable.ts: it threw a value that is not an Error: { act: [Function: act] }',
   },
   other_id: {
     text: moduleText('oak'),
-    told: 'strategies/other_id.ts: id: the catalogue says other_id, the module says oak',
+    told: 'strategies/other_id.ts: id: other_id in the catalogue, oak in the module',
   },
   other_timeframe: {
     text: moduleText('other_timeframe', { body: 'timeframeMs: 3_600_000,' }),
-    told: 'strategies/other_timeframe.ts: timeframeMs: the catalogue says 86400000, the module says 3600000',
+    told: 'strategies/other_timeframe.ts: timeframeMs: 86400000 in the catalogue, 3600000 in the module',
   },
   other_risk: {
     text: moduleText('other_risk', { body: 'baseRisk: 0.05,' }),
-    told: 'strategies/other_risk.ts: baseRisk: the catalogue says 0.02, the module says 0.05',
+    told: 'strategies/other_risk.ts: baseRisk: 0.02 in the catalogue, 0.05 in the module',
   },
   exits: {
     text: moduleText('exits', { body: 'onBar: () => process.exit(0),' }),

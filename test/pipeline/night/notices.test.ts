@@ -33,7 +33,7 @@ test('a module that ruins its account is published with the ruin, and the operat
     'catalogue.yaml': catalogue([{ ...aModule('bold'), base_risk_pct: 0.1 }]),
   })
   const bold = strategyOf(snapshot, 'bold')!
-  expect(notices).toEqual(['bold: the account was ruined; its returns are 0 from then on'])
+  expect(notices).toEqual(['bold: the account was liquidated; its returns are 0 from that day'])
   expect([...bold.daily.values]).toEqual([0, 0, 0, -1, 0])
   expect(wordAt(bold.trades.exit_reason, 0)).toBe('liquidation')
   expect(bold.figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })

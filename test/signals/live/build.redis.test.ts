@@ -92,7 +92,7 @@ describe('a book that ran live', () => {
     await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES.with(11, 99.5)))
     const refused = await build(server.url)
     expect(refused.code).toBe(1)
-    expect(refused.err).toContain('live signals differ from the replay, and nothing is published:')
+    expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
     expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
     expect(await served()).toBeNull()
     expect(await alerted()).toMatchObject({
@@ -114,7 +114,7 @@ describe('a book that ran live', () => {
     const built = await build(away)
     expect(built.code).toBe(0)
     expect(built.err).toContain(
-      'warning: live signals were not held against the replay: Redis cannot be asked',
+      'warning: live signals were not compared with the replay: Redis cannot be asked',
     )
     expect(await served()).not.toBeNull()
     const live = await run(['live', '--book', 'book'], { cwd: folder, env: { REDIS_URL: away } })
@@ -162,6 +162,6 @@ describe('highwater live', () => {
     await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
     const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
     const refused = await run(['live', '--book', 'book', '--live-dir', 'live'], world)
-    expect(refused.err).toContain('strategies/oak.ts: oak: id: the catalogue says oak, the module says ash')
+    expect(refused.err).toContain('strategies/oak.ts: oak: id: oak in the catalogue, ash in the module')
   })
 })
