@@ -140,7 +140,7 @@ describe('the environment', () => {
 
   test.each([
     [{ AWS_ACCESS_KEY_ID: 'HIDDEN' }, 'AWS_SECRET_ACCESS_KEY: expected the secret of AWS_ACCESS_KEY_ID'],
-    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key of a key'],
+    [{ AWS_SECRET_ACCESS_KEY: 'HIDDEN' }, 'AWS_ACCESS_KEY_ID: expected an access key, set together'],
     [
       { AWS_ENDPOINT_URL_S3: 'ftp://user:HIDDEN@host' },
       'AWS_ENDPOINT_URL_S3: expected the address of an S3-compatible service, got something else',

@@ -157,7 +157,7 @@ describe('a night that fails', () => {
     await writeFiles(folder, { 'fetched.csv': BARS })
     for (const minutes of [2, 3]) await nightly({ now: () => NOW_MS + minutes * 60_000 })
     expect(alerts().map(({ kind }) => kind)).toEqual(['night_failed', 'night_mended'])
-    expect(alerts()[1]!.message).toContain(`failing since ${VERSION}: 2024-01-15T06:02:00Z is published`)
+    expect(alerts()[1]!.message).toContain(`failures since ${VERSION}: 2024-01-15T06:02:00Z is published`)
   })
 
   test('because what it published is damaged says so, with exit code 1 and the report beside the version', async () => {
@@ -181,7 +181,7 @@ describe('a night that fails', () => {
     expect(code).toBe(0)
     expect(err).toBe(
       ['start', 'done']
-        .map(what => `warning: nobody could be told (${what}): NIGHTLY_PING_URL answered 500\n`)
+        .map(what => `warning: the ping (${what}) failed: NIGHTLY_PING_URL answered 500\n`)
         .join(''),
     )
   })
