@@ -132,7 +132,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
         $id: z.string().describe('Where this schema is served.'),
         type: z.literal('object').describe('A signal is an object.'),
       })
-      .meta({ id: 'SignalSchema' }),
+      .meta({ id: 'SignalSchema', additionalProperties: true }), // a schema has more keywords than these
     example: { path: SCHEMA },
     handler: (c, parts) =>
       sendEnveloped(c, parts, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
