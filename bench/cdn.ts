@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { freePort } from '#cli/free-port.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
-import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { SAMPLE_VERSION } from '#pipeline/sample/write-sample-book.ts'
 import { type Layer, startNginx, startTier, startVarnish, startVarnishIn } from '../deploy/layers.ts'
 import { EXAMPLE_SITE, type Site } from '../deploy/site.ts'
@@ -25,7 +25,7 @@ const CONNECTIONS = 32
 const BOUND = 0.9 // the tier behind Varnish must reach this share of Varnish on files
 
 const SIDS = ['alder', 'birch', 'cedar']
-const ADDRESSES = ROUTES.flatMap(route =>
+const ADDRESSES = DATASET_ROUTES.flatMap(route =>
   canonicalPoints(route, SIDS).map(params => canonicalPath(route.id, params)),
 )
 const PINNED = ADDRESSES.map(address => address.replace('/v1', `/${versionFolder(SAMPLE_VERSION)}`))

@@ -2,8 +2,8 @@
 import { artifactKey, versionFolder } from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
-import type { Route } from '#core/contract/route.ts'
-import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
+import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { toRelative } from './sha256-sums.ts'
 import { tableFields } from './table-fields.ts'
 
@@ -42,11 +42,11 @@ export function dataPackage({
 }
 
 /** A canonical answer: what a file holds. */
-type CanonicalAnswer = { readonly route: Route; readonly params: Params }
+type CanonicalAnswer = { readonly route: DatasetRoute; readonly params: Params }
 
 const pointsByKey = (version: string, strategies: readonly string[]): Map<string, CanonicalAnswer> =>
   new Map(
-    ROUTES.flatMap(route =>
+    DATASET_ROUTES.flatMap(route =>
       canonicalPoints(route, strategies).map(params => [
         artifactKey(version, route, params),
         { route, params },
@@ -57,14 +57,14 @@ const pointsByKey = (version: string, strategies: readonly string[]): Map<string
 /** The same for all strategies, so made once: a large book has thousands of files. */
 const tablesByName = (strategies: readonly string[]): Map<string, object> =>
   new Map(
-    ROUTES.flatMap(route =>
+    DATASET_ROUTES.flatMap(route =>
       route.formats
         .filter(format => format !== 'json')
         .map(format => [tableName(route, format), toTable(route, format, strategies)]),
     ),
   )
 
-const tableName = ({ id }: Route, format: Format): string => `${id}.${format}`
+const tableName = ({ id }: DatasetRoute, format: Format): string => `${id}.${format}`
 
 /** What the manifest says of a file. */
 const factsOf = ({ media_type, bytes, sha256 }: Artifact, path: string): object => ({
@@ -78,12 +78,12 @@ const factsOf = ({ media_type, bytes, sha256 }: Artifact, path: string): object 
 /** `Returns, alder, weekly`, and what the route says of itself. */
 function titlesOf({ route, params }: CanonicalAnswer): object {
   const sid = params.sid === '' ? [] : [params.sid]
-  const period = route.query.includes('period') ? [params.period] : []
+  const period = 'period' in route.query ? [params.period] : []
   return { title: [route.title, ...sid, ...period].join(', '), description: route.about }
 }
 
 /** JSON answers have an envelope, so they are no tables to the standard; the other formats hold the rows alone. */
-function toTable(route: Route, format: Format, strategies: readonly string[]): object {
+function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
   const fields = tableFields(route, format, strategies)
   const isDated = fields[0]?.type === 'date'
   return {

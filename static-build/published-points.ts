@@ -1,6 +1,6 @@
 import type { Params } from '#core/contract/parameters.ts'
-import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resource.ts'
+import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import type { Point } from './render-point.ts'
 
@@ -13,11 +13,9 @@ export type SizedPoint = Point & { readonly cells: number }
  */
 export function publishedPoints(snapshot: Snapshot): SizedPoint[] {
   const byId = new Map(snapshot.strategies.map(strategy => [strategy.id, strategy]))
-  const points = ROUTES.flatMap(route => {
-    const { id } = route
-    if (!isResource(id)) return []
-    return canonicalPoints(route, [...byId.keys()]).map(params => ({ id, params }))
-  })
+  const points = DATASET_ROUTES.flatMap(route =>
+    canonicalPoints(route, [...byId.keys()]).map(params => ({ id: route.id, params })),
+  )
   const sized = points.map(point => {
     const strategy = byId.get(point.params.sid) ?? null
     return { ...point, cells: CELLS[point.id](snapshot, strategy, point.params) }

@@ -1,8 +1,8 @@
 // The columns of a published table as a Table Schema, from the payload that describes the same table on the wire.
 import { z } from 'zod'
 import type { Format } from '#core/contract/parameters.ts'
-import type { Route } from '#core/contract/route.ts'
-import { ROUTE_DATA } from '#core/contract/route-data.ts'
+import { dataSchema } from '#core/contract/route.ts'
+import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 
 /** A field of a Table Schema. `unit` is ours: the standard leaves units to additional properties. */
 export type Field = {
@@ -48,14 +48,23 @@ const tablePayload = z.union([
 ])
 
 /** The fields of a table in a format, in the order of its columns; a column a strategy where the rows hold them all. */
-export function tableFields({ id }: Route, format: Format, strategies: readonly string[]): Field[] {
-  const { properties } = tablePayload.parse(z.toJSONSchema(ROUTE_DATA[id], { io: 'output' }))
+export function tableFields(route: DatasetRoute, format: Format, strategies: readonly string[]): Field[] {
+  const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
   return Object.entries(properties).flatMap(([name, column]) =>
     column.additionalProperties === undefined
       ? [toField(name, column, format)]
       : strategies.map(id => toStrategyField(id, name, column)),
   )
 }
+
+/** A schema with its named parts in their places: rows have a name of their own in the OpenAPI document. */
+const unnamed = ({ $defs = {}, ...schema }: z.core.JSONSchema.BaseSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
+    const { data: ref } = reference.safeParse(value)
+    return ref === undefined ? value : unnamed({ $defs, ...$defs[ref.$ref.replace('#/$defs/', '')] })
+  })
+
+const reference = z.object({ $ref: z.string() })
 
 function toField(name: string, column: z.infer<typeof property>, format: Format): Field {
   const type = typeOf(name, column, format)

@@ -1,14 +1,11 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { toLlmsText } from '#core/contract/llms-text.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
-import type { Route, RouteId } from '#core/contract/route.ts'
-import { ROUTES } from '#core/contract/routes.ts'
-import { isResource, type ResourceId } from '#core/dataset/resources/render-answer.ts'
-import { createCodedBytes } from '../http/content-coding.ts'
+import { toPattern } from '#core/contract/route.ts'
+import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { assertUrlLength, tookMs } from '../http/exchange.ts'
-import { CACHING, COMMON_HEADERS, corsHeaders, METHODS, preflightHeaders } from '../http/headers.ts'
+import { COMMON_HEADERS, corsHeaders, METHODS, preflightHeaders } from '../http/headers.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import {
@@ -19,16 +16,14 @@ import {
   type Handler,
   type HistoryEnv,
   type HistoryParts,
-  type HistorySettings,
   requestIdOf,
   sendError,
-  sendLive,
-  sendReady,
   UNROUTED,
 } from './exchange.ts'
 import { createFileHandler, createLogHandler } from './files/stored-files.ts'
-import { API_VERSION, health, listVersions, readiness, versions } from './infrastructure.ts'
+import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
 import { createIndexHandler } from './pages/index-page.ts'
+import { createDocumentHandler, createLlmsHandler } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
 export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
@@ -39,10 +34,10 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     await next()
     tellAnswer(c, parts)
   })
-  for (const route of ROUTES) {
-    mount(app, parts, route.path, handlerOf(route))
-    const pinned = pinnedHandlerOf(route)
-    if (pinned !== null) mount(app, parts, pinnedTemplate(route), pinned)
+  for (const { path, handler } of INFRASTRUCTURE_ROUTES) mount(app, parts, path, handler)
+  for (const route of DATASET_ROUTES) {
+    mount(app, parts, route.path, latestHandler(route))
+    mount(app, parts, pinnedTemplate(route), pinnedHandler(route))
   }
   for (const file of FILE_ROUTES.filter(each => each.of !== 'log')) {
     mount(app, parts, file.path, createFileHandler(file))
@@ -65,9 +60,6 @@ const REFERENCE = {
   tries: ['get'],
   links: { '/': 'Index' },
 } as const
-
-/** `/a/{sid}` as `/a/:sid`. */
-const toPattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /**
  * Entries of the log and their signatures under one pattern: a variable beside a folder would make the router take its
@@ -111,34 +103,6 @@ function tellOptions(c: Exchange, { settings }: HistoryParts): Response {
   })
 }
 
-/** The handler of a route of the table. */
-function handlerOf(route: Route): Handler {
-  const { id } = route
-  return isResource(id) ? latestHandler(route, id) : INFRASTRUCTURE[id]
-}
-
-/** The handler of the twins of a route, null where it speaks of the process and has none. */
-function pinnedHandlerOf(route: Route): Handler | null {
-  const { id } = route
-  return isResource(id) ? pinnedHandler(route, id) : null
-}
-
-const INFRASTRUCTURE: { readonly [Id in Exclude<RouteId, ResourceId>]: Handler } = {
-  healthz: (c, parts) => sendLive(c, parts, health(c.get('served')), CACHING.never),
-  readyz: (c, parts) => {
-    const { source, clock, isDraining } = parts
-    const known = { checks: source.checks(), unfitVersion: source.unfitVersion() }
-    const answer = readiness(c.get('served'), known, isDraining(), clock.now())
-    return sendLive(c, parts, answer, CACHING.never)
-  },
-  version: (c, parts) => {
-    const served = c.get('served')
-    // Weak: the register tells the time, so the bytes differ while the answer is the same.
-    return sendLive(c, parts, versions(served), CACHING.pointer, `W/"${served?.version ?? 'none'}"`)
-  },
-  versions: listVersions,
-}
-
 const NOT_MODIFIED = 304
 const FIRST_REFUSAL = 400
 
@@ -172,28 +136,4 @@ function answeredOf(c: Exchange, parts: HistoryParts): Answered {
 function kindOf(c: Exchange, status: number): AnswerKind {
   if (status >= FIRST_REFUSAL) return 'refused'
   return status === NOT_MODIFIED ? '304' : (c.get('kind') ?? 'live')
-}
-
-/** `/openapi.json`: the document of this service. */
-function createDocumentHandler({ publicBaseUrl }: HistorySettings): Handler {
-  const write = async () => {
-    const { toOpenApi } = await import('#core/contract/openapi.ts') // with the schemas of all answers
-    return JSON.stringify(toOpenApi({ apiVersion: API_VERSION, publicBaseUrl }))
-  }
-  return createTextHandler(write, 'application/openapi+json; charset=utf-8')
-}
-
-/** `/llms.txt`: the service explained to programs that read prose. */
-const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
-  createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
-
-/** The text is written at the first request: nobody waits for it at the start. */
-function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
-  const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
-  let coded: ReturnType<typeof encode> | undefined
-  return async (c, parts) => {
-    coded ??= encode()
-    const inCoding = await coded
-    return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
-  }
 }

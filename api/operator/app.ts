@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { allowedMethods, byPath, toPattern } from '#core/contract/service-route.ts'
+import { allowedMethods, byPath, toPattern } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertUrlLength, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'

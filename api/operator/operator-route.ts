@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Route } from '#core/contract/service-route.ts'
+import type { Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Handler } from './exchange.ts'
 

@@ -1,9 +1,9 @@
 // The route table of the operator's interface, and what its OpenAPI document says beside it.
 
 import { operatorMeta } from '#core/contract/keyed-meta.ts'
+import { type Service, toOpenApi } from '#core/contract/openapi.ts'
 import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
 import type { Schema } from '#core/contract/parameters.ts'
-import { type Service, toOpenApi } from '#core/contract/service-openapi.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
 import { LIVE_ROUTES } from './routes/live.ts'

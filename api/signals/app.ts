@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
-import { allowedMethods, byPath } from '#core/contract/service-route.ts'
+import { allowedMethods, byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'

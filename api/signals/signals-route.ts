@@ -1,4 +1,4 @@
-import type { Route } from '#core/contract/service-route.ts'
+import type { Route } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import type { LimitName } from '#signals/program/preview-limits.ts'
 import type { Exchange, ServedParts } from './exchange.ts'

@@ -3,8 +3,8 @@
 import { pathToFileURL } from 'node:url'
 import { artifactKey } from '#core/contract/artifacts.ts'
 import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
-import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { isResource, RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
+import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
@@ -68,7 +68,7 @@ export async function publishWithoutFiles(folder: string, snapshot: Snapshot): P
 /** The lines of a manifest, as long as true ones. */
 function describeArtifacts(version: string, ids: readonly string[]): Artifact[] {
   const file = { bytes: 100_000, sha256: '0'.repeat(64) }
-  return ROUTES.filter(route => isResource(route.id)).flatMap(route =>
+  return DATASET_ROUTES.flatMap(route =>
     canonicalPoints(route, ids).map(params => ({
       url: canonicalPath(route.id, params),
       key: artifactKey(version, route, params),

@@ -37,10 +37,14 @@ export const VERSION_DOCUMENTS = ['changes.json', 'datapackage.json', 'SHA256SUM
 export type VersionDocument = (typeof VERSION_DOCUMENTS)[number]
 
 /** `v1/snapshots/{V}/strategies/alder/returns.weekly.json`: the key of a canonical answer. */
-export function artifactKey(version: string, route: Route, params: Params): string {
-  const place = route.kind === 'strategy' ? `strategies/${params.sid}/` : ''
-  const name = route.id === 'strategy' ? 'meta' : route.id
-  const period = route.query.includes('period') ? `.${params.period}` : ''
+export function artifactKey(
+  version: string,
+  { id, group, query = {} }: Pick<Route, 'id' | 'group' | 'query'>,
+  params: Params,
+): string {
+  const place = group === 'strategy' ? `strategies/${params.sid}/` : ''
+  const name = id === 'strategy' ? 'meta' : id
+  const period = 'period' in query ? `.${params.period}` : ''
   return `${versionFolder(version)}/${place}${name}${period}.${params.format}`
 }
 

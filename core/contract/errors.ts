@@ -37,6 +37,7 @@ const parameterProblem = z
     allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
   })
   .describe('One refused parameter.')
+  .meta({ id: 'ParameterProblem' })
 
 /** One refused parameter. `allowed` lists the legal values if there are few. */
 export type ParameterProblem = ValueOf<typeof parameterProblem>

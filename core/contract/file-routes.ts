@@ -1,6 +1,12 @@
 // Objects of the public store that the service hands out as they are: what proves the answers, not answers themselves.
+import { z } from 'zod'
 import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
-import { CURRENT_KEY, POINTER_PREFIX, signatureKey } from './pointer.ts'
+import type { ErrorCode } from './errors.ts'
+import { manifest } from './manifest.ts'
+import { changes } from './payloads/changes.ts'
+import { CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } from './pointer.ts'
+import { publicKeys } from './public-keys.ts'
+import { type Route, variablesOf } from './route.ts'
 
 /** Where the public keys lie with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
@@ -8,11 +14,8 @@ export const KEYS_KEY = 'v1/keys.json'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const BINARY_TYPE = 'application/octet-stream'
 
-export type FileRoute = {
-  readonly id: string
-  /** Path template; a variable stands for a whole version, number or digest. */
-  readonly path: string
-  readonly title: string
+/** `handler` gives the key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest. */
+export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly about: string
   readonly mediaType: string
   /** What the object is, for what holds it to the pointer log; null where it may change. */
@@ -25,63 +28,123 @@ export type FileRoute = {
     | null
   /** `version` belongs to a published version, `log` to the pointer log, `service` to none of them. */
   readonly of: 'version' | 'log' | 'service'
-  /** The key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest as text. */
-  readonly keyOf: (variable: string) => string
 }
+
+const FILE_REFUSALS: readonly ErrorCode[] = ['not_found', 'unavailable']
+const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable']
+
+const BINARY = z.string().meta({ format: 'binary' })
+const TEXT = z.string()
+
+const dataPackage = z
+  .looseObject({
+    $schema: z.string().describe('The profile of the Data Package standard.'),
+    name: z.string().describe('Name of the package.'),
+    version: z.string().describe('The dataset version.'),
+    resources: z
+      .array(
+        z.looseObject({
+          name: z.string().describe('Name of the file in the package.'),
+          path: z.string().describe('Path of the file below the folder of the version.'),
+          format: z.string().describe('Ending of the file.'),
+          mediatype: z.string().describe('Media type of the file.'),
+          bytes: z.int().describe('Length of the file.'),
+          hash: z.string().describe('`sha256:` and the digest of the file.'),
+        }),
+      )
+      .describe('The files.'),
+  })
+  .describe('A Frictionless Data Package.')
+  .meta({ id: 'DataPackage' })
 
 export const FILE_ROUTES: readonly FileRoute[] = [
   {
     id: 'manifest',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: manifest,
     path: '/v1/snapshots/{version}/manifest.json',
     title: 'Manifest',
     about: 'What a version is, byte for byte: every file with its length and digest.',
     mediaType: JSON_TYPE,
     proof: 'manifest',
     of: 'version',
-    keyOf: manifestKey,
+    refusals: VERSION_REFUSALS,
+    handler: manifestKey,
   },
   {
     id: 'manifest_signature',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: BINARY,
     path: '/v1/snapshots/{version}/manifest.json.sig',
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
     mediaType: BINARY_TYPE,
     proof: 'signature of manifest',
     of: 'version',
-    keyOf: manifestSignatureKey,
+    refusals: VERSION_REFUSALS,
+    handler: manifestSignatureKey,
   },
   {
     id: 'checksums',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: TEXT,
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
     mediaType: 'text/plain; charset=utf-8',
     proof: 'SHA256SUMS',
     of: 'version',
-    keyOf: version => documentKey(version, 'SHA256SUMS'),
+    refusals: VERSION_REFUSALS,
+    handler: version => documentKey(version, 'SHA256SUMS'),
   },
   {
     id: 'data_package',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: dataPackage,
     path: '/v1/snapshots/{version}/datapackage.json',
     title: 'Data package',
     about: 'The files of a version described as a Frictionless Data Package.',
     mediaType: JSON_TYPE,
     proof: 'datapackage.json',
     of: 'version',
-    keyOf: version => documentKey(version, 'datapackage.json'),
+    refusals: VERSION_REFUSALS,
+    handler: version => documentKey(version, 'datapackage.json'),
   },
   {
     id: 'changes',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: changes,
     path: '/v1/snapshots/{version}/changes',
     title: 'Changes',
     about: 'What a version appends to the one before it, and which published values it restates.',
     mediaType: JSON_TYPE,
     proof: 'changes.json',
     of: 'version',
-    keyOf: version => documentKey(version, 'changes.json'),
+    refusals: VERSION_REFUSALS,
+    handler: version => documentKey(version, 'changes.json'),
   },
   {
     id: 'pointer_entry',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: pointerEntry,
     path: '/v1/pointer/{seq}.json',
     title: 'Pointer entry',
     about:
@@ -89,20 +152,32 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     mediaType: JSON_TYPE,
     proof: 'entry',
     of: 'log',
-    keyOf: seq => `${POINTER_PREFIX}${seq}.json`,
+    refusals: FILE_REFUSALS,
+    handler: seq => `${POINTER_PREFIX}${seq}.json`,
   },
   {
     id: 'pointer_signature',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: BINARY,
     path: '/v1/pointer/signatures/{sha256}.sig',
     title: 'Signature of a pointer entry',
     about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
     mediaType: BINARY_TYPE,
     proof: 'signature of entry',
     of: 'log',
-    keyOf: signatureKey,
+    refusals: FILE_REFUSALS,
+    handler: signatureKey,
   },
   {
     id: 'current',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: currentHint,
     path: '/v1/current.json',
     title: 'Newest pointer entry',
     about:
@@ -110,17 +185,24 @@ export const FILE_ROUTES: readonly FileRoute[] = [
     mediaType: JSON_TYPE,
     proof: null,
     of: 'service',
-    keyOf: () => CURRENT_KEY,
+    refusals: FILE_REFUSALS,
+    handler: () => CURRENT_KEY,
   },
   {
     id: 'keys',
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    data: publicKeys,
     path: '/.well-known/highwater-keys.json',
     title: 'Public keys',
     about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
     mediaType: JSON_TYPE,
     proof: null,
     of: 'service',
-    keyOf: () => KEYS_KEY,
+    refusals: FILE_REFUSALS,
+    handler: () => KEYS_KEY,
   },
 ]
 
@@ -134,7 +216,5 @@ export const FILE_VARIABLES = {
 export type FileVariable = keyof typeof FILE_VARIABLES
 
 /** The name of the variable in a path template, null where there is none. */
-export function variableOf({ path }: FileRoute): FileVariable | null {
-  const [, name] = /\{(\w+)\}/.exec(path) ?? []
-  return name === undefined ? null : (name as FileVariable) // the table names no other
-}
+export const variableOf = ({ path }: FileRoute): FileVariable | null =>
+  (variablesOf(path)[0] as FileVariable | undefined) ?? null // the table names no other

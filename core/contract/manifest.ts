@@ -9,67 +9,78 @@ const twin = z.object({
   sha256: z.string().describe('Digest of the encoded bytes.'),
 })
 
-export const artifact = z.object({
-  url: z.string().describe('Canonical path and query that this artifact answers.'),
-  key: z.string().describe('Key in the public store; its twins, if any, end in `.br` and `.gz`.'),
-  media_type: z.string(),
-  headers: z
-    .record(z.string(), z.string())
-    .describe('Headers that belong to the answer, beside its media type.'),
-  bytes: z.int().describe('Length of the uncompressed bytes.'),
-  sha256: z.string().describe('Digest of the uncompressed bytes.'),
-  rows: z.int().nullable().describe('Rows of the table in it, or null.'),
-  first: z.string().nullable().describe('First date, or null.'),
-  last: z.string().nullable().describe('Last date, or null.'),
-  encodings: z
-    .partialRecord(z.enum(TWIN_CODINGS), twin)
-    .describe('The twins of the artifact; binary formats have none.'),
-})
+export const artifact = z
+  .object({
+    url: z.string().describe('Canonical path and query that this artifact answers.'),
+    key: z.string().describe('Key in the public store; its twins, if any, end in `.br` and `.gz`.'),
+    media_type: z.string().describe('Media type of the answer.'),
+    headers: z
+      .record(z.string(), z.string())
+      .describe('Headers that belong to the answer, beside its media type.'),
+    bytes: z.int().describe('Length of the uncompressed bytes.'),
+    sha256: z.string().describe('Digest of the uncompressed bytes.'),
+    rows: z.int().nullable().describe('Rows of the table in it, or null.'),
+    first: z.string().nullable().describe('First date, or null.'),
+    last: z.string().nullable().describe('Last date, or null.'),
+    encodings: z
+      .partialRecord(z.enum(TWIN_CODINGS), twin)
+      .describe('The twins of the artifact; binary formats have none.'),
+  })
+  .meta({ id: 'Artifact' })
 
 export type Artifact = z.infer<typeof artifact>
 
 export const MANIFEST_VERSION = 1
 
-export const manifest = z.object({
-  manifest_version: z.literal(MANIFEST_VERSION),
-  version: z.string(),
-  render_revision: z.int(),
-  snapshot_format: z.int(),
-  strategies: z.array(z.string()).describe('Ids in catalogue order.'),
-  window: z.object({ from: z.string().nullable(), to: z.string().nullable() }),
-  previous: z.string().nullable().describe('The version that was served before it, null for the first.'),
-  history_restated: z
-    .boolean()
-    .describe('Whether it alters history that the version before had published: `changes.json` tells which.'),
-  documents: z
-    .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
-    .describe('Digest of each document beside the artifacts.'),
-  built_with: z
-    .object({
-      highwater: z.string(),
-      node: z.string(),
-      commit: z.string().nullable(),
-      lockfile_sha256: z.string().nullable(),
-      effort: z
-        .enum(EFFORTS)
-        .optional()
-        .describe('How hard its twins were compressed; older versions do not say.'),
-    })
-    .describe('The code that built the version, and how hard it compressed.'),
-  inputs_sha256: z
-    .string()
-    .nullable()
-    .describe('Digest of the private, salted record of what was read; null where versions are not signed.'),
-  program_sha256: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Digest of the private, salted index of the accumulation program; null where there is none.'),
-  snapshot: z
-    .record(z.string(), z.string())
-    .describe('Digest of each file of the snapshot in the private store.'),
-  artifacts: z.array(artifact).describe('By key.'),
-})
+export const manifest = z
+  .object({
+    manifest_version: z.literal(MANIFEST_VERSION).describe('Version of this format.'),
+    version: z.string().describe('The dataset version, a UTC instant.'),
+    render_revision: z.int().describe('Revision of the code that renders answers.'),
+    snapshot_format: z.int().describe('Version of the format of the private snapshot.'),
+    strategies: z.array(z.string()).describe('Ids in catalogue order.'),
+    window: z
+      .object({
+        from: z.string().nullable().describe('First day of any series, or null.'),
+        to: z.string().nullable().describe('Last day of any series, or null.'),
+      })
+      .describe('Earliest and latest day of any series.'),
+    previous: z.string().nullable().describe('The version that was served before it, null for the first.'),
+    history_restated: z
+      .boolean()
+      .describe(
+        'Whether it alters history that the version before had published: `changes.json` tells which.',
+      ),
+    documents: z
+      .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
+      .describe('Digest of each document beside the artifacts.'),
+    built_with: z
+      .object({
+        highwater: z.string().describe('Version of Highwater.'),
+        node: z.string().describe('Version of Node.'),
+        commit: z.string().nullable().describe('Commit of the code, or null.'),
+        lockfile_sha256: z.string().nullable().describe('Digest of the lock file of its packages, or null.'),
+        effort: z
+          .enum(EFFORTS)
+          .optional()
+          .describe('How hard its twins were compressed; older versions do not say.'),
+      })
+      .describe('The code that built the version, and how hard it compressed.'),
+    inputs_sha256: z
+      .string()
+      .nullable()
+      .describe('Digest of the private, salted record of what was read; null where versions are not signed.'),
+    program_sha256: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('Digest of the private, salted index of the accumulation program; null where there is none.'),
+    snapshot: z
+      .record(z.string(), z.string())
+      .describe('Digest of each file of the snapshot in the private store.'),
+    artifacts: z.array(artifact).describe('By key.'),
+  })
+  .meta({ id: 'Manifest' })
 
 export type Manifest = z.infer<typeof manifest>
 

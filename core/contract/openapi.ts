@@ -1,126 +1,350 @@
-// The OpenAPI 3.1 document of the history service, generated from the route table.
-import type { ErrorCode } from './errors.ts'
-import { FILE_ROUTES, type FileRoute, variableOf } from './file-routes.ts'
-import { errorSchema } from './openapi-envelope.ts'
-import { exampleComponents } from './openapi-examples.ts'
-import { AS_OF, PIN, SID, toParameter, toVariable } from './openapi-parameters.ts'
-import { REQUEST_ID_COMPONENT, REQUEST_ID_TEXT, withRequestId } from './openapi-request-id.ts'
-import { NOT_MODIFIED, refusals, success } from './openapi-responses.ts'
-import { type Schema, toSchema } from './openapi-schema.ts'
-import { isPinnable, pinnedTemplate } from './pins.ts'
-import { links, meta } from './register.ts'
-import type { Route } from './route.ts'
-import { ROUTES } from './routes.ts'
+// The OpenAPI 3.1 document of a service, generated from its routes.
+import { z } from 'zod'
+import { isBinary, MEDIA_TYPES } from './artifacts.ts'
+import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
+import type { Format, Parameter, Schema } from './parameters.ts'
+import { links } from './register.ts'
+import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
-/** What the document says about the service beside its routes. */
-export type ServiceDescription = {
-  readonly apiVersion: string
-  readonly publicBaseUrl: string
-}
-
-const TAGS: {
-  readonly [Kind in Route['kind'] | 'pinned' | 'proof']: {
-    readonly name: string
+/** What a document says of a service beside its routes. */
+export type Service<Group extends string> = {
+  readonly info: {
+    readonly title: string
+    readonly version: string
+    readonly summary: string
     readonly description: string
   }
-} = {
-  book: { name: 'Book', description: 'What is true of all strategies together.' },
-  strategy: { name: 'Strategy', description: 'One strategy: its figures, series and trades.' },
-  pinned: { name: 'Pinned', description: 'The same answers of one published version, which never change.' },
-  proof: { name: 'Proof', description: 'What was published and served when, with digests and signatures.' },
-  infrastructure: { name: 'Infrastructure', description: 'The process and the version that it serves.' },
+  readonly server: { readonly url: string; readonly description: string }
+  readonly groups: { readonly [G in Group]: GroupDescription }
+  /** How a caller proves who it is, if any route needs that. */
+  readonly securityScheme?: { readonly name: string; readonly scheme: Schema }
+  /** The block `meta` of the envelope. */
+  readonly meta: z.ZodType
+  readonly variables: Readonly<Record<string, { readonly about: string; readonly schema: Schema }>>
+  /** Headers of every response but those that never become a request. */
+  readonly hasRequestIds?: 'refusals' | 'all'
+  readonly recorded: Recorded
 }
 
-/** The OpenAPI document as a plain object. */
-export const toOpenApi = ({ apiVersion, publicBaseUrl }: ServiceDescription): Schema => ({
-  openapi: '3.1.0',
-  info: {
-    title: 'Historical strategy data',
-    version: apiVersion,
-    summary: 'Audited history of BTC trading strategies: free, read-only, versioned.',
-    description:
-      'Factual history, not advice and not a forecast. Every figure can be rescaled to another risk level with ' +
-      '`risk_pct`. Unknown query parameters are ignored; every refused one is listed in `error.details`. ' +
-      REQUEST_ID_TEXT,
-    license: { name: 'MIT', identifier: 'MIT' },
-  },
-  servers: [{ url: publicBaseUrl, description: 'This service.' }],
-  security: [],
-  tags: Object.values(TAGS),
-  paths: Object.fromEntries([
-    ...ROUTES.map(route => [route.path, { get: toOperation(route) }]),
-    ...ROUTES.filter(isPinnable).map(route => [pinnedTemplate(route), { get: toPinnedOperation(route) }]),
-    ...FILE_ROUTES.map(file => [file.path, { get: toFileOperation(file) }]),
-  ]),
-  components: {
-    schemas: { Meta: toSchema(meta), Links: toSchema(links), Error: errorSchema() },
-    headers: REQUEST_ID_COMPONENT,
-    examples: exampleComponents(ROUTES),
-  },
-})
+/** What the routes of a group have in common. */
+export type GroupDescription = {
+  /** The tag. */
+  readonly name: string
+  readonly description: string
+  readonly isKeyless?: true
+  readonly refusals?: readonly ErrorCode[]
+  /** Headers of its responses, by status. */
+  readonly headers?: (status: number) => Schema
+}
 
-const toOperation = (route: Route): Schema => ({
-  operationId: route.id,
-  tags: [TAGS[route.kind].name],
-  summary: route.title,
-  description: route.about,
-  parameters: [
-    ...(route.kind === 'strategy' ? [SID] : []),
-    ...route.query.map(name => toParameter(name, route)),
-    ...(isPinnable(route) ? [PIN] : []),
-    ...(route.id === 'versions' ? [AS_OF] : []),
-  ],
-  responses: {
-    200: success(route),
-    ...(isStored(route) ? NOT_MODIFIED : {}),
-    ...(route.id === 'versions' ? AS_OF_FOUND : {}),
-    ...withRequestId(refusals([...route.refusals, ...(isPinnable(route) ? PIN_REFUSALS : [])])),
-  },
-})
+/** Recorded answers by the ids of routes, and recorded refusals by their codes: tests ask again and compare. */
+export type Recorded = {
+  readonly answers: Readonly<Record<string, RecordedAnswer>>
+  readonly refusals: Readonly<Record<string, RecordedRefusal>>
+}
 
-const toPinnedOperation = (route: Route): Schema => ({
-  operationId: `pinned_${route.id}`,
-  tags: [TAGS.pinned.name],
-  summary: `${route.title} of a version`,
-  description: `${route.about} The bytes are those of the version, for ever.`,
-  parameters: [
-    toVariable('version'),
-    ...(route.kind === 'strategy' ? [SID] : []),
-    ...route.query.map(name => toParameter(name, route)),
-  ],
-  responses: {
-    200: success(route),
-    ...NOT_MODIFIED,
-    ...withRequestId(refusals([...route.refusals, ...PIN_REFUSALS])),
-  },
-})
+/** The whole body, and the rows alone if the route has them as CSV. */
+export type RecordedAnswer = { readonly json: unknown; readonly csv?: string }
 
-const toFileOperation = (file: FileRoute): Schema => {
-  const variable = variableOf(file)
-  const own: ErrorCode[] = file.of === 'version' ? ['gone', 'not_ready'] : []
+/** What was asked, as the reader sees it, and the whole body. */
+export type RecordedRefusal = { readonly request: string; readonly json: unknown }
+
+/** A request name as the header carries it, for the description of a service that takes one. */
+export const REQUEST_ID_TEXT =
+  'A request may bring a name in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other is passed over and one ' +
+  'is made. Every refusal tells it in the same header: quote it, and the operator finds the request.'
+
+/** The document as a plain object. Named schemas (`.meta({ id })`) are its components, each once. */
+export function toOpenApi<Group extends string>(
+  service: Service<Group>,
+  routes: readonly Route<Group>[],
+): Schema {
+  const { toSchema, schemas } = createComponents()
+  const writer = { service, toSchema }
+  const paths = [...byPath(routes)].map(([path, all]) => [
+    path,
+    Object.fromEntries(all.map(route => [route.method.toLowerCase(), toOperation(route, writer)])),
+  ])
+  const meta = toSchema(service.meta, 'output')
+  const error = envelope(['error', 'meta'], { error: toSchema(errorPayload, 'output'), meta: META })
+  const { securityScheme: security } = service
   return {
-    operationId: file.id,
-    tags: [TAGS.proof.name],
-    summary: file.title,
-    description: file.about,
-    parameters: variable === null ? [] : [toVariable(variable)],
-    responses: {
-      200: { description: 'The object as it was published.', content: { [file.mediaType]: {} } },
-      ...NOT_MODIFIED,
-      ...withRequestId(refusals(['not_found', ...own, 'unavailable'])),
+    openapi: '3.1.0',
+    info: { ...service.info, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [service.server],
+    tags: Object.values<GroupDescription>(service.groups).map(({ name, description }) => ({
+      name,
+      description,
+    })),
+    ...(security === undefined ? { security: [] } : {}),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: {
+        Meta: meta,
+        Links: toSchema(links, 'output'),
+        Error: { ...error, description: 'The envelope of every error.' },
+        ...schemas(),
+      },
+      examples: exampleComponents(routes, service.recorded),
+      ...(service.hasRequestIds === undefined ? {} : { headers: REQUEST_ID }),
+      ...(security === undefined ? {} : { securitySchemes: { [security.name]: security.scheme } }),
     },
   }
 }
 
-/** What a pin may be refused for. */
-const PIN_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready', 'unavailable', 'overloaded']
+type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => Schema
 
-const AS_OF_FOUND = {
-  307: {
-    description: 'With `as_of`: the pinned dataset of that version.',
-    headers: { Location: { description: 'Its path.', schema: { type: 'string' } } },
+type Writer = { readonly service: Service<string>; readonly toSchema: ToSchema }
+
+/** Turns zod schemas into JSON Schema 2020-12, and collects the named ones. */
+function createComponents(): { readonly toSchema: ToSchema; readonly schemas: () => Schema } {
+  const named = new Map<string, string>()
+  return {
+    toSchema(schema, io) {
+      const { properties, $defs = {} } = pointAtComponents(
+        z.toJSONSchema(z.object({ schema }), { target: 'draft-2020-12', io, override: leaveOpen }),
+      )
+      for (const [name, each] of Object.entries($defs)) {
+        const text = JSON.stringify(each)
+        if ((named.get(name) ?? text) !== text) throw new Error(`two different schemas have the name ${name}`)
+        named.set(name, text)
+      }
+      return properties.schema
+    },
+    schemas: () =>
+      Object.fromEntries(
+        [...named].toSorted().map(([name, text]): [string, Schema] => [name, JSON.parse(text)]),
+      ),
+  }
+}
+
+type Converted = {
+  readonly properties: { readonly schema: Schema }
+  readonly $defs?: Readonly<Record<string, Schema>>
+}
+
+const pointAtComponents = (schema: object): Converted =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) // an object schema with one field
+
+/** Further fields of any kind are what JSON Schema allows anyway; generators would give every object an index of `unknown`. */
+function leaveOpen({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  const { additionalProperties: rest } = jsonSchema
+  if (typeof rest === 'object' && Object.keys(rest).length === 0) delete jsonSchema.additionalProperties
+}
+
+function toOperation(route: Route, { service, toSchema }: Writer): Schema {
+  const group = service.groups[route.group]!
+  return {
+    operationId: route.id,
+    tags: [group.name],
+    summary: route.title,
+    ...(route.about === undefined ? {} : { description: route.about }),
+    ...(service.securityScheme === undefined
+      ? {}
+      : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [] }] }),
+    parameters: [
+      ...variablesOf(route.path).map(name => toVariable(name, service)),
+      ...queryParameters(route.query, toSchema),
+    ],
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, toSchema) }),
+    responses: responses(route, group, { service, toSchema }),
+  }
+}
+
+function toVariable(name: string, { variables }: Service<string>): Schema {
+  const variable = variables[name]
+  if (variable === undefined) throw new Error(`the service does not describe the path variable '${name}'`)
+  return { name, in: 'path', required: true, description: variable.about, schema: variable.schema }
+}
+
+const isZodObject = (query: Query): query is z.ZodObject => query instanceof z.ZodObject
+
+function queryParameters(query: Query | undefined, toSchema: ToSchema): readonly Schema[] {
+  if (query === undefined) return []
+  if (!isZodObject(query)) {
+    return Object.entries(query).map(
+      ([name, { about, schema, style = {} }]: [string, Parameter<unknown>]) => ({
+        ...{ name, in: 'query', required: false, description: about, schema },
+        ...style,
+      }),
+    )
+  }
+  const { properties = {}, required = [] } = toSchema(query, 'input') as {
+    readonly properties?: Readonly<Record<string, Schema>>
+    readonly required?: readonly string[]
+  } // the JSON Schema of an object
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: required.includes(name), description, schema },
+  }))
+}
+
+const requestBody = (route: Route, body: z.ZodType, toSchema: ToSchema): Schema => ({
+  required: route.isBodyOptional !== true,
+  content: {
+    'application/json': {
+      schema: toSchema(body, 'input'),
+      ...(route.example?.body === undefined ? {} : { examples: { request: { value: route.example.body } } }),
+    },
+  },
+})
+
+function responses(route: Route, group: GroupDescription, writer: Writer): Schema {
+  const { statuses = [200] } = route
+  const all: Readonly<Record<string, Schema>> = {
+    ...SERVER_REFUSALS,
+    ...Object.fromEntries(statuses.map(status => [status, success(route, status, writer)])),
+    ...refusals([...refusalsOf(route), ...(group.refusals ?? [])]),
+  }
+  return Object.fromEntries(
+    Object.entries(all).map(([status, response]) => {
+      const headers = {
+        ...requestIdHeader(writer.service, Number(status), response),
+        ...('content' in response || status === '304' ? group.headers?.(Number(status)) : {}),
+        ...(response.headers as Schema | undefined), // an object, if it is there
+      }
+      return [status, { ...response, ...(Object.keys(headers).length === 0 ? {} : { headers }) }]
+    }),
+  )
+}
+
+function success(route: Route, status: SuccessStatus, writer: Writer): Schema {
+  if (status === 304) return { description: 'The client has this answer: `If-None-Match` names its ETag.' }
+  if (status === 307)
+    return {
+      description: 'A redirect to the pinned address.',
+      headers: { Location: { description: 'Its path.', schema: { type: 'string' } } },
+    }
+  return { description: 'The answer.', content: contentOf(route, writer) }
+}
+
+function contentOf(route: Route, { service, toSchema }: Writer): Schema {
+  const { mediaType = 'application/json', formats = ['json'] } = route
+  const data = toSchema(dataSchema(route), 'output')
+  const schema = route.isBare
+    ? data
+    : envelope(['data', 'meta', 'links'], {
+        data: { description: `${route.title}.`, ...data },
+        meta: META,
+        links: { $ref: '#/components/schemas/Links' },
+      })
+  const name = exampleName(route)
+  const { json, csv } = service.recorded.answers[name] ?? {}
+  const tables = formats.flatMap(format => {
+    if (format === 'json') return []
+    const about = { type: 'string', ...(isBinary(format) ? { format: 'binary' } : {}) }
+    const example = format === 'csv' && csv !== undefined ? exampleNamed(`${name}_csv`) : {}
+    return [[MEDIA_TYPES[format], { schema: { ...about, description: ABOUT[format] }, ...example }] as const]
+  })
+  return {
+    [mediaType]: { schema, ...(json === undefined ? {} : exampleNamed(name)) },
+    ...Object.fromEntries(tables),
+  }
+}
+
+const ABOUT: { readonly [F in Exclude<Format, 'json'>]: string } = {
+  csv: 'RFC 4180 with a header row.',
+  arrow: 'Arrow IPC file with typed columns: the numbers that the CSV holds.',
+  parquet: 'Parquet file with typed columns: the numbers that the CSV holds.',
+}
+
+const META: Schema = { $ref: '#/components/schemas/Meta' }
+
+const envelope = (required: readonly string[], properties: Schema): Schema => ({
+  type: 'object',
+  required,
+  properties,
+})
+
+/** The refusals of a route: its own, and those that follow from what it takes. */
+export const refusalsOf = ({ path, query, body, refusals = [] }: Route): readonly ErrorCode[] => [
+  ...refusals,
+  ...(variablesOf(path).length === 0 ? [] : (['not_found'] as const)),
+  ...(takesQuery(query) ? (['validation_error'] as const) : []),
+  ...(body === undefined ? [] : BODY_REFUSALS),
+]
+
+const takesQuery = (query: Query | undefined): boolean =>
+  query !== undefined &&
+  (isZodObject(query) || Object.values(query).some(({ isLookedUp }) => isLookedUp !== true))
+
+const BODY_REFUSALS: readonly ErrorCode[] = [
+  'bad_request',
+  'validation_error',
+  'payload_too_large',
+  'unsupported_media_type',
+]
+
+/** What every route may refuse. */
+const COMMON_REFUSALS: readonly ErrorCode[] = ['method_not_allowed', 'uri_too_long', 'internal_error']
+
+/** What the HTTP server refuses by itself, without a body. A route that takes a body refuses some with its own 400. */
+const SERVER_REFUSALS = {
+  400: { description: 'The request is not well-formed HTTP, or did not arrive in time. No body.' },
+  431: { description: 'Request line and headers are too long. No body.' },
+}
+
+/** The refusals by status: those given, and those that every route has. */
+function refusals(own: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
+  const codes = [...new Set([...own, ...COMMON_REFUSALS])]
+  const statuses = [...new Set(codes.map(code => STATUS_OF[code]))]
+  return Object.fromEntries(
+    statuses.map(status => [status, refusal(codes.filter(code => STATUS_OF[code] === status))]),
+  )
+}
+
+/** The refusals of one status, with an example of each code. */
+const refusal = (codes: readonly ErrorCode[]): Schema => ({
+  description: `Refused: ${codes.join(', ')}.`,
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: Object.fromEntries(codes.map(code => [code, toReference(refusalName(code))])),
+    },
+  },
+})
+
+const REQUEST_ID: Schema = {
+  RequestId: {
+    description: 'Name of the request in the log of the service.',
+    schema: { type: 'string', pattern: '^[0-9A-Fa-f-]{8,64}$' },
   },
 }
 
-/** Health and readiness are true of one moment: caches do not store them, so no client can name one that it has. */
-const isStored = ({ id }: Route): boolean => id !== 'healthz' && id !== 'readyz'
+/** Refusals of the HTTP server itself have no name and no content. */
+function requestIdHeader({ hasRequestIds }: Service<string>, status: number, response: Schema): Schema {
+  const isNamed = hasRequestIds === 'all' || (hasRequestIds === 'refusals' && status >= 400)
+  return isNamed && 'content' in response
+    ? { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+    : {}
+}
+
+/** All examples, by the names that the answers and the refusals refer to. */
+function exampleComponents(routes: readonly Route[], { answers, refusals }: Recorded): Schema {
+  const answered = routes.flatMap(route => {
+    const { json, csv } = answers[route.id] ?? {}
+    if (json === undefined || route.example === undefined) return []
+    const { path } = route.example
+    return [
+      [route.id, { summary: `${route.method} ${path}`, value: json }] as const,
+      ...(csv === undefined
+        ? []
+        : [[`${route.id}_csv`, { summary: `${route.method} ${asCsv(path)}`, value: csv }] as const]),
+    ]
+  })
+  const refused = Object.entries(refusals).map(
+    ([code, { request, json }]) => [refusalName(code), { summary: request, value: json }] as const,
+  )
+  return Object.fromEntries([...answered, ...refused])
+}
+
+/** The same question, its answer as CSV. */
+export const asCsv = (request: string): string => `${request}${request.includes('?') ? '&' : '?'}format=csv`
+
+/** The pinned twin of a route shows the example of the route itself. */
+const exampleName = ({ id, example }: Route): string => example?.of ?? id
+
+const exampleNamed = (name: string): Schema => ({ examples: { answer: toReference(name) } })
+
+const refusalName = (code: string): string => `refused_${code}`
+
+const toReference = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })

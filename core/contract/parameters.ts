@@ -77,6 +77,8 @@ export type Parameter<Value> = {
   readonly schema: Schema
   /** How a list is written, in the words of OpenAPI. */
   readonly style?: Schema
+  /** It names something that is looked up: a text that names nothing is not found, and never refused as invalid. */
+  readonly isLookedUp?: true
   /** Its value if it is not given, which the canonical text leaves out. */
   readonly initial: Value
   parse(texts: readonly string[]): Outcome<Value>
@@ -88,7 +90,7 @@ export type ValuesOf<Parameters> = {
   readonly [Name in keyof Parameters]: Parameters[Name] extends Parameter<infer Value> ? Value : never
 }
 
-type Parameters = Readonly<Record<string, Parameter<unknown>>>
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 
 /** One word of a list; the first one if it is not given. */
 export const wordParameter = <const Word extends string>(
@@ -151,19 +153,23 @@ export function readQuery<P extends Parameters>(
 export const unfitQuery = (details: readonly ParameterProblem[]): ApiError =>
   new ApiError(
     'validation_error',
-    `unfit query parameters: ${details.map(({ param }) => param).join(', ')}`,
+    `unfit query parameters: ${[...new Set(details.map(({ param }) => param))].join(', ')}`,
     {
       details,
     },
   )
 
 /** The one spelling of a path and its query: sorted by name, initial values left out. */
-export function canonicalUrl<P extends Parameters>(path: string, parameters: P, values: ValuesOf<P>): string {
+export function canonicalUrl(
+  path: string,
+  parameters: Parameters,
+  values: Readonly<Record<string, unknown>>,
+): string {
   const query = Object.keys(parameters)
     .toSorted()
     .flatMap(name => {
       const { initial, print } = parameters[name]!
-      const value: unknown = values[name]
+      const value = values[name]
       return value === initial || value === null || value === undefined ? [] : [`${name}=${print(value)}`]
     })
   return query.length === 0 ? path : `${path}?${query.join('&')}`
@@ -173,6 +179,17 @@ const isoDate: Parser<EpochDay> = once(text => {
   const value = parseIsoDate(text)
   return value === null ? refuse([text], 'must be a calendar date YYYY-MM-DD') : { value }
 })
+
+/** A calendar day that may be absent (null). */
+export function dayParameter(about: string): Parameter<EpochDay | null> {
+  return {
+    about,
+    schema: { type: 'string', format: 'date' },
+    initial: null,
+    parse: isoDate,
+    print: toIsoDate,
+  }
+}
 
 /**
  * Below it every figure is nothing to anybody, but a legal request for 1e-300 would make each number three hundred
@@ -198,60 +215,60 @@ const idList: Parser<readonly string[]> = texts => {
     : { value: [...new Set(ids)] }
 }
 
-const PARSERS: { readonly [Name in QueryName]: Parser<Exclude<Params[Name], null>> } = {
-  period: oneOf(PERIODS),
-  risk_pct: riskLevel,
-  from: isoDate,
-  to: isoDate,
-  ids: idList,
-  format: oneOf(FORMATS),
+/** The parameters of the dataset routes; those of a route are in its definition. */
+const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Parameter<Params[Name]> } = {
+  period: wordParameter('Period of the returns; weeks are complete ISO weeks.', PERIODS),
+  risk_pct: {
+    about:
+      'Modelled risk per trade as a fraction of equity: `0.02` = 2 %. Every base return is multiplied by ' +
+      '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so. ' +
+      'A level at which a figure would pass what a number can hold is refused.',
+    schema: { type: 'number', minimum: SMALLEST_RISK_PCT },
+    initial: null,
+    parse: riskLevel,
+    print: toText,
+  },
+  from: dayParameter('First day, inclusive.'),
+  to: dayParameter('Last day, inclusive.'),
+  ids: {
+    about: 'Strategies of the matrix, in the order wanted: separated by commas, or as repeated keys.',
+    schema: { type: 'array', items: { type: 'string' }, minItems: 1 },
+    style: { style: 'form', explode: false },
+    initial: null,
+    parse: idList,
+    print: ids => ids.join(','),
+  },
 }
 
-/** The canonical text of each parameter, or null where it equals its default and is left out. */
-const PRINTERS: { readonly [Name in QueryName]: (value: Params[Name]) => string | null } = {
-  period: value => (value === DEFAULT_PARAMS.period ? null : value),
-  risk_pct: value => (value === null ? null : toText(value)),
-  from: value => (value === null ? null : toIsoDate(value)),
-  to: value => (value === null ? null : toIsoDate(value)),
-  ids: value => (value === null ? null : value.join(',')),
-  format: value => (value === DEFAULT_PARAMS.format ? null : value),
-}
+/** The parameters of a dataset route by their names. */
+export type HistoryQuery = { readonly [Name in QueryName]?: Parameter<Params[Name]> }
+
+/** Those of the given names, for a route with the given formats. */
+export const pickParameters = (
+  names: readonly QueryName[],
+  formats: readonly [Format, ...Format[]],
+): HistoryQuery & Parameters =>
+  Object.fromEntries(
+    names.map(name => [name, name === 'format' ? formatParameter(formats) : PARAMETERS[name]]),
+  )
+
+const formatParameter = (formats: readonly [Format, ...Format[]]): Parameter<Format> =>
+  wordParameter('Every format but `json` answers the rows alone, without the envelope.', formats)
 
 /**
- * Reads the parameters that a route knows; others are ignored. Reports all problems at once, in the order of
- * `names`.
+ * Reads the parameters of a dataset route; others are ignored, and what is not given or not known keeps its default.
+ * Reports all problems at once, in the order of the parameters.
  */
 export function parseParams(
-  names: readonly QueryName[],
-  formats: readonly Format[],
+  parameters: HistoryQuery & Parameters,
   query: URLSearchParams,
-): { params: Params; problems: readonly ParameterProblem[] } {
-  const params: Record<string, unknown> = { ...DEFAULT_PARAMS }
-  const problems: ParameterProblem[] = []
-  for (const name of names) {
-    if (!query.has(name)) continue
-    const outcome = name === 'format' ? oneOf(formats)(query.getAll(name)) : PARSERS[name](query.getAll(name))
-    if ('problem' in outcome) problems.push({ param: name, ...outcome.problem })
-    else params[name] = outcome.value
-  }
-  const parsed = params as Params // every key holds its default or what its own parser returned
-  return { params: parsed, problems: [...problems, ...rangeProblems(parsed)] }
+): { readonly params: Params; readonly problems: readonly ParameterProblem[] } {
+  const { values, problems } = readQuery(parameters, query)
+  const params: Params = { ...DEFAULT_PARAMS, ...values }
+  return { params, problems: [...problems, ...rangeProblems(params)] }
 }
 
 function rangeProblems({ from, to }: Params): ParameterProblem[] {
   if (from === null || to === null || from <= to) return []
   return [{ param: 'from', value: toIsoDate(from), reason: `must not be later than to (${toIsoDate(to)})` }]
 }
-
-/** The canonical query of parsed parameters: sorted by name, defaults left out, without the question mark. */
-export function canonicalQuery(names: readonly QueryName[], params: Params): string {
-  return names
-    .map(name => ({ name, text: printParam(name, params) }))
-    .filter(({ text }) => text !== null)
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, text }) => `${name}=${text}`)
-    .join('&')
-}
-
-const printParam = <Name extends QueryName>(name: Name, params: Params): string | null =>
-  PRINTERS[name](params[name])

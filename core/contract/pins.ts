@@ -13,15 +13,12 @@ export const PINNED_PREFIX = '/v1/snapshots/'
 
 const UNPINNED_PREFIX = '/v1'
 
-/** Whether a route is a function of the dataset, and so has a twin for every version. */
-export const isPinnable = ({ kind }: Route): boolean => kind !== 'infrastructure'
-
 /** `/v1/snapshots/20261121T001500Z/export?period=weekly`: the immutable twin of a path and query of a data route. */
 export const pinnedPath = (version: string, path: string): string =>
   PINNED_PREFIX + toCompactInstant(version) + path.slice(UNPINNED_PREFIX.length)
 
 /** `/v1/snapshots/{version}/strategies/{sid}`: the path template of the twins of a route. */
-export const pinnedTemplate = ({ path }: Route): string =>
+export const pinnedTemplate = ({ path }: Pick<Route, 'path'>): string =>
   `${PINNED_PREFIX}{version}${path.slice(UNPINNED_PREFIX.length)}`
 
 /** The path and query whose twin a pinned address is, letter by letter; null where it does not begin as one. */

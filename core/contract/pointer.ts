@@ -4,18 +4,20 @@ import { sortedNumber } from './sorted-number.ts'
 
 export const ACTIONS = ['publish', 'rollback', 'refresh'] as const
 
-export const pointerEntry = z.object({
-  seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
-  action: z.enum(ACTIONS).describe('Why it was written.'),
-  version: z.string().describe('The version that is served from here on, a UTC instant.'),
-  manifest_sha256: z.string().describe('Digest of its manifest.'),
-  prev_entry_sha256: z.string().nullable().describe('Digest of the entry before, null in the first.'),
-  at: z.string().describe('When it was written, a UTC instant.'),
-  expires: z.string().describe('From then on it is no proof any more of what is served.'),
-  history_restated: z
-    .boolean()
-    .describe('Whether the version alters history that the one before had published.'),
-})
+export const pointerEntry = z
+  .object({
+    seq: z.int().min(1).describe('Number of the entry: 1, 2, 3 and so on, without a gap.'),
+    action: z.enum(ACTIONS).describe('Why it was written.'),
+    version: z.string().describe('The version that is served from here on, a UTC instant.'),
+    manifest_sha256: z.string().describe('Digest of its manifest.'),
+    prev_entry_sha256: z.string().nullable().describe('Digest of the entry before, null in the first.'),
+    at: z.string().describe('When it was written, a UTC instant.'),
+    expires: z.string().describe('From then on it is no proof any more of what is served.'),
+    history_restated: z
+      .boolean()
+      .describe('Whether the version alters history that the one before had published.'),
+  })
+  .meta({ id: 'PointerEntry' })
 
 export type PointerEntry = z.infer<typeof pointerEntry>
 
@@ -40,10 +42,12 @@ export const signatureKey = (entrySha256: string): string => `${POINTER_PREFIX}s
 export const CURRENT_KEY = 'v1/current.json'
 
 /** What lies there: the newest entry when it was written; who wants to be sure looks for the entries after it. */
-export const currentHint = z.object({
-  seq: z.int().min(1),
-  version: z.string(),
-  manifest_sha256: z.string(),
-})
+export const currentHint = z
+  .object({
+    seq: z.int().min(1).describe('Number of the entry.'),
+    version: z.string().describe('The version that it names, a UTC instant.'),
+    manifest_sha256: z.string().describe('Digest of the manifest of that version.'),
+  })
+  .meta({ id: 'CurrentPointer' })
 
 export type CurrentHint = z.infer<typeof currentHint>

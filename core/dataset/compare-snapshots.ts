@@ -3,14 +3,14 @@ import {
   type Change,
   type Changes,
   MOST_LISTED,
+  type PublishedTrade,
   type RestatedTrade,
   type SeriesChanges,
   type StrategyChanges,
 } from '#core/contract/payloads/changes.ts'
 import { decimalsOf, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
-import type { FigureValue } from '#core/figures/split-figures.ts'
-import { type Snapshot, type StrategyData, type TradeResult, tradeResult, wordAt } from './snapshot.ts'
+import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
  * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;
@@ -81,7 +81,7 @@ const changesOf = (fields: readonly string[], before: Facts, after: Facts): Chan
     .map(field => ({ field, old: toPublished(before[field]), new: toPublished(after[field]) }))
     .filter(change => change.old !== change.new)
 
-const toPublished = (value: unknown): FigureValue =>
+const toPublished = (value: unknown): string | number | null =>
   typeof value === 'number' ? toPercent(value) : typeof value === 'string' ? value : null
 
 /**
@@ -121,17 +121,6 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
 }
 
 /** A trade as it is published. */
-type PublishedTrade = {
-  readonly side: string
-  readonly entry_time: number
-  readonly exit_time: number
-  readonly entry_price: number
-  readonly exit_price: number
-  readonly return_pct: number
-  readonly result: TradeResult
-  readonly exit_reason: string
-}
-
 /**
  * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it stands
  * in the order; one that came or went before that alters history.

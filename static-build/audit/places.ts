@@ -49,5 +49,5 @@ function placeOf(id: string, variable: string, mostBytes: number): Place {
   const route = FILE_ROUTES.find(each => each.id === id)
   if (route === undefined) throw new Error(`the table of routes has no '${id}'`)
   const path = route.path.replace(/\{\w+\}/, route.of === 'version' ? toCompactInstant(variable) : variable)
-  return { key: route.keyOf(variable), path, mostBytes }
+  return { key: route.handler(variable), path, mostBytes }
 }

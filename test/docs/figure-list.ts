@@ -1,7 +1,7 @@
 // Every statistic with what its schema says of it: the one text that ships in the OpenAPI document and in the docs.
-import { toSchema } from '#core/contract/openapi-schema.ts'
-import { summary } from '#core/contract/payloads/book.ts'
-import { stats } from '#core/contract/payloads/stats.ts'
+import { z } from 'zod'
+import { statsData } from '#core/contract/payloads/stats.ts'
+import { summaryData } from '#core/dataset/resources/summary.ts'
 
 /** A statistic by its path, as `undefined` names it. */
 export type DescribedFigure = {
@@ -21,10 +21,10 @@ export type FigureGroup = {
 }
 
 /** The groups of `/v1/strategies/{sid}/stats`, in the order of the answer. */
-export const statsGroups = (): FigureGroup[] => groupsIn(toNode(toSchema(stats)))
+export const statsGroups = (): FigureGroup[] => groupsIn(toNode(statsData()))
 
 /** Those of `/v1/summary`. */
-export const summaryGroups = (): FigureGroup[] => groupsIn(toNode(toSchema(summary)))
+export const summaryGroups = (): FigureGroup[] => groupsIn(toNode(summaryData()))
 
 type Node = {
   readonly description?: string
@@ -35,7 +35,15 @@ type Node = {
   readonly anyOf?: readonly Node[]
 }
 
-const toNode = (schema: object): Node => schema as Node // JSON Schema, of which these keywords are read
+/** A payload as JSON Schema, of which these keywords are read, with its named parts in their places. */
+function toNode(payload: z.ZodType): Node {
+  const { $defs = {}, ...root } = z.toJSONSchema(payload)
+  const unnamed = (node: unknown): unknown =>
+    JSON.parse(JSON.stringify(node), (_, value: { readonly $ref?: string } | null) =>
+      value?.$ref === undefined ? value : unnamed($defs[value.$ref.replace('#/$defs/', '')]),
+    )
+  return unnamed(root) as Node
+}
 
 function groupsIn(root: Node, path = ''): FigureGroup[] {
   const convention = root['x-convention']

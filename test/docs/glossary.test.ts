@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { historyDocument } from '#api/history/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
-import { toOpenApi } from '#core/contract/openapi.ts'
 import { TV_STATUSES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/glossary.md'), 'utf8')
@@ -27,10 +27,9 @@ function namesIn(node: unknown): string[] {
 }
 
 const NAMES = new Set(
-  [
-    toOpenApi({ apiVersion: '1.0', publicBaseUrl: 'https://data.example.org' }),
-    signalsDocument('https://signals.example.org'),
-  ].flatMap(namesIn),
+  [await historyDocument('https://data.example.org'), signalsDocument('https://signals.example.org')].flatMap(
+    namesIn,
+  ),
 )
 
 test('every name that the glossary spells is one of the interface', () => {

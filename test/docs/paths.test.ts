@@ -2,8 +2,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { ROUTES } from '#api/history/routes.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
-import { ROUTES } from '#core/contract/routes.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

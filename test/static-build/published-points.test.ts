@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
@@ -15,7 +15,7 @@ const SNAPSHOT = handSnapshot([
 const POINTS = publishedPoints(SNAPSHOT)
 
 test('every canonical point is published, once', () => {
-  const paths = ROUTES.flatMap(route =>
+  const paths = DATASET_ROUTES.flatMap(route =>
     canonicalPoints(route, ['elm', 'oak', 'ash']).map(params => canonicalPath(route.id, params)),
   )
   expect(POINTS.map(({ id, params }) => canonicalPath(id, params)).sort()).toEqual(paths.sort())

@@ -1,7 +1,7 @@
 // How much of a day's traffic the CDN keeps away from the tier.
 import { expect, inject, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
-import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { startServing } from '../support/history/history-process.ts'
@@ -25,7 +25,7 @@ const pick = <T>(items: readonly T[]): T => items[below(items.length)]!
 /** Some are asked for far more often than others. */
 const pickPopular = <T>(items: readonly T[]): T => items[Math.floor(random.uniform() ** 2 * items.length)]!
 
-const POINTS = ROUTES.flatMap(route =>
+const POINTS = DATASET_ROUTES.flatMap(route =>
   canonicalPoints(route, SIDS).map(params => canonicalPath(route.id, params)),
 )
 

@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseParams } from '#core/contract/parameters.ts'
-import { isPinnable } from '#core/contract/pins.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { ask, objectOf, siteOf, startEdge, startOrigin } from '../support/servers/cdn.ts'
 
@@ -22,8 +21,6 @@ async function keyOf(address: string): Promise<{ forwarded: string; object: numb
   const [forwarded = ''] = JSON.parse(got.bytes.toString()) as string[] // as the origin above writes it
   return { forwarded, object: objectOf(got) }
 }
-
-const DATA_ROUTES = ROUTES.filter(isPinnable)
 
 const aPiece = fc.constantFrom(
   ...[
@@ -82,13 +79,13 @@ const aPiece = fc.constantFrom(
 test('whatever comes in a query, the address that is passed on means the same to the service', async () => {
   const aQuery = fc.array(aPiece, { maxLength: 14 }).map(pieces => pieces.join(''))
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...DATA_ROUTES), aQuery, async (route, query) => {
+    fc.asyncProperty(fc.constantFrom(...DATASET_ROUTES), aQuery, async (route, query) => {
       const path = route.path.replace('{sid}', 'alder')
       const { forwarded } = await keyOf(`${path}?${query}`)
       const meaning = (address: string) => {
         const { pathname, searchParams } = new URL(address, 'http://x')
         const pin = searchParams.getAll('dataset_version')
-        return { pathname, pin, ...parseParams(route.query, route.formats, searchParams) }
+        return { pathname, pin, ...parseParams(route.query, searchParams) }
       }
       expect(meaning(forwarded)).toEqual(meaning(`${path}?${query}`))
     }),

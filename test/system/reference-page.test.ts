@@ -2,12 +2,13 @@
 import { Redis } from 'ioredis'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { ROUTES } from '#api/history/routes.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { isPinnable, pinnedTemplate } from '#core/contract/pins.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { pinnedTemplate } from '#core/contract/pins.ts'
+import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
@@ -17,7 +18,7 @@ const LEVELS = 8
 
 const HISTORY_PATHS = [
   ...ROUTES.map(({ path }) => path),
-  ...ROUTES.filter(isPinnable).map(pinnedTemplate),
+  ...DATASET_ROUTES.map(pinnedTemplate),
   ...FILE_ROUTES.map(({ path }) => path),
 ]
 

@@ -1,12 +1,11 @@
 import { cacheTag } from '#core/contract/caching.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { type Params, parseParams } from '#core/contract/parameters.ts'
+import { type Params, parseParams, unfitQuery } from '#core/contract/parameters.ts'
 import { PIN_PARAMETER, pinnedPath, unpinnedPath } from '#core/contract/pins.ts'
-import type { Route } from '#core/contract/route.ts'
-import { canonicalPath } from '#core/contract/routes.ts'
-import type { ResourceId } from '#core/dataset/resources/render-answer.ts'
+import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { findStrategy } from '#core/dataset/resources/resource.ts'
+import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { ReadyAnswer } from '../../http/content-coding.ts'
 import { CACHING, matchesEtag } from '../../http/headers.ts'
@@ -30,7 +29,7 @@ type Found = { readonly answer: ReadyAnswer | StreamedAnswer; readonly path: str
 
 /** A dataset answer of the served version, or of the one that the query names. */
 export const latestHandler =
-  (route: Route, id: ResourceId): Handler =>
+  (route: DatasetRoute): Handler =>
   async (c, parts) => {
     const served = c.get('served')
     const address = spelledAddress(c)
@@ -38,7 +37,7 @@ export const latestHandler =
     const pins = served?.artifacts.has(address) ? [] : queryOf(c).getAll(PIN_PARAMETER)
     if (pins.length > 0) {
       const pinned = await openPinned(c, parts, pins.join(','))
-      const { answer, path } = await find(c, parts, pinned, route, id, address, true)
+      const { answer, path } = await find(c, parts, pinned, route, address, true)
       const twin = { 'content-location': pinnedPath(pinned.version, path) }
       return send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(pinned.version, answer), ...twin })
     }
@@ -46,18 +45,18 @@ export const latestHandler =
       const details = { checks: parts.source.checks() }
       throw new ApiError('not_ready', 'no dataset is loaded yet', { details })
     }
-    const { answer, path } = await find(c, parts, served, route, id, address, false)
+    const { answer, path } = await find(c, parts, served, route, address, false)
     return send(c, parts, answer, CACHING.dataset, latestHeaders(served.version, path))
   }
 
 /** A dataset answer of the version that the path names. */
 export const pinnedHandler =
-  (route: Route, id: ResourceId): Handler =>
+  (route: DatasetRoute): Handler =>
   async (c, parts) => {
     const version = versionInPath(parts.source.history(), c.req.param('version') ?? '')
     const pinned = await openPinned(c, parts, version)
     const address = unpinnedPath(spelledAddress(c)) ?? ''
-    const { answer } = await find(c, parts, pinned, route, id, address, true)
+    const { answer } = await find(c, parts, pinned, route, address, true)
     return send(c, parts, answer, CACHING.pinned, pinnedHeaders(pinned.version, answer))
   }
 
@@ -79,8 +78,7 @@ async function find(
   c: Exchange,
   parts: HistoryParts,
   version: ServedVersion,
-  route: Route,
-  id: ResourceId,
+  route: DatasetRoute,
   address: string,
   isPinned: boolean,
 ): Promise<Found> {
@@ -88,14 +86,17 @@ async function find(
   const file = await readPublished(c, parts, spelled)
   if (file !== null) return file
   const params = resolveParams(route, version.snapshot, c.req.param('sid') ?? '', queryOf(c))
-  const path = canonicalPath(id, params)
+  const path = canonicalPath(route.id, params)
   const artifact = version.artifacts.get(path)
   const published = artifact === spelled ? null : await readPublished(c, parts, artifact)
   if (published !== null) return published
   c.set('kind', 'computed')
   const hasDigest = isPinned || artifact !== undefined
   const acceptEncoding = c.req.header('accept-encoding')
-  return { answer: await parts.computed.compute(version, id, params, acceptEncoding, hasDigest, path), path }
+  return {
+    answer: await parts.computed.compute(version, route.id, params, acceptEncoding, hasDigest, path),
+    path,
+  }
 }
 
 async function readPublished(
@@ -114,13 +115,10 @@ async function readPublished(
  * The parameters of a request in canonical form. Refuses in the order of the contract: an unknown strategy in the path,
  * then every invalid parameter at once, then an unknown id in `ids`.
  */
-function resolveParams(route: Route, snapshot: Snapshot, sid: string, query: URLSearchParams): Params {
-  if (route.kind === 'strategy') findStrategy(snapshot, sid)
-  const { params, problems } = parseParams(route.query, route.formats, query)
-  if (problems.length > 0) {
-    const names = [...new Set(problems.map(({ param }) => param))].join(', ')
-    throw new ApiError('validation_error', `unfit query parameters: ${names}`, { details: problems })
-  }
+function resolveParams(route: DatasetRoute, snapshot: Snapshot, sid: string, query: URLSearchParams): Params {
+  if (route.group === 'strategy') findStrategy(snapshot, sid)
+  const { params, problems } = parseParams(route.query, query)
+  if (problems.length > 0) throw unfitQuery(problems)
   for (const id of params.ids ?? []) findStrategy(snapshot, id)
   return { ...params, sid, ids: canonicalIds(snapshot, params.ids) }
 }

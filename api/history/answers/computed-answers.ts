@@ -2,14 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { isBinary } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Params } from '#core/contract/parameters.ts'
-import { canonicalPath } from '#core/contract/routes.ts'
 import { exportCells } from '#core/dataset/resources/export.ts'
-import {
-  RENDER_REVISION,
-  type ResourceId,
-  renderAnswer,
-  renderBlocks,
-} from '#core/dataset/resources/render-answer.ts'
+import { RENDER_REVISION, renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resource.ts'
+import { canonicalPath } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import {
   type AnswerHeaders,

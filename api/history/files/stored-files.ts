@@ -52,7 +52,7 @@ export function createStoredFiles(store: ObjectStore, history: () => History | n
   })
   return {
     async read(file, variable) {
-      const key = file.keyOf(variable)
+      const key = file.handler(variable)
       const cached = cache.get(key)
       if (cached !== undefined) return { answer: cached, isProven: true }
       const bytes = await store.read(key)

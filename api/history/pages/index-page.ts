@@ -1,11 +1,16 @@
 import { accepts } from 'hono/accepts'
 import { html, raw } from 'hono/html'
-import { ROUTES } from '#core/contract/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { CACHING, COMMON_HEADERS } from '../../http/headers.ts'
-import { answerHeaders, type Exchange, type Handler, sendLive } from '../exchange.ts'
-import { index } from '../infrastructure.ts'
+import {
+  answerHeaders,
+  type Exchange,
+  type Handler,
+  type InfrastructureAnswer,
+  sendLive,
+} from '../exchange.ts'
+import { ROUTES } from '../routes.ts'
 import type { ServedVersion } from '../versions/served-version.ts'
 
 /** The page has no script and loads nothing; its one style sheet is in it. */
@@ -34,6 +39,20 @@ ${snapshot === null ? '' : html`<footer>${snapshot.dataset.disclaimer}</footer>`
 </main>
 </body>
 </html>`)
+
+const index = (served: ServedVersion | null): InfrastructureAnswer => ({
+  data: {
+    service: served?.snapshot.dataset.name ?? 'Highwater',
+    endpoints: ROUTES.map(({ path, about }) => ({ path, about })),
+  },
+  links: {
+    self: '/',
+    docs: '/docs',
+    openapi: '/openapi.json',
+    version: '/version',
+    strategies: '/v1/strategies',
+  },
+})
 
 const glance = ({ dataset, strategies }: Snapshot) => html`
 <p>${strategies.length} strategies, ${dataset.window.from} to ${dataset.window.to}, dataset

@@ -1,6 +1,6 @@
 import type { Artifact, CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import { READINESS_CHECKS, type ReadinessChecks } from '#core/contract/readiness-checks.ts'
-import { canonicalPath, canonicalPoints, ROUTES } from '#core/contract/routes.ts'
+import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
@@ -122,6 +122,6 @@ function isFiniteThroughout(values: Float64Array): boolean {
 }
 
 const isPublished = (id: string, artifacts: ReadonlySet<string>): boolean =>
-  ROUTES.filter(route => route.kind === 'strategy').every(route =>
+  DATASET_ROUTES.filter(route => route.group === 'strategy').every(route =>
     canonicalPoints(route, [id]).every(params => artifacts.has(canonicalPath(route.id, params))),
   )

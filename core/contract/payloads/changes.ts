@@ -6,7 +6,11 @@ import { isoDate, strategyId } from './field.ts'
 export const MOST_LISTED = 100
 
 const appended = z
-  .object({ from: z.string(), to: z.string(), n: z.int() })
+  .object({
+    from: z.string().describe('First new date.'),
+    to: z.string().describe('Last new date.'),
+    n: z.int().describe('How many.'),
+  })
   .nullable()
   .describe('Dates that are new at the end, null where there are none.')
 
@@ -22,59 +26,81 @@ const seriesChanges = z.object({
   restated: z.array(restatedValue).describe(`The first ${MOST_LISTED} of them.`),
 })
 
-const change = z.object({
-  field: z.string(),
-  old: z.unknown().describe('Value before.'),
-  new: z.unknown().describe('Value now.'),
+const publishedTrade = z.object({
+  side: z.string().describe('Direction of the position.'),
+  entry_time: z.number().describe('Instant of the entry, epoch milliseconds UTC.'),
+  exit_time: z.number().describe('Instant of the exit, epoch milliseconds UTC.'),
+  entry_price: z.number().describe('Fill price of the entry.'),
+  exit_price: z.number().describe('Fill price of the exit.'),
+  return_pct: z.number().describe('Return per unit of notional. Percent.'),
+  result: z.enum(['win', 'loss', 'breakeven']).describe('Sign of what the trade did to the equity.'),
+  exit_reason: z.string().describe('Coarse category of the exit.'),
 })
 
+const changeValue = z.union([z.string(), z.number(), publishedTrade, z.null()])
+
+const change = z
+  .object({
+    field: z.string().describe('What differs.'),
+    old: changeValue.describe('Value before.'),
+    new: changeValue.describe('Value now.'),
+  })
+  .meta({ id: 'Change' })
+
 const restatedTrade = z.object({
-  side: z.string(),
-  entry_time: z.number(),
-  exit_time: z.number(),
+  side: publishedTrade.shape.side,
+  entry_time: publishedTrade.shape.entry_time,
+  exit_time: publishedTrade.shape.exit_time,
   changes: z.array(change).describe('What differs; `trade` where the whole trade came or went.'),
 })
 
-export const strategyChanges = z.object({
-  id: strategyId,
-  daily: seriesChanges,
-  weekly: seriesChanges,
-  trades: z.object({
-    appended: z.int().describe('Trades that closed after the window before.'),
-    restated_count: z.int(),
-    restated: z.array(restatedTrade).describe(`The first ${MOST_LISTED} of them.`),
-  }),
-  stats: z.array(change).describe('Headline figures that moved; they move with every day.'),
-  catalogue: z.array(change).describe('Facts of the catalogue that differ.'),
-})
+export const strategyChanges = z
+  .object({
+    id: strategyId,
+    daily: seriesChanges.describe('Changes of the daily returns.'),
+    weekly: seriesChanges.describe('Changes of the weekly returns.'),
+    trades: z
+      .object({
+        appended: z.int().describe('Trades that closed after the window before.'),
+        restated_count: z.int().describe('Published trades that differ, came in between, or are gone.'),
+        restated: z.array(restatedTrade).describe(`The first ${MOST_LISTED} of them.`),
+      })
+      .describe('Changes of the trades.'),
+    stats: z.array(change).describe('Headline figures that moved; they move with every day.'),
+    catalogue: z.array(change).describe('Facts of the catalogue that differ.'),
+  })
+  .meta({ id: 'StrategyChanges' })
 
 const rolledBack = z
   .object({
     version: z.string().describe('The version that was published, shown, and rolled back.'),
     removed: z.array(strategyId).describe('Strategies that it had, and that are gone.'),
-    strategies: z.array(strategyChanges),
+    strategies: z.array(strategyChanges).describe('The strategies that both versions have.'),
   })
   .describe('What a version that was rolled back had shown otherwise; absent where nothing is.')
 
-export const changes = z.object({
-  version: z.string(),
-  previous: z.string().nullable().describe('The version before, null for the first.'),
-  history_restated: z.boolean().describe('Whether anything published before is altered or gone.'),
-  added: z.array(strategyId).describe('Strategies that are new.'),
-  removed: z.array(strategyId).describe('Strategies that are gone, their history with them.'),
-  strategies: z.array(strategyChanges),
-  rolled_back: rolledBack.optional(),
-  not_compared: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'Versions that were published and could not be read any more: what is altered of them nobody can say, so that ' +
-        'history counts as restated. Absent where all could be read.',
-    ),
-})
+export const changes = z
+  .object({
+    version: z.string().describe('The version, a UTC instant.'),
+    previous: z.string().nullable().describe('The version before, null for the first.'),
+    history_restated: z.boolean().describe('Whether anything published before is altered or gone.'),
+    added: z.array(strategyId).describe('Strategies that are new.'),
+    removed: z.array(strategyId).describe('Strategies that are gone, their history with them.'),
+    strategies: z.array(strategyChanges).describe('The strategies that both versions have.'),
+    rolled_back: rolledBack.optional(),
+    not_compared: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Versions that were published and could not be read any more: what is altered of them nobody can say, so that ' +
+          'history counts as restated. Absent where all could be read.',
+      ),
+  })
+  .meta({ id: 'Changes' })
 
 export type Changes = z.infer<typeof changes>
 export type StrategyChanges = z.infer<typeof strategyChanges>
 export type SeriesChanges = z.infer<typeof seriesChanges>
 export type RestatedTrade = z.infer<typeof restatedTrade>
+export type PublishedTrade = z.infer<typeof publishedTrade>
 export type Change = z.infer<typeof change>

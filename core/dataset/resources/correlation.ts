@@ -1,22 +1,57 @@
+import { z } from 'zod'
+import { pickParameters } from '#core/contract/parameters.ts'
+import { strategyId } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { bookLinks, type Resource, unknownStrategy } from './resource.ts'
+import { type DatasetRoute, unknownStrategy } from './resource.ts'
 
 const correlationNote = (undefinedPairs: number): string =>
   'Pearson correlation of base-risk returns, pairwise over the dates that both strategies have; the risk level does not change it.' +
   undefinedSentence(undefinedPairs)
 
-/** `/v1/correlation`: the matrix of all strategies, or of a subset in the order asked for. */
-export const correlation: Resource = (snapshot, params) => {
-  const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
-  return {
-    data: payload,
-    meta: { period: params.period, note: correlationNote(undefinedCount) },
-    links: bookLinks('correlation', params),
-  }
+export const correlationMatrix = () =>
+  z
+    .looseObject({
+      ids: z.array(strategyId).describe('Row and column order.'),
+      matrix: z
+        .array(z.array(z.number()))
+        .describe('Pearson correlations, 8 decimals; symmetric, 1 on the diagonal; 0 where undefined.'),
+      undefined_pairs: z
+        .array(
+          z.looseObject({
+            pair: z.tuple([z.string(), z.string()]).describe('The two strategies.'),
+            overlap: z.int().describe('Periods that both have.'),
+            reason: z.string().describe('Why there is no correlation.'),
+          }),
+        )
+        .describe('The cells that are 0 because they are undefined.'),
+    })
+    .describe('Correlation of periodic returns, pairwise over the dates that both have.')
+    .meta({ id: 'Correlation' })
+
+export const correlation: DatasetRoute = {
+  id: 'correlation',
+  method: 'GET',
+  path: '/v1/correlation',
+  group: 'book',
+  title: 'Correlation matrix',
+  about: 'Pearson correlation of daily or weekly returns, of all strategies or of a subset.',
+  query: pickParameters(['period', 'ids'], ['json']),
+  formats: ['json'],
+  statuses: [200, 304],
+  data: correlationMatrix,
+  refusals: ['not_found', 'not_ready', 'overloaded'],
+  example: { path: '/v1/correlation?period=weekly&ids=ash,elm' },
+  handler: (snapshot, params) => {
+    const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
+    return {
+      data: payload,
+      meta: { period: params.period, note: correlationNote(undefinedCount) },
+    }
+  },
 }
 
 /** How many pairs are undefined, as the end of a note; nothing if none are. */

@@ -1,28 +1,74 @@
-import { bookLinks, type Resource } from './resource.ts'
+import { z } from 'zod'
+import { pickParameters } from '#core/contract/parameters.ts'
+import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
+import { VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import type { DatasetRoute } from './resource.ts'
 
-/** `/v1/dataset`: what the dataset is made of. */
-export const dataset: Resource = (snapshot, params) => {
-  const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
-  const { embargo_days, history_restated } = snapshot.dataset
-  return {
-    data: {
-      version,
-      generated_utc: version,
-      history_restated,
-      name,
-      window,
-      strategy_count: snapshot.strategies.length,
-      engine,
-      data_source,
-      methodology_url,
-      embargo_days,
-      strategies: snapshot.strategies.map(({ id, name, verification_state }) => ({
-        id,
+export const datasetData = () =>
+  z
+    .looseObject({
+      version: z.string().describe('The dataset version, a UTC instant.'),
+      generated_utc: z.string().describe('When the version was made: the same instant.'),
+      history_restated: z
+        .boolean()
+        .describe('Whether this version alters history that the one before had published.'),
+      name: z.string().describe('Display name of the service.'),
+      window: dateWindow('Earliest and latest day of any series.'),
+      strategy_count: z.int().describe('Strategies in the dataset.'),
+      engine: z.string().describe('What computed the history.'),
+      data_source: z.string().describe('Where the prices come from.'),
+      methodology_url: z.string().describe('Where the method is described.'),
+      embargo_days: z
+        .int()
+        .describe('Days by which the published window ends before the last complete day of the data.'),
+      strategies: z
+        .array(
+          z.looseObject({
+            id: strategyId,
+            name: z.string().describe('Display name.'),
+            verification_state: z.enum(VERIFICATION_STATES).describe('Depth of the internal validation.'),
+          }),
+        )
+        .describe('The strategies, in catalogue order.'),
+    })
+    .describe('What the dataset is made of.')
+    .meta({ id: 'Dataset' })
+
+export const dataset: DatasetRoute = {
+  id: 'dataset',
+  method: 'GET',
+  path: '/v1/dataset',
+  group: 'book',
+  title: 'Dataset',
+  about: 'What the dataset is made of and which version it is.',
+  query: pickParameters([], ['json']),
+  formats: ['json'],
+  statuses: [200, 304],
+  data: datasetData,
+  refusals: ['not_ready'],
+  example: { path: '/v1/dataset' },
+  handler: snapshot => {
+    const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
+    const { embargo_days, history_restated } = snapshot.dataset
+    return {
+      data: {
+        version,
+        generated_utc: version,
+        history_restated,
         name,
-        verification_state,
-      })),
-    },
-    meta: {},
-    links: bookLinks('dataset', params),
-  }
+        window,
+        strategy_count: snapshot.strategies.length,
+        engine,
+        data_source,
+        methodology_url,
+        embargo_days,
+        strategies: snapshot.strategies.map(({ id, name, verification_state }) => ({
+          id,
+          name,
+          verification_state,
+        })),
+      },
+      meta: {},
+    }
+  },
 }

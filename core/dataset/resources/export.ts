@@ -1,27 +1,61 @@
-import type { Params } from '#core/contract/parameters.ts'
+import { z } from 'zod'
+import { FORMATS, type Params, pickParameters } from '#core/contract/parameters.ts'
+import { isoDate, strategyId } from '#core/contract/payloads/field.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Snapshot, StrategyData } from '../snapshot.ts'
-import { correlationPayload, undefinedSentence } from './correlation.ts'
-import { bookLinks, type Resource } from './resource.ts'
+import { correlationMatrix, correlationPayload, undefinedSentence } from './correlation.ts'
+import type { DatasetRoute } from './resource.ts'
 import { RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
 
 const exportNote = (undefinedPairs: number, isCut: boolean): string =>
   `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns${isCut ? ' over the whole history: from and to cut the rows alone' : ''}.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
 
-/** `/v1/export`: the returns of all strategies side by side, cut to a range, at base risk or each rescaled to one level. */
-export const exportAll: Resource = (snapshot, params) => {
-  const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-  const table = wideTable(snapshot.strategies, params, level)
-  const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
-  const note = exportNote(undefinedCount, params.from !== null || params.to !== null)
-  return {
-    data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
-    table,
-    meta: { period: params.period, ...exportRiskMeta(snapshot, level), note },
-    links: bookLinks('export', params),
-  }
+export const exportTable = () =>
+  z
+    .looseObject({
+      ids: z.array(strategyId).describe('All strategies, in catalogue order.'),
+      rows: z
+        .array(
+          z.looseObject({
+            t: isoDate('UTC day of the returns; for a week its Sunday.'),
+            rets: z
+              .record(z.string(), z.number())
+              .describe('Return of each strategy, a fraction; a strategy has no key before its inception.'),
+          }),
+        )
+        .describe('A row a period, ascending.'),
+      correlation: correlationMatrix(),
+    })
+    .describe('The returns of all strategies side by side.')
+    .meta({ id: 'Export' })
+
+export const exportAll: DatasetRoute = {
+  id: 'export',
+  method: 'GET',
+  path: '/v1/export',
+  group: 'book',
+  title: 'Export',
+  about:
+    'The returns of all strategies side by side, whole or from one date to another, as JSON with their correlation or as CSV, Arrow or Parquet.',
+  query: pickParameters(['period', 'risk_pct', 'from', 'to', 'format'], FORMATS),
+  formats: FORMATS,
+  statuses: [200, 304],
+  data: exportTable,
+  refusals: ['not_ready', 'overloaded'],
+  example: { path: '/v1/export?period=weekly&risk_pct=0.01' },
+  handler: (snapshot, params) => {
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const table = wideTable(snapshot.strategies, params, level)
+    const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
+    const note = exportNote(undefinedCount, params.from !== null || params.to !== null)
+    return {
+      data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
+      table,
+      meta: { period: params.period, ...exportRiskMeta(snapshot, level), note },
+    }
+  },
 }
 
 /** How many cells the table has: what it costs to write. */

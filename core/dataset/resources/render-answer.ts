@@ -3,24 +3,14 @@ import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import { register } from '#core/contract/register.ts'
-import type { RouteId } from '#core/contract/route.ts'
-import { routeOf } from '#core/contract/routes.ts'
 import { renderArrow, renderParquet } from '../render/columnar.ts'
 import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/text-writer.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { correlation } from './correlation.ts'
-import { curve } from './curve.ts'
-import { dataset } from './dataset.ts'
-import { exportAll } from './export.ts'
-import type { Answer, Resource } from './resource.ts'
-import { returns } from './returns.ts'
-import { stats } from './stats.ts'
-import { strategies, strategy } from './strategies.ts'
-import { summary } from './summary.ts'
-import { trades } from './trades.ts'
+import type { Answer, ResourceId } from './resource.ts'
+import { linksOf, routeOf } from './routes.ts'
 
 /** An answer, and the headers that are part of it. */
 type Headed = {
@@ -69,15 +59,17 @@ type Prepared = Headed & { readonly body: Writing | Whole }
 
 /** Evaluates a resource; its bytes are still to be made. */
 function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prepared {
-  const answer = RESOURCES[id](snapshot, params)
+  const answer = routeOf(id).handler(snapshot, params)
   const { format } = params
-  return format === 'json' ? jsonAnswer(snapshot, answer) : tableAnswer(id, snapshot, params, answer, format)
+  return format === 'json'
+    ? jsonAnswer(id, snapshot, params, answer)
+    : tableAnswer(id, snapshot, params, answer, format)
 }
 
 /** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so no clock in them. */
-function jsonAnswer({ dataset }: Snapshot, answer: Answer): Prepared {
+function jsonAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer: Answer): Prepared {
   const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
-  const envelope: Json = { data: answer.data, meta, links: answer.links }
+  const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
 }
 
@@ -123,7 +115,7 @@ function fileName(
   { meta }: Answer,
 ): string {
   const risk = risk_pct === null || meta.risk_pct === undefined ? [] : ['risk', toText(meta.risk_pct)]
-  const isRanged = routeOf(id).query.includes('from')
+  const isRanged = 'from' in routeOf(id).query
   const range = [
     ...(from === null || !isRanged ? [] : ['from', toIsoDate(from)]),
     ...(to === null || !isRanged ? [] : ['to', toIsoDate(to)]),
@@ -152,24 +144,6 @@ const toHeaderText = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/[^\x20-\x7e]/g, '?')
     .trim()
-
-/** The routes that are functions of the dataset. */
-export type ResourceId = Exclude<RouteId, 'healthz' | 'readyz' | 'version' | 'versions'>
-
-export const RESOURCES: { readonly [Id in ResourceId]: Resource } = {
-  strategies,
-  summary,
-  dataset,
-  correlation,
-  export: exportAll,
-  strategy,
-  stats,
-  returns,
-  curve,
-  trades,
-}
-
-export const isResource = (id: RouteId): id is ResourceId => id in RESOURCES
 
 /**
  * Raised whenever the same answer is rendered to other bytes. Computed answers carry it in their ETag, so that a

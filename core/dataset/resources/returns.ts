@@ -1,22 +1,49 @@
+import { z } from 'zod'
+import { pickParameters } from '#core/contract/parameters.ts'
+import { isoDate } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+import { type DatasetRoute, findStrategy } from './resource.ts'
 import { RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
-/** `/v1/strategies/{sid}/returns`: the daily or weekly returns, cut to a range, at any risk level. */
-export const returns: Resource = (snapshot, params) => {
-  const strategy = findStrategy(snapshot, params.sid)
-  const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-  const cut = sliceSeries(strategy[params.period], params.from, params.to)
-  const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
-  return {
-    data: table,
-    table,
-    meta: { period: params.period, ...seriesRiskMeta(level, strategy.base_risk_pct), note: RETURNS_NOTE },
-    links: strategyLinks('returns', params),
-  }
+export const returnPoints = () =>
+  z
+    .array(
+      z
+        .looseObject({
+          t: isoDate('UTC day of the return; for a week its Sunday.'),
+          ret: z.number().describe('Simple return of the period, a fraction; 10 significant digits.'),
+        })
+        .meta({ id: 'ReturnPoint' }),
+    )
+    .describe('The returns, ascending; weeks are complete ISO weeks only.')
+
+export const returns: DatasetRoute = {
+  id: 'returns',
+  method: 'GET',
+  path: '/v1/strategies/{sid}/returns',
+  group: 'strategy',
+  title: 'Returns',
+  about: 'Daily or weekly returns, whole or from one date to another, at any risk level.',
+  query: pickParameters(['period', 'risk_pct', 'from', 'to', 'format'], ['json', 'csv']),
+  formats: ['json', 'csv'],
+  statuses: [200, 304],
+  data: returnPoints,
+  refusals: ['not_found', 'not_ready'],
+  example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
+  handler: (snapshot, params) => {
+    const strategy = findStrategy(snapshot, params.sid)
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const cut = sliceSeries(strategy[params.period], params.from, params.to)
+    const table = seriesTable({ ...cut, values: rescaled(cut.values, strategy, level) }, 'ret')
+    return {
+      data: table,
+      table,
+      meta: { period: params.period, ...seriesRiskMeta(level, strategy.base_risk_pct), note: RETURNS_NOTE },
+    }
+  },
 }
 
 /** A series as a table of dates and values. */

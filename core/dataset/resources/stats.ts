@@ -1,9 +1,11 @@
+import { pickParameters } from '#core/contract/parameters.ts'
+import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+import { type DatasetRoute, findStrategy } from './resource.ts'
 import {
   assertPublishable,
   RISK_UNIT,
@@ -19,22 +21,35 @@ const TIME_UNDERWATER_FOOTNOTE =
   'Counts the days whose equity is strictly below the highest equity before them; the opening equity of 1.0 is a peak.'
 
 /** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
-export const stats: Resource = (snapshot, params) => {
-  const strategy = findStrategy(snapshot, params.sid)
-  const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-  const block = level === null ? strategy.figures : rescaledBlock(strategy, level)
-  const { fund_dd, ...top } = publishFigures(block.values)
-  return {
-    data: {
-      ccy: strategy.ccy,
-      ...top,
-      win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` tells why it is 0
-      undefined: block.undefined,
-      ...(fund_dd === undefined ? {} : { fund_dd }),
-    },
-    meta: statsMeta(strategy, level),
-    links: strategyLinks('stats', params),
-  }
+export const stats: DatasetRoute = {
+  id: 'stats',
+  method: 'GET',
+  path: '/v1/strategies/{sid}/stats',
+  group: 'strategy',
+  title: 'Statistics',
+  about: 'The statistics of a strategy at any risk level, and the due diligence block at base risk.',
+  query: pickParameters(['risk_pct'], ['json']),
+  formats: ['json'],
+  statuses: [200, 304],
+  data: statsData,
+  refusals: ['not_found', 'not_ready'],
+  example: { path: '/v1/strategies/ash/stats' },
+  handler: (snapshot, params) => {
+    const strategy = findStrategy(snapshot, params.sid)
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const block = level === null ? strategy.figures : rescaledBlock(strategy, level)
+    const { fund_dd, ...top } = publishFigures(block.values)
+    return {
+      data: {
+        ccy: strategy.ccy,
+        ...top,
+        win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` tells why it is 0
+        undefined: block.undefined,
+        ...(fund_dd === undefined ? {} : { fund_dd }),
+      },
+      meta: statsMeta(strategy, level),
+    }
+  },
 }
 
 /** The stored block with everything that comes from the series computed anew. */

@@ -1,15 +1,52 @@
+import { z } from 'zod'
+import { pickParameters } from '#core/contract/parameters.ts'
+import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
+import { strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Json } from '../render/json.ts'
 import type { StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { bookLinks, findStrategy, type Resource, strategyLinks } from './resource.ts'
+import { type DatasetRoute, findStrategy } from './resource.ts'
 
-/** `/v1/strategies`: the catalogue with five headline figures each. */
-export const strategies: Resource = (snapshot, params) => ({
-  data: snapshot.strategies.map(toListItem),
-  meta: { count: snapshot.strategies.length },
-  links: bookLinks('strategies', params),
-})
+const strategyListItem = () =>
+  z
+    .looseObject({
+      ...strategyIdentity(),
+      headline: z
+        .looseObject({
+          cagr_pct: percent('Compound annual growth rate.').nullable(),
+          max_drawdown_pct: percent('Deepest fall from a peak, negative.'),
+          sharpe_daily_annualized: ratio(
+            'Sharpe ratio of daily returns, annualised by the square root of 365.',
+          ).nullable(),
+          profit_factor: ratio('Gross profit / gross loss of the closed trades.').nullable(),
+          trade_count: z.int().describe('Closed trades.'),
+        })
+        .describe('The five figures of a list, at base risk.'),
+    })
+    .describe('A strategy in the catalogue.')
+    .meta({ id: 'StrategyListItem' })
+
+export const strategyList = () => z.array(strategyListItem()).describe('All strategies, in catalogue order.')
+
+export const strategies: DatasetRoute = {
+  id: 'strategies',
+  method: 'GET',
+  path: '/v1/strategies',
+  group: 'book',
+  title: 'Catalogue',
+  about: 'All strategies with five headline figures each, in catalogue order.',
+  query: pickParameters([], ['json']),
+  formats: ['json'],
+  statuses: [200, 304],
+  data: strategyList,
+  refusals: ['not_ready'],
+  example: { path: '/v1/strategies' },
+  handler: snapshot => ({
+    data: snapshot.strategies.map(toListItem),
+    meta: { count: snapshot.strategies.length },
+  }),
+}
 
 const toListItem = (strategy: StrategyRecord): Json => ({
   ...identity(strategy),
@@ -42,26 +79,69 @@ function headline({ figures }: StrategyRecord): Json {
 
 const roundOrNull = (value: number | null): number | null => (value === null ? null : toPercent(value))
 
-/** `/v1/strategies/{sid}`: everything about a strategy but its figures. */
-export const strategy: Resource = (snapshot, params) => {
-  const record = findStrategy(snapshot, params.sid)
-  return {
-    data: {
-      ...identity(record),
-      window: record.window,
-      engine: record.engine,
-      data_source: record.data_source,
-      denomination: record.denomination,
-      inception: record.inception,
-      methodology_url: record.methodology_url,
-      backtest_assumptions: {
-        commission_bps_per_side: record.commission_bps_per_side,
-        slippage_ticks: record.slippage_ticks,
+export const strategyMetadata = () =>
+  z
+    .looseObject({
+      ...strategyIdentity(),
+      window: dateWindow('First and last day of the published series.'),
+      engine: z.string().describe('What computed the history.'),
+      data_source: z.string().describe('Where the prices come from.'),
+      denomination: z.string().describe('Settlement currency.'),
+      inception: isoDate('The day on which the series begins.'),
+      methodology_url: z.string().describe('Where the method is described.'),
+      backtest_assumptions: z
+        .looseObject({
+          commission_bps_per_side: z.number().describe('Commission of each fill, basis points of notional.'),
+          slippage_ticks: z
+            .number()
+            .describe('Slippage of each fill, ticks of the instrument, always against the account.'),
+        })
+        .describe('The costs in every figure.'),
+      marking: z
+        .enum(['marked', 'realised', 'reported'])
+        .describe(
+          'How the daily returns came about: open trades marked at every close; booked whole on the day of the exit, ' +
+            'where the leverage is unknown; or reported by the maker of the history.',
+        ),
+      days_without_bars: z
+        .int()
+        .describe('Days of the window without any price; their return is 0 and caught up on the next day.'),
+    })
+    .describe('Everything about a strategy but its figures.')
+    .meta({ id: 'Strategy' })
+
+export const strategy: DatasetRoute = {
+  id: 'strategy',
+  method: 'GET',
+  path: '/v1/strategies/{sid}',
+  group: 'strategy',
+  title: 'Strategy',
+  about: 'Everything about a strategy but its figures.',
+  query: pickParameters([], ['json']),
+  formats: ['json'],
+  statuses: [200, 304],
+  data: strategyMetadata,
+  refusals: ['not_found', 'not_ready'],
+  example: { path: '/v1/strategies/ash' },
+  handler: (snapshot, params) => {
+    const record = findStrategy(snapshot, params.sid)
+    return {
+      data: {
+        ...identity(record),
+        window: record.window,
+        engine: record.engine,
+        data_source: record.data_source,
+        denomination: record.denomination,
+        inception: record.inception,
+        methodology_url: record.methodology_url,
+        backtest_assumptions: {
+          commission_bps_per_side: record.commission_bps_per_side,
+          slippage_ticks: record.slippage_ticks,
+        },
+        marking: record.marking,
+        days_without_bars: record.days_without_bars,
       },
-      marking: record.marking,
-      days_without_bars: record.days_without_bars,
-    },
-    meta: {},
-    links: strategyLinks('strategy', params),
-  }
+      meta: {},
+    }
+  },
 }

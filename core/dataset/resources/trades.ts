@@ -1,21 +1,60 @@
+import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
+import { FORMATS, pickParameters } from '#core/contract/parameters.ts'
+import { percent } from '#core/contract/payloads/field.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
+import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
-import { findStrategy, type Resource, strategyLinks } from './resource.ts'
+import { type DatasetRoute, findStrategy } from './resource.ts'
 
 const TRADES_NOTE =
   'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone where the ledger tells no more; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
 
-/** `/v1/strategies/{sid}/trades`: the outcomes of the closed trades. */
-export const trades: Resource = (snapshot, params) => {
-  const table = tradeTable(findStrategy(snapshot, params.sid))
-  return {
-    data: table,
-    table,
-    meta: { count: table.rows, note: TRADES_NOTE },
-    links: strategyLinks('trades', params),
-  }
+export const tradeList = () =>
+  z
+    .array(
+      z
+        .looseObject({
+          side: z.enum(['long', 'short']).describe('Direction of the position.'),
+          entry_time: z.number().describe('Instant of the entry, epoch milliseconds UTC.'),
+          entry_price: z.number().describe('Fill price of the entry.'),
+          exit_time: z.number().describe('Instant of the exit, epoch milliseconds UTC.'),
+          exit_price: z.number().describe('Fill price of the exit.'),
+          duration_days: z.number().describe('Exit minus entry, days, 6 decimals.'),
+          return_pct: percent(
+            'Return per unit of notional after all costs; after commission alone where the ledger tells no more.',
+          ),
+          result: z
+            .enum(['win', 'loss', 'breakeven'])
+            .describe('Sign of what the trade did to the equity, as the win rate counts it.'),
+          exit_reason: z.enum(EXIT_REASONS).describe('Coarse category of the exit.'),
+        })
+        .meta({ id: 'Trade' }),
+    )
+    .describe('Closed trades, by entry time and then exit time.')
+
+export const trades: DatasetRoute = {
+  id: 'trades',
+  method: 'GET',
+  path: '/v1/strategies/{sid}/trades',
+  group: 'strategy',
+  title: 'Trades',
+  about: 'The outcomes of all closed trades.',
+  query: pickParameters(['format'], FORMATS),
+  formats: FORMATS,
+  statuses: [200, 304],
+  data: tradeList,
+  refusals: ['not_found', 'not_ready'],
+  example: { path: '/v1/strategies/ash/trades' },
+  handler: (snapshot, params) => {
+    const table = tradeTable(findStrategy(snapshot, params.sid))
+    return {
+      data: table,
+      table,
+      meta: { count: table.rows, note: TRADES_NOTE },
+    }
+  },
 }
 
 function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {

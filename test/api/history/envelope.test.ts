@@ -1,11 +1,10 @@
 // Every route of the table answers as the specification says, at every parameter.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { ROUTES } from '#api/history/routes.ts'
 import { parseIsoDate, sundayOf, toIsoDate, toWeek } from '#core/calendar.ts'
 import { meta as metaSchema } from '#core/contract/register.ts'
-import type { RouteId } from '#core/contract/route.ts'
-import { ROUTE_DATA } from '#core/contract/route-data.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { dataSchema } from '#core/contract/route.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { getData, getEnvelope } from './answers.ts'
@@ -22,7 +21,7 @@ beforeAll(async () => {
 const get = (address: string) => getEnvelope(opened.app, address)
 
 /** What the register carries beside its fixed block, by the table of the specification. */
-const EXTRA: { readonly [Id in RouteId]: readonly string[] } = {
+const EXTRA: Readonly<Record<string, readonly string[]>> = {
   healthz: [],
   readyz: [],
   version: [],
@@ -51,15 +50,15 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
   test('has every field of the specification in its type', async () => {
     for (const address of jsonAddressesOf(route)) {
       const { data } = await get(address)
-      expect(DATA[route.id].safeParse(data).error, address).toBeUndefined()
+      expect(DATA[route.id as keyof typeof DATA].safeParse(data).error, address).toBeUndefined()
     }
   })
 
   test('holds to its own schema, which describes every field that is sent', async () => {
     for (const address of jsonAddressesOf(route)) {
       const { data, meta } = await get(address)
-      expect(ROUTE_DATA[route.id].safeParse(data).error, address).toBeUndefined()
-      expect(undescribedFields(ROUTE_DATA[route.id], data), address).toEqual([])
+      expect(dataSchema(route).safeParse(data).error, address).toBeUndefined()
+      expect(undescribedFields(dataSchema(route), data), address).toEqual([])
       expect(undescribedFields(metaSchema, meta), address).toEqual([])
     }
   })
@@ -69,14 +68,14 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
       const { meta } = await get(address)
       expect(REGISTER.safeParse(meta).error, address).toBeUndefined()
       expect(metaSchema.safeParse(meta).error, address).toBeUndefined()
-      expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]]))
+      expect(Object.keys(meta), address).toEqual(expect.arrayContaining([...EXTRA[route.id]!]))
       expect(meta.dataset_version).toBe(TINY_VERSION)
     }
   })
 
   test('tells the version where it is a dataset answer, and the moment where it speaks of the process', async () => {
     const { meta, response } = await get(jsonAddressesOf(route)[0]!)
-    const isLive = route.kind === 'infrastructure'
+    const isLive = route.group === 'infrastructure'
     expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
     expect(meta.timing_ms).toBe(isLive ? 0 : null)
     expect(response.headers.get('server-timing')).toBe(isLive ? null : 'app;dur=0')

@@ -2,14 +2,14 @@
 // Where a change is meant, rewrite them: UPDATE_GOLDEN=1 vitest run examples
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { asCsv, EXAMPLE_REQUESTS } from '#core/contract/openapi-examples.ts'
-import { isPinnable, pinnedPath } from '#core/contract/pins.ts'
-import type { RouteId } from '#core/contract/route.ts'
-import { ROUTE_DATA } from '#core/contract/route-data.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { asCsv } from '#core/contract/openapi.ts'
+import type { Format } from '#core/contract/parameters.ts'
+import { pinnedPath } from '#core/contract/pins.ts'
+import { dataSchema } from '#core/contract/route.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp } from '../../support/history/history-app.ts'
@@ -48,11 +48,19 @@ const textOf = async (path: string): Promise<string> => portable(await (await ap
 const portable = (text: string): string =>
   text.replaceAll(/(?<="manifest_sha256":")[0-9a-f]{64}/g, 'f'.repeat(64))
 
+const exampleOf = ({ id, example }: HistoryRoute): string => {
+  if (example === undefined) throw new Error(`the route '${id}' has no example`)
+  return example.path
+}
+
 /** Asks every question. */
 async function answerAll(): Promise<Answers['answers']> {
-  const asked = ROUTES.map(async ({ id, formats }) => {
-    const json: unknown = JSON.parse(await textOf(EXAMPLE_REQUESTS[id]))
-    const csv = formats.includes('csv') ? { csv: await textOf(asCsv(EXAMPLE_REQUESTS[id])) } : {}
+  const asked = ROUTES.map(async route => {
+    const { id } = route
+    const request = exampleOf(route)
+    const formats: readonly Format[] = route.formats
+    const json: unknown = JSON.parse(await textOf(request))
+    const csv = formats.includes('csv') ? { csv: await textOf(asCsv(request)) } : {}
     return [id, { json, ...csv }] as const
   })
   return Object.fromEntries(await Promise.all(asked))
@@ -111,7 +119,7 @@ async function openCrowded(): Promise<App> {
 
 test('every example of the document is what was answered and refused, and there is no other one', () => {
   const requestOf = (name: string, isCsv: boolean): string => {
-    const request = EXAMPLE_REQUESTS[name as RouteId] // the answers have the names of the requests
+    const request = exampleOf(ROUTES.find(({ id }) => id === name)!)
     return `GET ${isCsv ? asCsv(request) : request}`
   }
   expect(document.components.examples).toEqual(componentsOf(answers, requestOf))
@@ -129,14 +137,14 @@ describe.each(ROUTES)('the example of $path', route => {
   const { id } = route
 
   test('is what its pinned twin answers too', async () => {
-    if (!isPinnable(route)) return
-    const answer: unknown = JSON.parse(await textOf(pinnedPath(TINY_VERSION, EXAMPLE_REQUESTS[id])))
+    if (route.group === 'infrastructure') return
+    const answer: unknown = JSON.parse(await textOf(pinnedPath(TINY_VERSION, exampleOf(route))))
     expect(document.components.examples[id]?.value).toEqual(answer)
   })
 
   test('is what the schema describes, field for field', () => {
     const { data } = envelope.parse(document.components.examples[id]!.value)
-    expect(ROUTE_DATA[route.id].safeParse(data).error).toBeUndefined()
-    expect(undescribedFields(ROUTE_DATA[route.id], data)).toEqual([])
+    expect(dataSchema(route).safeParse(data).error).toBeUndefined()
+    expect(undescribedFields(dataSchema(route), data)).toEqual([])
   })
 })

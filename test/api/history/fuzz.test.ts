@@ -2,11 +2,12 @@
 import fc from 'fast-check'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { ROUTES } from '#api/history/routes.ts'
 import { toCompactInstant } from '#core/calendar.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { SMALLEST_RISK_PCT } from '#core/contract/parameters.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
-import { ROUTES, routeOf } from '#core/contract/routes.ts'
+import { routeOf } from '#core/dataset/resources/routes.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { createTestApp, openHistoryApp } from '../../support/history/history-app.ts'
@@ -181,7 +182,7 @@ test('no legal risk level is too small or too large to be answered, in any forma
     fc.double({ min: SMALLEST_RISK_PCT, noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(SMALLEST_RISK_PCT, 1.5e-9, 1e-7, 0.1, 1e9, 1e300, 1.7976931348623157e308),
   )
-  const rescaled = ROUTES.filter(({ query }) => query.includes('risk_pct')).flatMap(({ path, formats }) =>
+  const rescaled = ROUTES.filter(({ query }) => 'risk_pct' in query).flatMap(({ path, formats }) =>
     formats.map(format => `${path}?format=${format}&risk_pct=`),
   )
   await fc.assert(

@@ -1,7 +1,7 @@
 // `/`: what there is, as JSON for tools and as a page for people.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { index } from '#core/contract/payloads/book.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { z } from 'zod'
+import { ROUTES } from '#api/history/routes.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { createMemoryStores, publishInMemory } from '../../support/books/publish-in-memory.ts'
 import { createTestApp, NOW_MS, openHistoryApp } from '../../support/history/history-app.ts'
@@ -9,6 +9,11 @@ import { type App, getEnvelope } from './answers.ts'
 import { undescribedFields } from './described.ts'
 import { SIDS } from './paths.ts'
 import { REGISTER } from './specification.ts'
+
+const index = z.looseObject({
+  service: z.string(),
+  endpoints: z.array(z.looseObject({ path: z.string(), about: z.string() })),
+})
 
 let app: App
 

@@ -1,7 +1,6 @@
 // The relations of every answer: `self` is the one canonical spelling, and nothing points into the void.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import type { RouteId } from '#core/contract/route.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#api/history/routes.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { getEnvelope } from './answers.ts'
 import { jsonAddressesOf, pathOf } from './paths.ts'
@@ -17,17 +16,17 @@ const linksAt = async (address: string) => (await getEnvelope(opened.app, addres
 
 const BOOK = ['strategies', 'summary', 'dataset', 'correlation', 'export']
 const STRATEGY = ['strategy', 'stats', 'returns', 'curve', 'trades', 'strategies']
-const without = (names: readonly string[], own: RouteId) => names.filter(name => name !== own)
+const without = (names: readonly string[], own: string) => names.filter(name => name !== own)
 
 /** The siblings of every route, by the decisions; what speaks of the process only has to lead somewhere. */
-const siblingsOf = (id: RouteId, kind: string): readonly string[] =>
+const siblingsOf = (id: string, kind: string): readonly string[] =>
   kind === 'book' ? without(BOOK, id) : kind === 'strategy' ? without(STRATEGY, id) : []
 
 describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
   test('names itself and its siblings, and every link answers 200', async () => {
     for (const address of jsonAddressesOf(route)) {
       const { self, ...siblings } = await linksAt(address)
-      const expected = siblingsOf(route.id, route.kind)
+      const expected = siblingsOf(route.id, route.group)
       if (expected.length > 0) expect(Object.keys(siblings).sort(), address).toEqual([...expected].sort())
       for (const link of [self ?? '', ...Object.values(siblings)]) {
         expect(link.startsWith('/'), link).toBe(true)

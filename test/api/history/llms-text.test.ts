@@ -1,9 +1,8 @@
 // `/llms.txt` names what there is: every route and every file, at addresses that answer.
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { ROUTES, toLlmsText } from '#api/history/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import { toLlmsText } from '#core/contract/llms-text.ts'
-import { ROUTES } from '#core/contract/routes.ts'
 import { openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
 import type { App } from './answers.ts'
 import { SIDS } from './paths.ts'
@@ -57,7 +56,7 @@ describe('/llms.txt', () => {
   test('tells the parameters and formats of a route, and of no other', () => {
     for (const { path, query, formats } of ROUTES) {
       const { about } = links.find(each => each.path === path)!
-      const named = query.filter(name => name !== 'format')
+      const named = Object.keys(query).filter(name => name !== 'format')
       for (const name of named) expect(about).toContain(`\`${name}\``)
       expect(about.includes('Parameters:')).toBe(named.length > 0)
       expect(about.includes(`\`format\`: ${formats.join(', ')}.`)).toBe(formats.length > 1)

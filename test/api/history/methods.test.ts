@@ -1,6 +1,6 @@
 // GET answers, HEAD tells the same without a body, OPTIONS tells what there is, anything else is refused.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#api/history/routes.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { type App, errorOf, headersOf } from './answers.ts'
 import { type Apps, ask, KINDS, openApps } from './kinds.ts'

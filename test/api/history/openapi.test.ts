@@ -1,17 +1,16 @@
 // The published document describes the service that there is: the route table, no more and no less, and every status.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
-import type { Route } from '#core/contract/route.ts'
-import { ROUTES } from '#core/contract/routes.ts'
 import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
 import { BAD } from './bad-values.ts'
 import { type Apps, openApps } from './kinds.ts'
-import { DATA_ROUTES, pathOf } from './paths.ts'
+import { DATA_ROUTES, namesOf, pathOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).optional() }))
@@ -59,7 +58,7 @@ beforeAll(async () => {
   document = openApi.parse(JSON.parse(text))
 })
 
-const operationOf = (route: Route) => document.paths[route.path]!.get
+const operationOf = (route: HistoryRoute) => document.paths[route.path]!.get
 
 describe('the document', () => {
   test('covers exactly the route table', () => {
@@ -112,10 +111,9 @@ describe('the document', () => {
 describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
   test('is described with its parameters, and with no others', () => {
     const { parameters } = operationOf(route)
-    const sid = route.kind === 'strategy' ? ['sid'] : []
-    const own = route.id === 'versions' ? ['as_of'] : []
-    const pin = DATA_ROUTES.includes(route) ? ['dataset_version'] : []
-    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...route.query, ...pin, ...own])
+    const sid = route.group === 'strategy' ? ['sid'] : []
+    const pin = route.group === 'infrastructure' ? [] : ['dataset_version']
+    expect(parameters.map(({ name }) => name)).toEqual([...sid, ...Object.keys(route.query), ...pin])
     for (const { name, required, in: place } of parameters) {
       expect(required, name).toBe(name === 'sid')
       expect(place, name).toBe(name === 'sid' ? 'path' : 'query')
@@ -149,7 +147,7 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
 })
 
 /** Brings a route to answer a status; throws where nobody has said how. */
-function provoke(route: Route, status: number): Response | Promise<Response> {
+function provoke(route: HistoryRoute, status: number): Response | Promise<Response> {
   const path = pathOf(route)
   const { serving, empty, faulty } = apps
   switch (status) {
@@ -160,7 +158,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
     case 304:
       return serving.request(path, { headers: { 'if-none-match': '*' } })
     case 404:
-      return serving.request(route.kind === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
+      return serving.request(route.group === 'strategy' ? pathOf(route, 'oak') : path + UNKNOWN)
     case 405:
       return serving.request(path, { method: 'DELETE' })
     case 410:
@@ -169,7 +167,7 @@ function provoke(route: Route, status: number): Response | Promise<Response> {
       return serving.request(`${path}?x=${'x'.repeat(8192)}`)
     case 422:
       return serving.request(
-        `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[route.query[0]!][0]!.query}`,
+        `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[namesOf(route)[0]!][0]!.query}`,
       )
     case 500:
       return faulty.request(path)

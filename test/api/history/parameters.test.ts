@@ -1,6 +1,6 @@
 // What is accepted: every spelling of a value is the same answer, and the answer says what was used.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#api/history/routes.ts'
 import { TINY_LAST_DAY } from '../../support/books/publish-book.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { type App, getData, getEnvelope } from './answers.ts'
@@ -19,7 +19,7 @@ const bodyOf = async (address: string) => (await app.request(address)).arrayBuff
 
 const CAP = 0.1 // of the tiny book, and the example of the specification
 
-const RESCALED = ROUTES.filter(({ query }) => query.includes('risk_pct'))
+const RESCALED = ROUTES.filter(({ query }) => 'risk_pct' in query)
 
 describe.each(RESCALED.map(route => [route.path, route] as const))('%s', (_path, route) => {
   test('reads every spelling of a risk level as the same number', async () => {
@@ -105,7 +105,7 @@ test('the export tells no risk level where none was asked for, because each stra
 })
 
 describe('meta.period', () => {
-  const periodic = ROUTES.filter(({ query }) => query.includes('period'))
+  const periodic = ROUTES.filter(({ query }) => 'period' in query)
   test.each(periodic.map(route => [route.path, route] as const))(
     'of %s is what was asked for',
     async (_path, route) => {

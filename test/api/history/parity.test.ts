@@ -4,8 +4,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { manifestKey, TWIN_CODINGS, TWIN_ENDINGS, type TwinCoding } from '#core/contract/artifacts.ts'
 import { type Artifact, type Manifest, manifest } from '#core/contract/manifest.ts'
-import { canonicalPath, canonicalPoints } from '#core/contract/routes.ts'
-import { isResource, renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { canonicalPath, canonicalPoints } from '#core/dataset/resources/routes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
@@ -32,9 +32,7 @@ beforeAll(async () => {
 
 const points = DATA_ROUTES.flatMap(route => {
   const { id } = route
-  return isResource(id)
-    ? canonicalPoints(route, SIDS).map(params => ({ id, params, url: canonicalPath(id, params) }))
-    : []
+  return canonicalPoints(route, SIDS).map(params => ({ id, params, url: canonicalPath(id, params) }))
 })
 
 const artifactAt = (url: string): Artifact => published.artifacts.find(artifact => artifact.url === url)!

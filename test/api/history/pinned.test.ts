@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
-import { canonicalPath, canonicalPoints } from '#core/contract/routes.ts'
+import { canonicalPath, canonicalPoints } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import {
   createMemoryStores,
@@ -21,7 +21,7 @@ import { createTestApp } from '../../support/history/history-app.ts'
 import { isArtifact, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { type App, errorOf, headersOf } from './answers.ts'
 import { codingOf } from './decode.ts'
-import { DATA_ROUTES, LEGAL } from './paths.ts'
+import { DATA_ROUTES, LEGAL, namesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 const IDS = ['alder', 'birch']
@@ -35,7 +35,7 @@ const STATIC = DATA_ROUTES.flatMap(route =>
 const COMPUTED = DATA_ROUTES.flatMap(route => {
   const path = route.path.replace('{sid}', 'alder')
   const legal = { ...LEGAL, ids: 'birch,alder', from: '2024-01-10', to: '2024-02-01' }
-  return route.query
+  return namesOf(route)
     .filter(name => name !== 'period' && name !== 'format')
     .flatMap(name => route.formats.map(format => `${path}?format=${format}&${name}=${legal[name]}`))
 })

@@ -1,7 +1,8 @@
 // Strategies that do not exist, and which of its faults a request is refused for.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import type { Route } from '#core/contract/route.ts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
+import type { ErrorCode } from '#core/contract/errors.ts'
+import { refusalsOf } from '#core/contract/openapi.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { type App, errorOf } from './answers.ts'
 import { TOO_LONG } from './kinds.ts'
@@ -15,7 +16,7 @@ beforeAll(async () => {
 
 const request = (address: string) => app.request(address)
 
-const STRATEGY_ROUTES = ROUTES.filter(({ kind }) => kind === 'strategy')
+const STRATEGY_ROUTES = ROUTES.filter(({ group }) => group === 'strategy')
 
 describe.each(STRATEGY_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
   test.each([
@@ -95,11 +96,11 @@ describe('a request is refused for the first of its faults', () => {
 
 /** A route that never refuses a parameter, or never has one to refuse, must not promise a 422. */
 test('the table promises 422 for the routes with parameters, and 404 for those that name strategies', () => {
-  const promises = (route: Route, code: Route['refusals'][number]) => route.refusals.includes(code)
+  const promises = (route: HistoryRoute, code: ErrorCode) => refusalsOf(route).includes(code)
   for (const route of ROUTES) {
     const isList = route.id === 'versions' // it knows `as_of`, which names a day, and refuses one before the first
-    expect(promises(route, 'validation_error'), route.id).toBe(isList || route.query.length > 0)
-    const names = isList || route.kind === 'strategy' || route.query.includes('ids')
+    expect(promises(route, 'validation_error'), route.id).toBe(Object.keys(route.query).length > 0)
+    const names = isList || route.group === 'strategy' || 'ids' in route.query
     expect(promises(route, 'not_found'), route.id).toBe(names)
   }
 })

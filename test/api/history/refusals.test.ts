@@ -1,11 +1,11 @@
 // Every parameter of every route with every kind of bad value.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { ROUTES } from '#api/history/routes.ts'
 import type { QueryName } from '#core/contract/parameters.ts'
-import { ROUTES } from '#core/contract/routes.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 import { type App, errorOf } from './answers.ts'
 import { BAD, problem } from './bad-values.ts'
-import { DATA_ROUTES, legalQuery, pathOf } from './paths.ts'
+import { DATA_ROUTES, legalQuery, namesOf, pathOf } from './paths.ts'
 
 let app: App
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const request = (address: string) => app.request(address)
 const textOf = async (address: string) => (await request(address)).text()
 
-const cases = ROUTES.flatMap(route => route.query.map(name => [route.path, name, route] as const))
+const cases = ROUTES.flatMap(route => namesOf(route).map(name => [route.path, name, route] as const))
 
 describe.each(cases)('%s refuses a bad %s', (_path, name, route) => {
   test.each(BAD[name].map(example => [JSON.stringify(example.value), example] as const))(
@@ -33,23 +33,23 @@ describe.each(cases)('%s refuses a bad %s', (_path, name, route) => {
   )
 })
 
-describe.each(ROUTES.filter(({ query }) => query.length > 0).map(route => [route.path, route] as const))(
+describe.each(ROUTES.filter(route => namesOf(route).length > 0).map(route => [route.path, route] as const))(
   '%s',
   (_path, route) => {
     test('tells all problems of a request at once', async () => {
       for (let i = 0; i < 5; i++) {
-        const chosen = route.query.map(name => [name, BAD[name][i % BAD[name].length]!] as const)
+        const chosen = namesOf(route).map(name => [name, BAD[name][i % BAD[name].length]!] as const)
         const query = chosen.map(([, { query }]) => query).join('&')
         const response = await request(`${pathOf(route)}?color=red&${query}`)
         expect(response.status).toBe(422)
         const { message, details } = await errorOf(response)
         expect(details).toStrictEqual(chosen.map(([name, example]) => problem(name, example, route.formats)))
-        expect(message).toBe(`unfit query parameters: ${route.query.join(', ')}`)
+        expect(message).toBe(`unfit query parameters: ${namesOf(route).join(', ')}`)
       }
     })
 
     test('one bad parameter among good ones is enough', async () => {
-      for (const name of route.query) {
+      for (const name of namesOf(route)) {
         const good = legalQuery(route, [name]) || '?'
         const response = await request(`${pathOf(route)}${good}&${BAD[name][0]!.query}`)
         expect(response.status, name).toBe(422)
@@ -65,7 +65,7 @@ test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
   '%s ignores what it does not know, however bad it is',
   async (_path, route) => {
     const names = Object.keys(BAD) as QueryName[] // the keys of the literal above
-    const foreign = names.filter(name => !route.query.includes(name)).map(name => BAD[name][0]!.query)
+    const foreign = names.filter(name => !(name in route.query)).map(name => BAD[name][0]!.query)
     const address = `${pathOf(route)}?${[...foreign, 'color=%ff', '__proto__=x', 'a=b=c', '&&='].join('&')}`
     expect(await textOf(address)).toBe(await textOf(pathOf(route)))
   },

@@ -1,7 +1,6 @@
 // What the specification of the history service promises, written down a second time and apart from the schemas of
 // the product: required fields, types and nulls as its tables have them, the value lists as the decisions have them.
 import { z } from 'zod'
-import type { RouteId } from '#core/contract/route.ts'
 
 const isoDate = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 const instant = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
@@ -176,4 +175,4 @@ export const DATA = {
   returns: z.array(z.strictObject({ t: isoDate, ret: z.number() })),
   curve: z.array(z.strictObject({ t: isoDate, equity: z.number().min(0) })),
   trades: z.array(z.strictObject(trade.shape)),
-} satisfies { readonly [Id in RouteId]: z.ZodType }
+}

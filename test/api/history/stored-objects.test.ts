@@ -32,8 +32,8 @@ function placeOf(file: FileRoute): { readonly key: string; readonly path: string
   const inStore = { version: BEFORE, seq: FIRST_ENTRY, sha256: entryDigest }
   const inPath = { ...inStore, version: toCompactInstant(BEFORE) }
   const name = variableOf(file)
-  if (name === null) return { key: file.keyOf(''), path: file.path }
-  return { key: file.keyOf(inStore[name]), path: file.path.replace(/\{\w+\}/, inPath[name]) }
+  if (name === null) return { key: file.handler(''), path: file.path }
+  return { key: file.handler(inStore[name]), path: file.path.replace(/\{\w+\}/, inPath[name]) }
 }
 
 const ROUTES = FILE_ROUTES.map(file => [file.path, file] as const)

@@ -7,13 +7,15 @@ import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../
 import { createTestApp } from '../../support/history/history-app.ts'
 import { createGate, isArtifact, meddled } from '../../support/stores/store-doubles.ts'
 import { type App, getEnvelope, headersOf } from './answers.ts'
-import { DATA_ROUTES, LEGAL } from './paths.ts'
+import { DATA_ROUTES, LEGAL, namesOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 /** Addresses of files and of computed answers, JSON and CSV. */
 const ADDRESSES = DATA_ROUTES.flatMap(route => {
   const path = route.path.replace('{sid}', 'alder')
-  const queries = route.query.filter(name => name !== 'ids').map(name => `?${name}=${LEGAL[name]}`)
+  const queries = namesOf(route)
+    .filter(name => name !== 'ids')
+    .map(name => `?${name}=${LEGAL[name]}`)
   return [path, ...queries.map(query => path + query)]
 })
 

@@ -8,7 +8,7 @@ import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import type { ErrorCode } from '#core/contract/errors.ts'
-import { dataSchema, type Example } from '#core/contract/service-route.ts'
+import { dataSchema, type Example } from '#core/contract/route.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import {
   type Answers,

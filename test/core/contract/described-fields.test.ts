@@ -1,13 +1,13 @@
 // Every field, parameter and header of the three OpenAPI documents says what it is: a reader of /docs never meets a bare name.
 import { describe, expect, test } from 'vitest'
+import { historyDocument } from '#api/history/routes.ts'
 import { operatorDocument } from '#api/operator/routes.ts'
 import { signalsDocument } from '#api/signals/routes.ts'
-import { toOpenApi } from '#core/contract/openapi.ts'
 
 const HERE = 'https://example.org'
 
 const DOCUMENTS = {
-  history: toOpenApi({ apiVersion: '1.0', publicBaseUrl: HERE }),
+  history: await historyDocument(HERE),
   signals: signalsDocument(HERE),
   operator: operatorDocument('1.0'),
 }
@@ -43,7 +43,11 @@ function bareNames(node: unknown, path: string): string[] {
     .map(([name]) => `${path}/${name}`)
   const below = Object.entries(node)
     .filter(([key]) => !VALUES.has(key))
-    .flatMap(([key, each]) => bareNames(each, `${path}/${key}`))
+    .flatMap(([key, each]) =>
+      key === 'properties' && isNode(each)
+        ? Object.entries(each).flatMap(([name, field]) => bareNames(field, `${path}/properties/${name}`))
+        : bareNames(each, `${path}/${key}`),
+    )
   return [...bare, ...below]
 }
 

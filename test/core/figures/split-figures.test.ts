@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { z } from 'zod'
-import { fundDueDiligence } from '#core/contract/payloads/fund-dd.ts'
+import { fundDueDiligence } from '#core/contract/payloads/stats.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
@@ -57,9 +57,9 @@ describe('what is computed', () => {
     ['one day', figuresFrom('2020-01-01', [0.1])],
   ])('%s, has exactly the fields that the wire describes', (_, figures) => {
     const { values } = splitFigures(figures)
-    const parsed = fundDueDiligence.parse(values.fund_dd)
+    const parsed = fundDueDiligence().parse(values.fund_dd)
     for (const group of GROUPS) {
-      const documented = Object.keys(fundDueDiligence.shape[group].shape)
+      const documented = Object.keys(fundDueDiligence().shape[group].shape)
       expect(Object.keys(parsed[group]).sort(), group).toEqual(documented.sort())
     }
   })

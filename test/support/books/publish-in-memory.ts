@@ -1,8 +1,8 @@
 // Publishing without threads and without a disk, for tests that need many versions, or broken ones.
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { type Artifact, MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
-import { canonicalPoints, ROUTES } from '#core/contract/routes.ts'
-import { isResource, RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
+import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
+import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { renderPoint } from '#static-build/render-point.ts'
@@ -64,9 +64,8 @@ export async function renderAll(
   ids: readonly string[],
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = []
-  for (const route of ROUTES) {
+  for (const route of DATASET_ROUTES) {
     const { id } = route
-    if (!isResource(id)) continue
     for (const params of canonicalPoints(route, ids)) {
       const rendered = renderPoint(snapshot, { id, params }, 'best')
       await writePoint(store, rendered)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { type ErrorCode, STATUS_OF } from '#core/contract/errors.ts'
-import type { RecordedAnswer, RecordedRefusal } from '#core/contract/recorded-examples.ts'
+import type { RecordedAnswer, RecordedRefusal } from '#core/contract/openapi.ts'
 
 /** What a test was answered, in the form in which it is recorded. */
 export type Answers = {

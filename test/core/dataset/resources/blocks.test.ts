@@ -2,15 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_PARAMS, PERIODS } from '#core/contract/parameters.ts'
-import { ROUTES } from '#core/contract/routes.ts'
-import { isResource, renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
+import { renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
+import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'
 
 /** Every resource in every format that it has. */
-const POINTS = ROUTES.flatMap(({ id, formats }) =>
-  isResource(id) ? formats.map(format => ({ id, format })) : [],
-)
+const POINTS = DATASET_ROUTES.flatMap(({ id, formats }) => formats.map(format => ({ id, format })))
 
 const anyPoint = fc.record({
   point: fc.constantFrom(...POINTS),

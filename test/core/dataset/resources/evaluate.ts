@@ -1,17 +1,16 @@
 // Resources evaluated as the wire sees them: rendered to bytes, and read back through the schema that is published.
 import { z } from 'zod'
 import { DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
-import { summary } from '#core/contract/payloads/book.ts'
-import {
-  correlationMatrix,
-  curvePoints,
-  exportTable,
-  returnPoints,
-  trades,
-} from '#core/contract/payloads/series.ts'
-import { stats } from '#core/contract/payloads/stats.ts'
+import { statsData } from '#core/contract/payloads/stats.ts'
 import { meta } from '#core/contract/register.ts'
-import { type ResourceId, renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import { correlationMatrix } from '#core/dataset/resources/correlation.ts'
+import { curvePoints } from '#core/dataset/resources/curve.ts'
+import { exportTable } from '#core/dataset/resources/export.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resource.ts'
+import { returnPoints } from '#core/dataset/resources/returns.ts'
+import { summaryData } from '#core/dataset/resources/summary.ts'
+import { tradeList } from '#core/dataset/resources/trades.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 
 type Given = Partial<Params>
@@ -27,13 +26,13 @@ const reader =
   (snapshot: Snapshot, given: Given = {}) =>
     z.object({ data, meta }).parse(JSON.parse(textOf(id, snapshot, given).text))
 
-export const readReturns = reader('returns', returnPoints)
-export const readCurve = reader('curve', curvePoints)
-export const readStats = reader('stats', stats)
-export const readTrades = reader('trades', trades)
-export const readCorrelation = reader('correlation', correlationMatrix)
-export const readSummary = reader('summary', summary)
-export const readExport = reader('export', exportTable)
+export const readReturns = reader('returns', returnPoints())
+export const readCurve = reader('curve', curvePoints())
+export const readStats = reader('stats', statsData())
+export const readTrades = reader('trades', tradeList())
+export const readCorrelation = reader('correlation', correlationMatrix())
+export const readSummary = reader('summary', summaryData())
+export const readExport = reader('export', exportTable())
 
 /** The cells of a CSV answer, the header first. Cells of ours need no quotes. */
 export function readCsv(id: ResourceId, snapshot: Snapshot, given: Given = {}) {

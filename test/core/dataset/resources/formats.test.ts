@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
-import { canonicalPath, ROUTES } from '#core/contract/routes.ts'
-import { isResource } from '#core/dataset/resources/render-answer.ts'
+import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
@@ -145,17 +144,17 @@ describe('a request', () => {
       ids: fc.constantFrom(null, ['s0']),
     })
     fc.assert(
-      fc.property(anySnapshot, fc.constantFrom(...ROUTES), params, (snapshot, route, wanted) => {
-        if (!isResource(route.id)) return
+      fc.property(anySnapshot, fc.constantFrom(...DATASET_ROUTES), params, (snapshot, route, wanted) => {
         const given = {
           ...wanted,
           sid: 's0',
           format: route.formats.includes(wanted.format) ? wanted.format : 'json',
         }
         const address = new URL(canonicalPath(route.id, given), 'https://example.org')
-        const { params, problems } = parseParams(route.query, route.formats, address.searchParams)
+        const { params, problems } = parseParams(route.query, address.searchParams)
         expect(problems).toEqual([])
-        for (const name of route.query) expect(params[name]).toEqual(given[name])
+        for (const name of Object.keys(route.query) as (keyof Params)[])
+          expect(params[name]).toEqual(given[name])
         expect(canonicalPath(route.id, { ...params, sid: 's0' })).toBe(address.pathname + address.search)
         expect(textOf(route.id, snapshot, { ...params, sid: 's0' })).toEqual(
           textOf(route.id, snapshot, given),
@@ -168,8 +167,7 @@ describe('a request', () => {
   test('has the same answer from a snapshot that was copied', () => {
     fc.assert(
       fc.property(anySnapshot, given, (snapshot, params) => {
-        for (const { id } of ROUTES) {
-          if (!isResource(id)) continue
+        for (const { id } of DATASET_ROUTES) {
           const wanted = { ...params, sid: 's0' }
           expect(textOf(id, structuredClone(snapshot), wanted)).toEqual(textOf(id, snapshot, wanted))
         }

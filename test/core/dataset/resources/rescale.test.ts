@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'
-import type { ResourceId } from '#core/dataset/resources/render-answer.ts'
+import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { anyRisk, anySnapshot, survivingSnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../../support/books/hand-snapshot.ts'

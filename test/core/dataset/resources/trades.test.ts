@@ -1,7 +1,7 @@
 // The open ledger: outcomes, and nothing of how they came about.
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
-import { trades } from '#core/contract/payloads/series.ts'
+import { tradeList } from '#core/dataset/resources/trades.ts'
 import { type HandTrade, handSnapshot } from '../../../support/books/hand-snapshot.ts'
 import { readCsv, readStats, readTrades, textOf } from './evaluate.ts'
 
@@ -91,7 +91,7 @@ test('the note and the reference promise no more than a ledger without leverage 
   const { note } = readTrades(book, { sid: 'alder' }).meta
   expect(note).toContain('after all costs, or after commission alone where the ledger tells no more')
   expect(note).toContain('result is the sign of what the trade did to the equity')
-  const { return_pct, result } = trades.element.shape
+  const { return_pct, result } = tradeList().element.shape
   expect(return_pct.description).toContain('after commission alone where the ledger tells no more')
   expect(result.description).toBe('Sign of what the trade did to the equity, as the win rate counts it.')
 })

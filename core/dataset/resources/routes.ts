@@ -1,0 +1,57 @@
+// The table of the routes that are functions of the dataset, and the points of it that are published as files.
+import { canonicalUrl, DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
+import type { Links } from '#core/contract/register.ts'
+import { correlation } from './correlation.ts'
+import { curve } from './curve.ts'
+import { dataset } from './dataset.ts'
+import { exportAll } from './export.ts'
+import type { DatasetRoute, ResourceId } from './resource.ts'
+import { returns } from './returns.ts'
+import { stats } from './stats.ts'
+import { strategies, strategy } from './strategies.ts'
+import { summary } from './summary.ts'
+import { trades } from './trades.ts'
+
+const BY_ID: { readonly [Id in ResourceId]: DatasetRoute } = {
+  strategies,
+  summary,
+  dataset,
+  correlation,
+  export: exportAll,
+  strategy,
+  stats,
+  returns,
+  curve,
+  trades,
+}
+
+export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)
+
+/** The route of an id. */
+export const routeOf = (id: ResourceId): DatasetRoute => BY_ID[id]
+
+/** The one path and query of an answer: parameters sorted and printed canonically, defaults left out. */
+export function canonicalPath(id: ResourceId, params: Params): string {
+  const { path, query } = routeOf(id)
+  return canonicalUrl(path.replace('{sid}', params.sid), query, params)
+}
+
+/** The parameters of every canonical point of a route: the points that are files. */
+export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: readonly string[]): Params[] {
+  const sids = group === 'strategy' ? ids : ['']
+  const periods = 'period' in query ? (['daily', 'weekly'] as const) : (['daily'] as const)
+  return sids.flatMap(sid =>
+    periods.flatMap(period => formats.map(format => ({ ...DEFAULT_PARAMS, sid, period, format }))),
+  )
+}
+
+/** `self` and the other resources of the book; for a strategy those of the same strategy, and the way back to the catalogue. */
+export function linksOf({ id, group }: DatasetRoute, params: Params): Links {
+  const ids = DATASET_ROUTES.filter(route => route.group === group).map(route => route.id)
+  const others = (group === 'book' ? ids : [...ids, 'strategies' as const]).filter(other => other !== id)
+  const plain = { ...DEFAULT_PARAMS, sid: params.sid }
+  return {
+    self: canonicalPath(id, params),
+    ...Object.fromEntries(others.map(other => [other, canonicalPath(other, plain)])),
+  }
+}
