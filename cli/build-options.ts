@@ -7,8 +7,8 @@ import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import type { BuildOrder } from './build-version.ts'
 import { readEnvironment, UsageError } from './environment.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
+import type { Runtime } from './runtime.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from './store-option.ts'
-import type { Surroundings } from './surroundings.ts'
 
 export type BookOptions = {
   readonly book: string
@@ -29,10 +29,7 @@ export const addBookOptions = (command: Command): Command =>
     .option('--threads <n>', 'worker threads (default: one for each core)')
 
 /** Throws a UsageError for an option that is not valid. */
-export const toBookOrder = (
-  { book, asOf, threads, allowStale }: BookOptions,
-  { cwd, cores }: Surroundings,
-) => ({
+export const toBookOrder = ({ book, asOf, threads, allowStale }: BookOptions, { cwd, cores }: Runtime) => ({
   book: resolve(cwd, book),
   asOf: parseDay(asOf),
   allowStale: allowStale ?? false,
@@ -56,11 +53,11 @@ export const addBuildOptions = (command: Command): Command =>
     .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
 
 /** Throws a UsageError where an option is none. */
-export function toBuildOrder(options: BuildOptions, surroundings: Surroundings): BuildOrder {
-  const { redisUrl, signals, operations } = readEnvironment(surroundings)
+export function toBuildOrder(options: BuildOptions, runtime: Runtime): BuildOrder {
+  const { redisUrl, signals, operations } = readEnvironment(runtime)
   return {
-    ...toBookOrder(options, surroundings),
-    ...storeUrls(options, surroundings),
+    ...toBookOrder(options, runtime),
+    ...storeUrls(options, runtime),
     version: parseVersion(options.version),
     allowRestatement: options.allowRestatement ?? false,
     consent: toConsent(options),

@@ -32,8 +32,8 @@ import {
   withStoreLock,
 } from './guard-pointer.ts'
 import { alertMismatch, assertLiveAgrees } from './live-agreement.ts'
+import type { Runtime } from './runtime.ts'
 import type { AlertWays } from './send-alert.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** What to build from, where to, and as of when. */
 export type BuildOrder = {
@@ -63,19 +63,19 @@ export type BuildResult = Night & Published & { readonly book: Book; readonly ti
  * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
  * version before stays served.
  */
-export async function buildVersion(order: BuildOrder, surroundings: Surroundings): Promise<BuildResult> {
-  const signer = await readSigner(surroundings.env)
+export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise<BuildResult> {
+  const signer = await readSigner(runtime.env)
   const store = await openStore(order.storeUrl, order.s3)
   const privateStore = await openStore(order.privateStoreUrl, order.s3)
   await assertApart(order.storeUrl, order.privateStoreUrl)
-  const watch = createStopwatch(surroundings.elapsed, 'read')
+  const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
-  const book = await readBook(order.book, { examine: examineBook(windowOf(order, surroundings)) })
-  for (const warning of book.warnings) surroundings.terminal.note(`warning: ${formatProblem(warning)}`)
-  return withStoreLock(store, surroundings, async lock => {
+  const book = await readBook(order.book, { examine: examineBook(windowOf(order, runtime)) })
+  for (const warning of book.warnings) runtime.terminal.note(`warning: ${formatProblem(warning)}`)
+  return withStoreLock(store, runtime, async lock => {
     await cleanStore(order.storeUrl)
     await cleanStore(order.privateStoreUrl)
-    return build({ ...order, store, privateStore, book, watch, lock, signer }, surroundings)
+    return build({ ...order, store, privateStore, book, watch, lock, signer }, runtime)
   })
 }
 
@@ -88,15 +88,15 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly signer: Signer | null
 }
 
-async function build(order: OpenOrder, surroundings: Surroundings): Promise<BuildResult> {
-  const { terminal } = surroundings
+async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
+  const { terminal } = runtime
   const { store, privateStore, threads, book, watch } = order
   const progress = watch.follow(terminal.progress)
-  const version = order.version ?? toIsoInstant(surroundings.now())
-  const window = windowOf(order, surroundings)
+  const version = order.version ?? toIsoInstant(runtime.now())
+  const window = windowOf(order, runtime)
   const windowEnd = toIsoDate(lastPublicDay(book, window))
-  await assertClock(store, surroundings.now())
-  assertNotAhead(version, surroundings.now())
+  await assertClock(store, runtime.now())
+  assertNotAhead(version, runtime.now())
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null })
   watch.begin('compute')
@@ -105,19 +105,19 @@ async function build(order: OpenOrder, surroundings: Surroundings): Promise<Buil
     ...window,
     threads,
     progress,
-    elapsedMs: surroundings.elapsed,
+    elapsedMs: runtime.elapsed,
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   if (order.redisUrl !== null) {
     watch.begin('compare')
-    const steps = { threads, elapsedMs: surroundings.elapsed }
+    const steps = { threads, elapsedMs: runtime.elapsed }
     await assertLiveAgrees(book, order.redisUrl, steps, terminal).catch(async (error: unknown) => {
-      await alertMismatch(error, order.alertWays, surroundings, terminal)
+      await alertMismatch(error, order.alertWays, runtime, terminal)
       throw error
     })
   }
   watch.begin('publish')
-  const builtWith = await describeCode(surroundings.root)
+  const builtWith = await describeCode(runtime.root)
   const published = await publishVersion({
     snapshot: night.snapshot,
     program: night.program,
@@ -128,7 +128,7 @@ async function build(order: OpenOrder, surroundings: Surroundings): Promise<Buil
     effort: order.effort,
     threads,
     progress,
-    now: surroundings.now,
+    now: runtime.now,
     signer: order.signer,
     allowRestatement: order.allowRestatement,
     assertAlone: order.lock.assertHeld,
@@ -138,7 +138,7 @@ async function build(order: OpenOrder, surroundings: Surroundings): Promise<Buil
   return { ...night, ...published, book, timings }
 }
 
-const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Surroundings) => ({
+const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({
   nowMs: now(),
   asOf,
   allowStale,

@@ -5,6 +5,7 @@ import { parseIsoInstant } from '#core/calendar.ts'
 import { DEFAULT_EFFORT, EFFORTS, type Effort } from '#core/contract/effort.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
+import type { Runtime } from './runtime.ts'
 import {
   LARGEST_PORT,
   port,
@@ -14,7 +15,6 @@ import {
   toSignals,
   webAddress,
 } from './signals-variables.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
 export type Environment = {
@@ -159,7 +159,7 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
 })
 
 /** The environment of this process. Throws as `parseEnvironment` does. */
-export const readEnvironment = ({ env, root }: Pick<Surroundings, 'env' | 'root'>): Environment =>
+export const readEnvironment = ({ env, root }: Pick<Runtime, 'env' | 'root'>): Environment =>
   parseEnvironment(env, dataFolder(root, env))
 
 /**

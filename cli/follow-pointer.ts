@@ -4,8 +4,8 @@ import { cacheTag } from '#core/contract/caching.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { readEnvironment } from './environment.ts'
+import type { Runtime } from './runtime.ts'
 import type { StoreUrls } from './store-option.ts'
-import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The command of a CDN waits until every location has the purge. */
@@ -20,11 +20,11 @@ const SETTLE_MS = POLL_MS + 1_000
  */
 export async function followPointer(
   { storeUrl, s3 }: StoreUrls,
-  surroundings: Surroundings,
+  runtime: Runtime,
   { note }: Terminal,
 ): Promise<void> {
-  const { env, pause } = surroundings
-  const { purgeCommand } = readEnvironment(surroundings)
+  const { env, pause } = runtime
+  const { purgeCommand } = readEnvironment(runtime)
   if (purgeCommand === null) return
   try {
     const log = await readLog(await openStore(storeUrl, s3))

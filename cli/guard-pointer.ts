@@ -10,7 +10,7 @@ import { isAlive } from '#storage/open-store.ts'
 import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { readKeys } from '#storage/public-keys.ts'
 import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
@@ -119,7 +119,7 @@ export function assertNotAhead(version: string, nowMs: number): void {
  */
 export async function withStoreLock<Result>(
   store: ObjectStore,
-  { now, terminal }: Surroundings,
+  { now, terminal }: Runtime,
   run: (lock: Lock) => Promise<Result>,
   name = 'build',
 ): Promise<Result> {

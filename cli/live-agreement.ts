@@ -6,8 +6,8 @@ import { createStepper, type Stepper, type StepperOptions } from '#pipeline/live
 import { createAlerts } from '#signals/alerts.ts'
 import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
+import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertChannel } from './send-alert.ts'
-import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
@@ -123,7 +123,7 @@ function refuse(found: readonly { readonly alias: string; readonly faults: reado
 export async function alertMismatch(
   error: unknown,
   ways: AlertWays,
-  { env, now }: Pick<Surroundings, 'env' | 'now'>,
+  { env, now }: Pick<Runtime, 'env' | 'now'>,
   { note }: Pick<Terminal, 'note'>,
 ): Promise<void> {
   if (!(error instanceof LiveMismatchError)) return

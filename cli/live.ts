@@ -31,7 +31,7 @@ type LiveOrder = {
   readonly liveDir: string
 }
 
-type LiveSurroundings = FeedWorld & {
+type LiveRuntime = FeedRuntime & {
   readonly redis: Redis
   readonly stepper: Stepper
   readonly stop: AbortController
@@ -41,14 +41,14 @@ type LiveSurroundings = FeedWorld & {
  * Follows every market of a book until it is asked to stop or the feeds end. A market that fails leaves the others
  * running; what was wrong is thrown at the end.
  */
-export async function runLive(order: LiveOrder, surroundings: LiveSurroundings): Promise<void> {
+export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<void> {
   const faults: unknown[] = []
   await Promise.all(
     [...order.entries.keys()].map(async market => {
       try {
-        await followMarket(market, order, surroundings)
+        await followMarket(market, order, runtime)
       } catch (error) {
-        surroundings.note(`${market} stops: ${error instanceof Error ? error.message : String(error)}`)
+        runtime.note(`${market} stops: ${error instanceof Error ? error.message : String(error)}`)
         faults.push(error)
       }
     }),
@@ -56,16 +56,12 @@ export async function runLive(order: LiveOrder, surroundings: LiveSurroundings):
   if (faults.length > 0) throw faults[0]
 }
 
-async function followMarket(
-  market: BarsKey,
-  order: LiveOrder,
-  surroundings: LiveSurroundings,
-): Promise<void> {
-  const { redis, now, note } = surroundings
+async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRuntime): Promise<void> {
+  const { redis, now, note } = runtime
   const holder: Holder = { pid: process.pid, host: hostname(), started: toIsoInstant(now()) }
   const lease = await takeLease(redis, market, holder, isGone)
   const stop = new AbortController()
-  const own = { ...surroundings, stop: AbortSignal.any([surroundings.stop.signal, stop.signal]) }
+  const own = { ...runtime, stop: AbortSignal.any([runtime.stop.signal, stop.signal]) }
   const renewing = renewWhile(lease, own, stop)
   let lost: unknown = null
   try {
@@ -88,7 +84,7 @@ const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAli
  */
 async function renewWhile(
   lease: Lease,
-  { pause, stop }: MarketSurroundings,
+  { pause, stop }: MarketRuntime,
   own: AbortController,
 ): Promise<unknown> {
   while (!stop.aborted) {
@@ -105,9 +101,9 @@ async function renewWhile(
   return null
 }
 
-type MarketSurroundings = Omit<LiveSurroundings, 'stop'> & { readonly stop: AbortSignal }
+type MarketRuntime = Omit<LiveRuntime, 'stop'> & { readonly stop: AbortSignal }
 
-async function withStore(market: BarsKey, order: LiveOrder, own: MarketSurroundings): Promise<void> {
+async function withStore(market: BarsKey, order: LiveOrder, own: MarketRuntime): Promise<void> {
   const file = order.book.bars.get(market)!
   const store = await openBarStore(join(order.liveDir, `${market}.csv`), () =>
     createBarReader(file.timeframe),
@@ -123,7 +119,7 @@ async function runStored(
   market: BarsKey,
   { book, entries, feeds }: LiveOrder,
   store: BarStore,
-  own: MarketSurroundings,
+  own: MarketRuntime,
 ): Promise<void> {
   const { redis, now, note, pause, stop, stepper } = own
   const file = book.bars.get(market)!
@@ -198,7 +194,7 @@ async function toLiveStrategy(
 }
 
 /** What a feed gets of the world. */
-type FeedWorld = {
+type FeedRuntime = {
   readonly cwd: string
   readonly now: () => number
   readonly pause: Pause
@@ -237,7 +233,7 @@ function openFeed(
   bookDir: string,
   file: BarsFile,
   known: KnownBars,
-  world: FeedWorld,
+  world: FeedRuntime,
 ): Feed {
   const { now, pause, note } = world
   const newReader = () => createBarReader(file.timeframe)

@@ -6,8 +6,8 @@ import type { Alert } from '#signals/alerts.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
+import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertChannel } from './send-alert.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** What is remembered of a night that failed, in the private store, until one succeeds. */
 const FAILING_KEY = 'nights/failing.json'
@@ -24,7 +24,7 @@ type NightAlerts = {
 export function createNightAlerts(
   openPrivateStore: () => Promise<ObjectStore>,
   ways: AlertWays,
-  { env, now, terminal: { note } }: Pick<Surroundings, 'env' | 'now' | 'terminal'>,
+  { env, now, terminal: { note } }: Pick<Runtime, 'env' | 'now' | 'terminal'>,
 ): NightAlerts {
   const channel = createAlertChannel(ways, env, message => note(`warning: ${message}`))
   const send = (alert: Alert): Promise<void> => channel({ ...alert, at: toIsoInstant(now()), repeated: 0 })

@@ -12,8 +12,8 @@ import { VARIABLE_NAMES } from './environment.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
 import { createNightAlerts, createPing, type Ping } from './night-alerts.ts'
+import type { Runtime } from './runtime.ts'
 import type { StoreUrls } from './store-option.ts'
-import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 import { assertSound, auditStore } from './verify-report.ts'
 
@@ -32,25 +32,25 @@ type Night = { readonly report: NightReport; readonly error: unknown }
  * Runs a night to its end, whatever that is, and tells whoever waits for it. Rejects where another one runs: that one tells.
  * A night that is run again publishes one more version of the same data.
  */
-export async function runNight(order: NightOrder, surroundings: Surroundings): Promise<Night> {
+export async function runNight(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { build, pingUrl } = order
   const store = await openStore(build.storeUrl, build.s3)
-  const ping = createPing(pingUrl, surroundings.pause, surroundings.terminal.note)
+  const ping = createPing(pingUrl, runtime.pause, runtime.terminal.note)
   const run = async (): Promise<Night> => {
     await ping('start', '')
-    const night = await walk(order, surroundings)
-    await keepReport(night.report, build, surroundings.terminal)
-    await tell(night.report, order, surroundings, ping)
+    const night = await walk(order, runtime)
+    await keepReport(night.report, build, runtime.terminal)
+    await tell(night.report, order, runtime, ping)
     return night
   }
   // A lock of its own: an import must not run beside another, and the build takes the one of the pointer itself.
-  return withStoreLock(store, surroundings, run, 'night')
+  return withStoreLock(store, runtime, run, 'night')
 }
 
 /** The steps, up to the first that fails. */
-async function walk(order: NightOrder, surroundings: Surroundings): Promise<Night> {
+async function walk(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { build, importCommand } = order
-  const { env, now, elapsed, terminal } = surroundings
+  const { env, now, elapsed, terminal } = runtime
   const started = toIsoInstant(now())
   const steps: Step[] = []
   const take = <Result>(step: StepName, work: () => Promise<Result>): Promise<Result> =>
@@ -64,10 +64,10 @@ async function walk(order: NightOrder, surroundings: Surroundings): Promise<Nigh
     if (importCommand !== null) {
       await take('import', () => importData(importCommand, build.book, env, terminal.note))
     }
-    const published = toSummary(await take('build', () => buildVersion(build, surroundings)))
+    const published = toSummary(await take('build', () => buildVersion(build, runtime)))
     summary = published
-    await take('verify', () => verify(order, published.version, surroundings))
-    await take('purge', () => followPointer(build, surroundings, terminal))
+    await take('verify', () => verify(order, published.version, runtime))
+    await take('purge', () => followPointer(build, runtime, terminal))
     return end(null)
   } catch (error) {
     return end(error ?? new Error('an unknown reason'))
@@ -101,23 +101,18 @@ const REMEDY =
 async function verify(
   { build, isPrivateNamed }: NightOrder,
   version: string,
-  surroundings: Surroundings,
+  runtime: Runtime,
 ): Promise<void> {
   const store = await openStore(build.storeUrl, build.s3)
   const privateStore = await openStore(build.privateStoreUrl, build.s3)
   const stores = { store, privateStore, isPrivateNamed }
-  assertSound(store.url, await auditStore(stores, { version }, surroundings), REMEDY)
+  assertSound(store.url, await auditStore(stores, { version }, runtime), REMEDY)
 }
 
 /** None of this can fail the night: it ended already. */
-async function tell(
-  report: NightReport,
-  { build }: NightOrder,
-  surroundings: Surroundings,
-  ping: Ping,
-): Promise<void> {
+async function tell(report: NightReport, { build }: NightOrder, runtime: Runtime, ping: Ping): Promise<void> {
   const openPrivate = () => openStore(build.privateStoreUrl, build.s3)
-  const alerts = createNightAlerts(openPrivate, build.alertWays, surroundings)
+  const alerts = createNightAlerts(openPrivate, build.alertWays, runtime)
   const { error, version, steps } = report
   if (error === null) await alerts.done(version ?? '')
   else await alerts.failed(steps.at(-1)?.step ?? 'the beginning', error)

@@ -2,10 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
 import project from '../package.json' with { type: 'json' }
 import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Gives a command its arguments, its options and its action. */
-type Define = (command: Command, surroundings: Surroundings) => void
+type Define = (command: Command, runtime: Runtime) => void
 
 /** In the order of `--help`. A command is loaded when it runs: loading all of them takes half a second. */
 const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Define>])[] = [
@@ -115,34 +115,34 @@ Examples:
   highwater build --help`
 
 /** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
-export async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCommand(args: readonly string[], runtime: Runtime): Promise<number> {
   try {
-    const program = await createProgram(args, surroundings)
+    const program = await createProgram(args, runtime)
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    surroundings.terminal.note(describe(error))
+    runtime.terminal.note(describe(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
   }
 }
 
 /** A command is loaded where an argument is its name; of the others the program knows what `--help` tells. */
-async function createProgram(args: readonly string[], surroundings: Surroundings): Promise<Command> {
+async function createProgram(args: readonly string[], runtime: Runtime): Promise<Command> {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
     .version(project.version)
     .enablePositionalOptions() // `build --version` names a version of the data
     .configureOutput({
-      writeOut: text => surroundings.terminal.print(text.trimEnd()),
-      writeErr: text => surroundings.terminal.note(text.trimEnd()),
+      writeOut: text => runtime.terminal.print(text.trimEnd()),
+      writeErr: text => runtime.terminal.note(text.trimEnd()),
     })
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', HELP)
   for (const [name, about, load] of COMMANDS) {
     const command = program.command(name).description(about)
-    if (args.includes(name)) (await load())(command, surroundings)
+    if (args.includes(name)) (await load())(command, runtime)
   }
   return program
 }

@@ -20,7 +20,7 @@ import { openStore } from '#storage/open-store.ts'
 import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
-import { type ServingWorld, watchHistory } from './history/watch-history.ts'
+import { type ServingRuntime, watchHistory } from './history/watch-history.ts'
 import { toReachable } from './reachable-url.ts'
 import { createStarted, type Started } from './started.ts'
 
@@ -41,7 +41,7 @@ export type HistoryService = {
  */
 export async function serveHistory(
   environment: Environment,
-  world: ServingWorld,
+  world: ServingRuntime,
   note: (line: string) => void,
 ): Promise<HistoryService> {
   const started = createStarted()
@@ -67,7 +67,7 @@ type OpenHistory = Awaited<ReturnType<typeof openHistory>>
 /** Everything but the listeners: the stores are looked at once. */
 async function openHistory(
   environment: Environment,
-  world: ServingWorld,
+  world: ServingRuntime,
   note: (line: string) => void,
   started: Started,
 ) {

@@ -3,7 +3,7 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import { readEnvironment } from './environment.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 export type StoreOptions = { readonly store?: string; readonly privateStore?: string }
 
@@ -27,26 +27,26 @@ export const addStoreOptions = (command: Command): Command =>
     )
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */
-export function storeUrls(options: StoreOptions, surroundings: Surroundings): StoreUrls {
-  const environment = readEnvironment(surroundings)
+export function storeUrls(options: StoreOptions, runtime: Runtime): StoreUrls {
+  const environment = readEnvironment(runtime)
   const storeUrl = options.store ?? environment.storeUrl
-  const isPrivateNamed = options.store === undefined || Boolean(surroundings.env.PRIVATE_STORE_URL)
+  const isPrivateNamed = options.store === undefined || Boolean(runtime.env.PRIVATE_STORE_URL)
   const privateDefault = isPrivateNamed ? environment.privateStoreUrl : privateTwin(storeUrl)
   return { storeUrl, privateStoreUrl: options.privateStore ?? privateDefault, s3: environment.s3 }
 }
 
 /** Both stores that a command works on. */
-export async function openBothStores(options: StoreOptions, surroundings: Surroundings) {
-  const { storeUrl, privateStoreUrl, s3 } = storeUrls(options, surroundings)
+export async function openBothStores(options: StoreOptions, runtime: Runtime) {
+  const { storeUrl, privateStoreUrl, s3 } = storeUrls(options, runtime)
   return { store: await openStore(storeUrl, s3), privateStore: await openStore(privateStoreUrl, s3) }
 }
 
 /** Whether somebody said where the snapshots lie, instead of leaving them beside the public store. */
-export const isPrivateStoreNamed = (options: StoreOptions, { env }: Surroundings): boolean =>
+export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
 
 /** The public store that a command works on. */
-export function openPublicStore(options: StoreOptions, surroundings: Surroundings): Promise<ObjectStore> {
-  const { storeUrl, s3 } = storeUrls(options, surroundings)
+export function openPublicStore(options: StoreOptions, runtime: Runtime): Promise<ObjectStore> {
+  const { storeUrl, s3 } = storeUrls(options, runtime)
   return openStore(storeUrl, s3)
 }

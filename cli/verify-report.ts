@@ -3,7 +3,7 @@ import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audi
 import type { Check, Fault } from '#static-build/audit/check.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A store or a service that lost everything would fill the screen; `--json` lists all. */
@@ -19,7 +19,7 @@ type Stores = {
 export const auditStore = (
   { store, privateStore, isPrivateNamed }: Stores,
   versions: AuditOrder['versions'],
-  { now, terminal }: Pick<Surroundings, 'now' | 'terminal'>,
+  { now, terminal }: Pick<Runtime, 'now' | 'terminal'>,
 ): Promise<Audit> =>
   audit({
     reader: createStoreReader(store),

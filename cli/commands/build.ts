@@ -3,7 +3,7 @@ import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-optio
 import { printSummary, toSummary } from '../build-summary.ts'
 import { buildVersion } from '../build-version.ts'
 import { followPointer } from '../follow-pointer.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
 Examples:
@@ -11,19 +11,19 @@ Examples:
   highwater build --book ./book --store file:///tmp/past --as-of 2026-06-30 --version 2026-07-01T00:15:00Z`
 
 /** `highwater build`: computes and publishes. */
-export function defineBuild(command: Command, surroundings: Surroundings): void {
+export function defineBuild(command: Command, runtime: Runtime): void {
   addBuildOptions(command)
     .option('--json', 'print the summary as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action((options: BuildOptions) => runBuild(options, surroundings))
+    .action((options: BuildOptions) => runBuild(options, runtime))
 }
 
-async function runBuild(options: BuildOptions, surroundings: Surroundings): Promise<void> {
+async function runBuild(options: BuildOptions, runtime: Runtime): Promise<void> {
   const json = options.json ?? false
-  const terminal = surroundings.terminal
-  const order = toBuildOrder(options, surroundings)
-  const summary = toSummary(await buildVersion(order, surroundings))
+  const terminal = runtime.terminal
+  const order = toBuildOrder(options, runtime)
+  const summary = toSummary(await buildVersion(order, runtime))
   if (json) terminal.json(summary)
   else printSummary(summary, terminal)
-  await followPointer(order, surroundings, terminal)
+  await followPointer(order, runtime, terminal)
 }

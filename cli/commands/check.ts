@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, type CheckedStrategy, checkBook } from '#pipeline/night/check-book.ts'
 import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 import type { Terminal } from '../terminal.ts'
 
 const ABOUT = `
@@ -18,13 +18,13 @@ Examples:
 type Options = BookOptions & { readonly json?: boolean }
 
 /** `highwater check`: validates a book without publishing it. */
-export function defineCheck(command: Command, surroundings: Surroundings): void {
+export function defineCheck(command: Command, runtime: Runtime): void {
   addBookOptions(command)
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', ABOUT)
     .action(async (options: Options) => {
-      const { terminal, now, elapsed } = surroundings
-      const { book, ...order } = toBookOrder(options, surroundings)
+      const { terminal, now, elapsed } = runtime
+      const { book, ...order } = toBookOrder(options, runtime)
       const found = await checkBook(book, {
         ...order,
         nowMs: now(),

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 
 /** Only its owner may read a private key. */
 const PRIVATE_MODE = 0o600
@@ -17,7 +17,7 @@ Examples:
   SIGNING_KEY_FILE=/etc/highwater/signing.pem highwater build --book ./book`
 
 /** `highwater keys new FILE`: a key pair that signs manifests and pointer entries. */
-export function defineKeys(command: Command, surroundings: Surroundings): void {
+export function defineKeys(command: Command, runtime: Runtime): void {
   command
     .addHelpText('after', GROUP_EXAMPLE)
     .command('new')
@@ -26,11 +26,11 @@ export function defineKeys(command: Command, surroundings: Surroundings): void {
     .option('--json', 'print the public key as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
-      const path = resolve(surroundings.cwd, file)
+      const path = resolve(runtime.cwd, file)
       const pem = newPrivateKeyPem()
       await writeNew(path, pem)
       const { keyId, publicKeyPem } = createSigner(pem)
-      const terminal = surroundings.terminal
+      const terminal = runtime.terminal
       if (json) terminal.json({ file: path, id: keyId, public_key_pem: publicKeyPem })
       else {
         terminal.print(`the private key ${keyId} is in ${path}: keep a copy, and keep it secret`)

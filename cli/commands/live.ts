@@ -13,8 +13,8 @@ import { openStore } from '#storage/open-store.ts'
 import { threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
 import { liveEntries } from '../live.ts'
+import type { Runtime } from '../runtime.ts'
 import { redisUrlOf } from '../signals/redis-url.ts'
-import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 import { newEpochOf } from './ops/backup.ts'
 
@@ -38,7 +38,7 @@ Examples:
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
-export function defineLive(command: Command, surroundings: Surroundings): void {
+export function defineLive(command: Command, runtime: Runtime): void {
   command
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
     .option('--feed <[market=]source>', 'file:PATH, - or http(s)://..., once for each market', collect)
@@ -46,15 +46,15 @@ export function defineLive(command: Command, surroundings: Surroundings): void {
     .option('--live-dir <dir>', 'the folder for bars received live (default: .data/live)')
     .option('--json', 'print every line as a JSON document')
     .addHelpText('after', EXAMPLES)
-    .action((options: Options) => runCommand(options, surroundings))
+    .action((options: Options) => runCommand(options, runtime))
 }
 
-async function runCommand(options: Options, surroundings: Surroundings): Promise<void> {
-  const { cwd, now, elapsed, cores, untilStopped } = surroundings
+async function runCommand(options: Options, runtime: Runtime): Promise<void> {
+  const { cwd, now, elapsed, cores, untilStopped } = runtime
   const stop = new AbortController()
   void untilStopped().then(() => stop.abort())
-  const environment = readEnvironment(surroundings)
-  const note = noteTo(surroundings.terminal, options.json ?? false, now)
+  const environment = readEnvironment(runtime)
+  const note = noteTo(runtime.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy ?? [])
   const { parseFeeds } = await import('../live.ts') // these bring an HTTP client with them
@@ -71,7 +71,7 @@ async function runCommand(options: Options, surroundings: Surroundings): Promise
     await guardLog(
       redis,
       await readHighWater(privateStore),
-      newEpochOf(surroundings),
+      newEpochOf(runtime),
       await readLogEnd(privateStore),
     )
     const world = { redis, stepper, stop, cwd, now, note, pause, input: () => process.stdin }

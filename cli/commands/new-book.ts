@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { toEpochDay } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { writeStarterBook } from '#pipeline/starter/write-starter-book.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 
 const EXAMPLES = `
 Examples:
@@ -12,15 +12,15 @@ Examples:
   highwater build --book ./book --store file:///tmp/highwater`
 
 /** `highwater init DIR`: writes a commented starter book. */
-export function defineInit(command: Command, surroundings: Surroundings): void {
+export function defineInit(command: Command, runtime: Runtime): void {
   command
     .argument('<dir>', 'an empty or new folder')
     .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
-      const folder = resolve(surroundings.cwd, dir)
-      await writeStarterBook(folder, toEpochDay(surroundings.now()) - 1)
-      const terminal = surroundings.terminal
+      const folder = resolve(runtime.cwd, dir)
+      await writeStarterBook(folder, toEpochDay(runtime.now()) - 1)
+      const terminal = runtime.terminal
       if (json) terminal.json({ folder })
       else
         terminal.print(
@@ -30,15 +30,15 @@ export function defineInit(command: Command, surroundings: Surroundings): void {
 }
 
 /** `highwater sample DIR`: writes the embedded sample book, for a look at how a whole book is laid out. */
-export function defineSample(command: Command, surroundings: Surroundings): void {
+export function defineSample(command: Command, runtime: Runtime): void {
   command
     .argument('<dir>', 'an empty or new folder')
     .option('--json', 'print the folder as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')
     .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
-      const folder = resolve(surroundings.cwd, dir)
+      const folder = resolve(runtime.cwd, dir)
       await writeSampleBook(folder)
-      const terminal = surroundings.terminal
+      const terminal = runtime.terminal
       if (json) terminal.json({ folder })
       else terminal.print(`the sample book is in ${folder}`)
     })

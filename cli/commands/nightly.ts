@@ -3,8 +3,8 @@ import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-optio
 import { printSummary } from '../build-summary.ts'
 import { readEnvironment } from '../environment.ts'
 import { type NightOrder, printReport, runNight } from '../night.ts'
+import type { Runtime } from '../runtime.ts'
 import { isPrivateStoreNamed } from '../store-option.ts'
-import type { Surroundings } from '../surroundings.ts'
 
 type Options = BuildOptions & { readonly import?: string }
 
@@ -18,7 +18,7 @@ Examples:
   NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json`
 
 /** `highwater nightly`: everything that a night needs, for cron and systemd. */
-export function defineNightly(command: Command, surroundings: Surroundings): void {
+export function defineNightly(command: Command, runtime: Runtime): void {
   addBuildOptions(command)
     .option(
       '--import <command>',
@@ -26,12 +26,12 @@ export function defineNightly(command: Command, surroundings: Surroundings): voi
     )
     .option('--json', 'print the report as one JSON document')
     .addHelpText('after', ABOUT)
-    .action((options: Options) => runNightly(options, surroundings))
+    .action((options: Options) => runNightly(options, runtime))
 }
 
-async function runNightly(options: Options, surroundings: Surroundings): Promise<void> {
-  const terminal = surroundings.terminal
-  const { report, error } = await runNight(toNightOrder(options, surroundings), surroundings)
+async function runNightly(options: Options, runtime: Runtime): Promise<void> {
+  const terminal = runtime.terminal
+  const { report, error } = await runNight(toNightOrder(options, runtime), runtime)
   if (options.json) terminal.json(report)
   else {
     if (report.summary !== null) printSummary(report.summary, terminal)
@@ -40,11 +40,11 @@ async function runNightly(options: Options, surroundings: Surroundings): Promise
   if (error !== null) throw error
 }
 
-function toNightOrder(options: Options, surroundings: Surroundings): NightOrder {
-  const { operations } = readEnvironment(surroundings)
+function toNightOrder(options: Options, runtime: Runtime): NightOrder {
+  const { operations } = readEnvironment(runtime)
   return {
-    build: toBuildOrder(options, surroundings),
-    isPrivateNamed: isPrivateStoreNamed(options, surroundings),
+    build: toBuildOrder(options, runtime),
+    isPrivateNamed: isPrivateStoreNamed(options, runtime),
     importCommand: options.import ?? operations.importCommand,
     pingUrl: operations.pingUrl,
   }

@@ -9,29 +9,29 @@ import { threadsFor } from '../build-options.ts'
 import { type Environment, readEnvironment } from '../environment.ts'
 import { isLoopback } from '../generated-secrets.ts'
 import { NO_CONSENT } from '../guard-pointer.ts'
+import type { Runtime } from '../runtime.ts'
 import type { HistoryService } from '../serve-history.ts'
 import type { RunningSignals } from '../signals/run-signals.ts'
-import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
-export function defineRun(command: Command, surroundings: Surroundings): void {
+export function defineRun(command: Command, runtime: Runtime): void {
   command
     .option('--history-only', 'serve the history only; needs no Redis')
     .addHelpText('after', '\nExample:\n  highwater run')
-    .action((options: { readonly historyOnly?: boolean }) => run(surroundings, options.historyOnly ?? false))
+    .action((options: { readonly historyOnly?: boolean }) => run(runtime, options.historyOnly ?? false))
 }
 
-async function run(surroundings: Surroundings, historyOnly: boolean): Promise<void> {
-  const { env } = surroundings
-  const terminal = surroundings.terminal
-  const environment = readEnvironment(surroundings)
+async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
+  const { env } = runtime
+  const terminal = runtime.terminal
+  const environment = readEnvironment(runtime)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
-  await publishSampleOnce(environment, surroundings)
-  const stopped = surroundings.untilStopped() // only now: until then a signal ends the process at once, as it does a build
+  await publishSampleOnce(environment, runtime)
+  const stopped = runtime.untilStopped() // only now: until then a signal ends the process at once, as it does a build
   const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
-  const history = await serveHistory(forPeople(environment, env), surroundings, terminal.note)
-  const signals = historyOnly ? null : await startSignals(environment, surroundings, history)
+  const history = await serveHistory(forPeople(environment, env), runtime, terminal.note)
+  const signals = historyOnly ? null : await startSignals(environment, runtime, history)
   tellWhatToTry(history.url, signals, terminal)
   try {
     await Promise.race(signals === null ? [stopped] : [stopped, signals.failed])
@@ -48,16 +48,16 @@ const forPeople = (environment: Environment, { LOG_LEVEL }: NodeJS.ProcessEnv): 
 /** Where the signals cannot start, the history must not stay behind alone, and unsaid. */
 async function startSignals(
   environment: Environment,
-  surroundings: Surroundings,
+  runtime: Runtime,
   history: HistoryService,
 ): Promise<RunningSignals> {
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
     const { runSignals } = await import('../signals/run-signals.ts')
-    const { print, note: warn } = surroundings.terminal
+    const { print, note: warn } = runtime.terminal
     return await runSignals({
       environment,
-      surroundings,
+      runtime,
       dataFolder: environment.dataFolder,
       hasDemo,
       print,
@@ -69,13 +69,11 @@ async function startSignals(
   }
 }
 
-async function publishSampleOnce(environment: Environment, surroundings: Surroundings): Promise<void> {
+async function publishSampleOnce(environment: Environment, runtime: Runtime): Promise<void> {
   const store = await openStore(environment.storeUrl, environment.s3)
   if ((await readHead(store)) !== null) return
-  surroundings.terminal.note(
-    `nothing is published in ${environment.storeUrl}: building the sample book there`,
-  )
-  await publishSample(environment, surroundings)
+  runtime.terminal.note(`nothing is published in ${environment.storeUrl}: building the sample book there`)
+  await publishSample(environment, runtime)
 }
 
 function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
@@ -109,7 +107,7 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
 const SIMULATION = '{"equity_usd":10000,"contribution_cadence_bars":30}'
 
 /** Builds the sample book and publishes it as the one version that it has. Only the first run loads a whole build. */
-async function publishSample(environment: Environment, surroundings: Surroundings): Promise<void> {
+async function publishSample(environment: Environment, runtime: Runtime): Promise<void> {
   const { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } = await import(
     '#pipeline/sample/write-sample-book.ts'
   )
@@ -122,12 +120,12 @@ async function publishSample(environment: Environment, surroundings: Surrounding
     ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
     redisUrl: null, // nobody ran the sample live
     alertWays: signals,
-    threads: threadsFor(surroundings.cores),
+    threads: threadsFor(runtime.cores),
     effort: operations.buildEffort,
   }
   try {
     await writeSampleBook(book)
-    await buildVersion(order, surroundings)
+    await buildVersion(order, runtime)
   } catch (error) {
     throw withRemedy(error, environment)
   } finally {

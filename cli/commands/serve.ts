@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { assertApart } from '#storage/open-store.ts'
 import { type Environment, readEnvironment } from '../environment.ts'
+import type { Runtime } from '../runtime.ts'
 import { createStarted, type Started } from '../started.ts'
-import type { Surroundings } from '../surroundings.ts'
 
 const GROUP_EXAMPLES = `
 Examples:
@@ -26,14 +26,14 @@ Example:
   highwater serve all`
 
 /** `highwater serve history|signals|all`: serves until it is asked to end. */
-export function defineServe(command: Command, surroundings: Surroundings): void {
+export function defineServe(command: Command, runtime: Runtime): void {
   command.addHelpText('after', GROUP_EXAMPLES)
   const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
     command
       .command(name)
       .description(about)
       .addHelpText('after', examples)
-      .action(() => run(surroundings, parts))
+      .action(() => run(runtime, parts))
   add('history', 'the public history service', HISTORY_EXAMPLES, [startHistory])
   add('signals', 'the signals service with deliveries, and the operator interface', SIGNALS_EXAMPLES, [
     startSignals,
@@ -48,21 +48,21 @@ export function defineServe(command: Command, surroundings: Surroundings): void 
 type Part = (serving: Serving) => Promise<{ readonly failed?: Promise<never> }>
 
 type Serving = {
-  readonly surroundings: Surroundings
+  readonly runtime: Runtime
   readonly environment: Environment
   readonly started: Started
 }
 
-async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<void> {
-  const terminal = surroundings.terminal
-  const environment = readEnvironment(surroundings)
+async function run(runtime: Runtime, parts: readonly Part[]): Promise<void> {
+  const terminal = runtime.terminal
+  const environment = readEnvironment(runtime)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
-  const stopped = surroundings.untilStopped() // who reads the addresses below may send a signal at once
+  const stopped = runtime.untilStopped() // who reads the addresses below may send a signal at once
   const started = createStarted()
   try {
     const ends = [stopped]
     for (const start of parts) {
-      const { failed } = await start({ surroundings, environment, started })
+      const { failed } = await start({ runtime, environment, started })
       if (failed !== undefined) ends.push(failed)
     }
     await Promise.race(ends)
@@ -72,10 +72,10 @@ async function run(surroundings: Surroundings, parts: readonly Part[]): Promise<
   }
 }
 
-async function startHistory({ surroundings, environment, started }: Serving) {
-  const { terminal } = surroundings
+async function startHistory({ runtime, environment, started }: Serving) {
+  const { terminal } = runtime
   const { serveHistory } = await import('../serve-history.ts')
-  const service = await serveHistory(environment, surroundings, terminal.note)
+  const service = await serveHistory(environment, runtime, terminal.note)
   started.add(service.stop)
   terminal.print(`history service on ${service.url}`)
   terminal.print(`its metrics on ${service.adminUrl}/metrics`)
@@ -83,11 +83,11 @@ async function startHistory({ surroundings, environment, started }: Serving) {
 }
 
 async function startSignals(serving: Serving) {
-  const { surroundings, environment, started } = serving
-  const { terminal } = surroundings
+  const { runtime, environment, started } = serving
+  const { terminal } = runtime
   const { runSignals } = await import('../signals/run-signals.ts')
   const signals = await runSignals({
-    ...{ surroundings, environment, dataFolder: environment.dataFolder },
+    ...{ runtime, environment, dataFolder: environment.dataFolder },
     hasDemo: false,
     print: terminal.print,
     warn: terminal.note,

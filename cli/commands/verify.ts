@@ -8,8 +8,8 @@ import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { UsageError } from '../environment.ts'
+import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../store-option.ts'
-import type { Surroundings } from '../surroundings.ts'
 import type { Terminal } from '../terminal.ts'
 import { assertSound, auditStore, printChecks, printVersions, toReport } from '../verify-report.ts'
 
@@ -28,15 +28,15 @@ const STORE_REMEDY =
  * `highwater verify-store`: the log, the signatures, and every version to its last file. Exit code 1 where something
  * is wrong; everything that is wrong is told in one run.
  */
-export function defineVerifyStore(command: Command, surroundings: Surroundings): void {
+export function defineVerifyStore(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', STORE_EXAMPLES)
     .action(async (options: StoreVerification) => {
-      const terminal = surroundings.terminal
-      const { store, privateStore } = await openBothStores(options, surroundings)
-      const isPrivateNamed = isPrivateStoreNamed(options, surroundings)
-      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', surroundings)
+      const terminal = runtime.terminal
+      const { store, privateStore } = await openBothStores(options, runtime)
+      const isPrivateNamed = isPrivateStoreNamed(options, runtime)
+      const found = await auditStore({ store, privateStore, isPrivateNamed }, 'all', runtime)
       if (options.json) terminal.json(toReport(store.url, found))
       else printVersions(found, terminal)
       assertSound(store.url, found, STORE_REMEDY)
@@ -62,7 +62,7 @@ Examples:
 const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
 /** `highwater verify-remote URL`: what a service publishes, checked by somebody who has nothing but its address. */
-export function defineVerifyRemote(command: Command, surroundings: Surroundings): void {
+export function defineVerifyRemote(command: Command, runtime: Runtime): void {
   command
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
     .option('--version <instant>', 'the version whose files are read (default: the served one)')
@@ -76,21 +76,21 @@ export function defineVerifyRemote(command: Command, surroundings: Surroundings)
     .option('--allow-unsigned', 'accept unsigned data; verify checksums only')
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action((url: string, options: Options) => verifyRemote(url, options, surroundings))
+    .action((url: string, options: Options) => verifyRemote(url, options, runtime))
 }
 
 /** Not a variadic option, which would take the address that follows it. */
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
-async function verifyRemote(address: string, options: Options, surroundings: Surroundings): Promise<void> {
+async function verifyRemote(address: string, options: Options, runtime: Runtime): Promise<void> {
   const url = parseAddress(address)
   const versions = parseVersions(options)
-  const trust = await readTrust(options, surroundings.cwd)
-  const terminal = surroundings.terminal
+  const trust = await readTrust(options, runtime.cwd)
+  const terminal = runtime.terminal
   const found = await audit({
     reader: createHttpReader(url),
     trust,
-    nowMs: surroundings.now(),
+    nowMs: runtime.now(),
     versions,
     isUnsignedFault: !options.allowUnsigned,
     isExpiryFault: true,

@@ -27,6 +27,7 @@ import {
   toConsent,
   withStoreLock,
 } from '../guard-pointer.ts'
+import type { Runtime } from '../runtime.ts'
 import {
   addStoreOptions,
   openBothStores,
@@ -34,7 +35,6 @@ import {
   type StoreOptions,
   storeUrls,
 } from '../store-option.ts'
-import type { Surroundings } from '../surroundings.ts'
 
 const EXAMPLES = `
 Examples:
@@ -42,13 +42,13 @@ Examples:
   highwater versions --json`
 
 /** `highwater versions`: what was published, newest first. */
-export function defineVersions(command: Command, surroundings: Surroundings): void {
+export function defineVersions(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .option('--json', 'print them as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (options: StoreOptions & { readonly json?: boolean }) => {
-      const terminal = surroundings.terminal
-      const store = await openPublicStore(options, surroundings)
+      const terminal = runtime.terminal
+      const store = await openPublicStore(options, runtime)
       const versions = await markRemoved(store, publicationsOf(await readLog(store)))
       if (options.json) terminal.json(versions)
       else if (versions.length === 0) terminal.note(`nothing is published in ${store.url}`)
@@ -71,15 +71,13 @@ type MoveOptions = StoreOptions & SigningOptions & { readonly json?: boolean }
 type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
 
 /** `highwater rollback V`: serves an older version again. */
-export function defineRollback(command: Command, surroundings: Surroundings): void {
+export function defineRollback(command: Command, runtime: Runtime): void {
   addSigningOptions(addStoreOptions(command))
     .argument('<version>', 'a published version, as listed by `highwater versions`')
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater rollback 2026-11-20T00:15:00Z')
     .action((version: string, options: MoveOptions) =>
-      movePointer(options, toConsent(options), surroundings, (store, mover) =>
-        rollBack(store, version, mover),
-      ),
+      movePointer(options, toConsent(options), runtime, (store, mover) => rollBack(store, version, mover)),
     )
 }
 
@@ -89,13 +87,13 @@ Examples:
   highwater refresh --vouch-for-head`
 
 /** `highwater refresh`: the served version stays, and its pointer entry gets a new date of expiry. */
-export function defineRefresh(command: Command, surroundings: Surroundings): void {
+export function defineRefresh(command: Command, runtime: Runtime): void {
   addSigningOptions(addStoreOptions(command))
     .option('--vouch-for-head', 'accept a newest entry whose signature is wrong or missing')
     .option('--json', 'print the new pointer entry as one JSON document')
     .addHelpText('after', REFRESH_EXAMPLES)
     .action((options: RefreshOptions) =>
-      movePointer(options, toConsent(options, options.vouchForHead), surroundings, refreshPointer),
+      movePointer(options, toConsent(options, options.vouchForHead), runtime, refreshPointer),
     )
 }
 
@@ -106,45 +104,41 @@ export function defineRefresh(command: Command, surroundings: Surroundings): voi
 async function movePointer(
   options: MoveOptions,
   consent: SigningConsent,
-  surroundings: Surroundings,
+  runtime: Runtime,
   move: (store: ObjectStore, mover: Mover) => Promise<LoggedEntry>,
 ): Promise<void> {
-  const signer = await readSigner(surroundings.env)
-  const store = await openPublicStore(options, surroundings)
-  const moved = await withStoreLock(store, surroundings, async () => {
-    const nowMs = surroundings.now()
+  const signer = await readSigner(runtime.env)
+  const store = await openPublicStore(options, runtime)
+  const moved = await withStoreLock(store, runtime, async () => {
+    const nowMs = runtime.now()
     await assertClock(store, nowMs)
     await assertSignedHead(store, signer, consent)
     return move(store, { nowMs, signer })
   })
-  await conclude(moved, options, surroundings)
+  await conclude(moved, options, runtime)
 }
 
-async function conclude(
-  { entry }: LoggedEntry,
-  options: MoveOptions,
-  surroundings: Surroundings,
-): Promise<void> {
+async function conclude({ entry }: LoggedEntry, options: MoveOptions, runtime: Runtime): Promise<void> {
   const { json = false } = options
-  const out = surroundings.terminal
+  const out = runtime.terminal
   if (json) out.json(entry)
   else
     out.print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
-  await followPointer(storeUrls(options, surroundings), surroundings, out)
+  await followPointer(storeUrls(options, runtime), runtime, out)
 }
 
 type DiffOptions = StoreOptions & { readonly json?: boolean }
 
 /** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
-export function defineDiff(command: Command, surroundings: Surroundings): void {
+export function defineDiff(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .argument('<before>', 'a published version, as listed by `highwater versions`')
     .argument('<after>', 'a later one')
     .option('--json', 'print the changes as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
     .action(async (before: string, after: string, options: DiffOptions) => {
-      const changes = await compare(before, after, options, surroundings)
-      const terminal = surroundings.terminal
+      const changes = await compare(before, after, options, runtime)
+      const terminal = runtime.terminal
       if (options.json) terminal.json(changes)
       else for (const line of linesOf(changes)) terminal.print(line)
     })
@@ -154,9 +148,9 @@ async function compare(
   before: string,
   after: string,
   options: DiffOptions,
-  surroundings: Surroundings,
+  runtime: Runtime,
 ): Promise<Changes> {
-  const { store, privateStore } = await openBothStores(options, surroundings)
+  const { store, privateStore } = await openBothStores(options, runtime)
   const publications = publicationsOf(await readLog(store))
   const read = async (version: string) => {
     const publication = findPublication(store, publications, version)
@@ -191,22 +185,20 @@ type PruneOptions = StoreOptions & {
 }
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
-export function definePrune(command: Command, surroundings: Surroundings): void {
+export function definePrune(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .requiredOption('--keep-days <n>', 'keep versions published in the last n days, and the served one')
     .option('--keep-month-ends', 'also keep the last version of each month')
     .option('--json', 'print what was removed as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater prune --keep-days 90 --keep-month-ends')
-    .action((options: PruneOptions) => runPrune(options, surroundings))
+    .action((options: PruneOptions) => runPrune(options, runtime))
 }
 
-async function runPrune(options: PruneOptions, surroundings: Surroundings): Promise<void> {
+async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> {
   const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
-  const terminal = surroundings.terminal
-  const { store, privateStore } = await openBothStores(options, surroundings)
-  const pruned = await withStoreLock(store, surroundings, () =>
-    prune(store, privateStore, rule, surroundings.now()),
-  )
+  const terminal = runtime.terminal
+  const { store, privateStore } = await openBothStores(options, runtime)
+  const pruned = await withStoreLock(store, runtime, () => prune(store, privateStore, rule, runtime.now()))
   if (options.json) return terminal.json(pruned)
   for (const version of pruned.removed) terminal.print(`removed ${version}`)
   for (const folder of pruned.unfinished) terminal.print(`removed ${folder}, which was never published`)

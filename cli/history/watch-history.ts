@@ -7,11 +7,11 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert } from '#signals/alerts.ts'
 import type { Environment } from '../environment.ts'
 import { createLog } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
 import { createAlertChannel } from '../send-alert.ts'
-import type { Surroundings } from '../surroundings.ts'
 
 /** What serving needs of the world. */
-export type ServingWorld = Pick<Surroundings, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
+export type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
 
 type HistoryWatch = {
   readonly onAnswered: (answered: Answered) => void
@@ -27,7 +27,7 @@ const FIRST_FAULT = 500
 
 export function watchHistory(
   { signals }: Pick<Environment, 'signals'>,
-  { now, env, logStream, drawBytes }: ServingWorld,
+  { now, env, logStream, drawBytes }: ServingRuntime,
   observed: Omit<Observed, 'now'>,
   note: (line: string) => void,
 ): HistoryWatch {
@@ -58,7 +58,7 @@ export function watchHistory(
 const NAME_BYTES = 6
 
 /** Names of requests: what tells this process from another, and a number. */
-function createNames(drawBytes: Surroundings['drawBytes']): () => string {
+function createNames(drawBytes: Runtime['drawBytes']): () => string {
   const process = Buffer.from(drawBytes(NAME_BYTES)).toString('hex')
   let count = 0
   return () => `${process}-${(++count).toString(36)}`

@@ -1,6 +1,6 @@
 // A server that we run beside ourselves and cannot do without: where it ends by itself it is started again.
 import type { LocalServer } from '../local-server.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 
 export type KeptServer = {
   /** The same after every start. */
@@ -17,7 +17,7 @@ export type KeepOrder = {
   readonly start: () => Promise<LocalServer>
   /** Where it says why it ended. */
   readonly log: string
-  readonly world: Pick<Surroundings, 'pause' | 'elapsed'>
+  readonly world: Pick<Runtime, 'pause' | 'elapsed'>
   /** Tells people of every end. */
   readonly tell: (line: string) => void
 }

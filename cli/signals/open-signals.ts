@@ -21,9 +21,9 @@ import { openStore } from '#storage/open-store.ts'
 import type { Environment } from '../environment.ts'
 import type { Secrets } from '../generated-secrets.ts'
 import type { Log } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
 import { createAlertChannel } from '../send-alert.ts'
 import type { Started } from '../started.ts'
-import type { Surroundings } from '../surroundings.ts'
 import { type FollowedProgram, followProgram } from './followed-program.ts'
 import { reachRedis } from './redis-url.ts'
 import { type FollowedManifest, followManifest } from './served-manifest.ts'
@@ -34,7 +34,7 @@ export type SignalsOrder = {
   /** Where it keeps its data; null where nobody knows, as for one of another machine. */
   readonly redisFolder: string | null
   readonly secrets: Secrets
-  readonly surroundings: Pick<Surroundings, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
+  readonly runtime: Pick<Runtime, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
   readonly log: Log
 }
 
@@ -42,8 +42,8 @@ export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
 /** Opens it. Rejects with a sentence where Redis cannot be reached, could lose a signal, or has lost its log. */
 export async function openSignals(order: SignalsOrder, started: Started) {
-  const { environment, surroundings, log } = order
-  const { now, elapsed, drawBytes } = surroundings
+  const { environment, runtime, log } = order
+  const { now, elapsed, drawBytes } = runtime
   const onError = tellOnce(log, now)
   if (order.redisFolder !== null) await assertDisk(order.redisFolder)
   const redis = await openRedis(order, started, onError)
@@ -74,7 +74,7 @@ async function openRedis(
 
 /** How the service stands, and who is told: Prometheus, and whoever takes the alerts. */
 export function createWatch({ order, redis, aliases, clock, newToken }: OpenSignals) {
-  const { environment, surroundings, log, redisFolder } = order
+  const { environment, runtime, log, redisFolder } = order
   const overview = (): ReturnType<typeof readOverview> =>
     readOverview({
       redis,
@@ -83,7 +83,7 @@ export function createWatch({ order, redis, aliases, clock, newToken }: OpenSign
       newEpoch: newToken,
     })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
-  const channel = createAlertChannel(environment.signals, surroundings.env, message => log.warn(message))
+  const channel = createAlertChannel(environment.signals, runtime.env, message => log.warn(message))
   const metrics = createMetrics(overview, diskUsed)
   return { overview, diskUsed, metrics, alerts: createAlerts(channel, clock.now) }
 }
@@ -121,7 +121,7 @@ export function createRegistering(
     box,
     now: clock.now,
     newToken,
-    drawBytes: order.surroundings.drawBytes,
+    drawBytes: order.runtime.drawBytes,
     aliases,
     highWater: createHighWater(privateStore),
     send: createSendSignal(sender, clock.now),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { startLocalServer } from '../local-server.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Runtime } from '../runtime.ts'
 import { type KeptServer, keepServer } from './keep-server.ts'
 
 /** Where our own Redis keeps its data. */
@@ -13,7 +13,7 @@ export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, '
  * at the next start. Where it ends by itself it is started again, at the same port; `tell` is told.
  */
 export async function startOwnRedis(
-  { root, pause, elapsed }: Pick<Surroundings, 'root' | 'pause' | 'elapsed'>,
+  { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,
   dataFolder: string,
   tell: (line: string) => void,
 ): Promise<KeptServer> {

@@ -4,9 +4,9 @@ import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import type { Environment } from '../environment.ts'
 import { readSecrets } from '../generated-secrets.ts'
 import { createLog } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
 import type { SignalsEnvironment } from '../signals-variables.ts'
 import { createStarted, type Started } from '../started.ts'
-import type { Surroundings } from '../surroundings.ts'
 import { type Demo, startDemo } from './demo.ts'
 import type { KeptServer } from './keep-server.ts'
 import { ownRedisFolder, startOwnRedis } from './own-redis.ts'
@@ -28,7 +28,7 @@ export type RunningSignals = {
 
 export type RunOrder = {
   readonly environment: Environment
-  readonly surroundings: Surroundings
+  readonly runtime: Runtime
   readonly dataFolder: string
   /** Whether to show a client, its key and a receiver: on a machine that nobody else reaches. */
   readonly hasDemo: boolean
@@ -50,20 +50,20 @@ export async function runSignals(order: RunOrder): Promise<RunningSignals> {
 }
 
 async function start(order: RunOrder, started: Started): Promise<RunningSignals> {
-  const { surroundings, dataFolder, warn } = order
+  const { runtime, dataFolder, warn } = order
   const environment = forDemo(order)
   if (environment.signals.allowsPrivateWebhooks) warn(ON_THIS_MACHINE)
   else if (order.hasDemo) warn(NO_RECEIVER)
   await mkdir(dataFolder, { recursive: true })
-  const secrets = await readSecrets(environment, dataFolder, surroundings.drawBytes)
+  const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
   const { url: redisUrl, failed } =
     environment.redisUrl === null
       ? await startRedis(order, started)
       : { url: environment.redisUrl, failed: NEVER }
   const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/)].filter(isLong)
-  const log = createLog(levelOf(order), surroundings.logStream, surroundings.now, known)
+  const log = createLog(levelOf(order), runtime.logStream, runtime.now, known)
   const redisFolder = environment.redisUrl === null ? ownRedisFolder(dataFolder) : environment.redisFolder
-  const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, surroundings, log })
+  const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // ends first: deliveries that are under way still find the receiver
@@ -74,11 +74,8 @@ async function start(order: RunOrder, started: Started): Promise<RunningSignals>
 }
 
 /** Our own Redis, and a word to other commands where it is. */
-async function startRedis(
-  { surroundings, dataFolder, warn }: RunOrder,
-  started: Started,
-): Promise<KeptServer> {
-  const redis = await startOwnRedis(surroundings, dataFolder, warn)
+async function startRedis({ runtime, dataFolder, warn }: RunOrder, started: Started): Promise<KeptServer> {
+  const redis = await startOwnRedis(runtime, dataFolder, warn)
   started.add(redis.stop)
   await tellRedisUrl(dataFolder, redis.url)
   started.add(() => forgetRedisUrl(dataFolder))
@@ -86,8 +83,8 @@ async function startRedis(
 }
 
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
-  const { surroundings, dataFolder, print } = order
-  const { root, now, drawBytes } = surroundings
+  const { runtime, dataFolder, print } = order
+  const { root, now, drawBytes } = runtime
   const { url: signalsUrl, redis, registering, program } = service
   const programAlias = programAliasOf(program())
   return startDemo({
@@ -105,7 +102,7 @@ const NO_RECEIVER =
   'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would lie on this machine; it pulls'
 
 /** Whether the operator said no, where nothing said would mean the same but for a demonstration. */
-const isForbidden = ({ surroundings }: RunOrder): boolean => surroundings.env.ALLOW_PRIVATE_WEBHOOKS === 'no'
+const isForbidden = ({ runtime }: RunOrder): boolean => runtime.env.ALLOW_PRIVATE_WEBHOOKS === 'no'
 
 /** The receiver of the demonstration lies on this machine. */
 function forDemo(order: RunOrder): Environment {
@@ -115,8 +112,8 @@ function forDemo(order: RunOrder): Environment {
 }
 
 /** Beside a demonstration the log is for people, who look for trouble alone. */
-const levelOf = ({ environment, surroundings, hasDemo }: RunOrder): SignalsEnvironment['logLevel'] =>
-  hasDemo && !surroundings.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
+const levelOf = ({ environment, runtime, hasDemo }: RunOrder): SignalsEnvironment['logLevel'] =>
+  hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
 
 /** A Redis of others is looked after by them: the service waits for it, however long. */
 const NEVER = new Promise<never>(() => {})

@@ -96,7 +96,7 @@ async function deliver(
     box,
     privateStore,
     clock,
-    dice: { random: order.surroundings.random, newToken },
+    dice: { random: order.runtime.random, newToken },
     ...reach,
     onEvent: event => {
       metrics.onEvent(event)
@@ -146,7 +146,7 @@ async function listenToOperator(
   { metrics, diskUsed }: Watch,
   started: Started,
 ): Promise<RunningServer> {
-  const { environment, secrets, surroundings, log } = order
+  const { environment, secrets, runtime, log } = order
   const parts = {
     redis,
     clock,
@@ -154,7 +154,7 @@ async function listenToOperator(
     hosts: hostsOf(environment.host, namesOf(environment)),
     aliases: () => new Set(aliases()),
     programAlias: () => programAliasOf(program()),
-    random: surroundings.drawBytes,
+    random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
     orders: createDeliveryOrders(registering),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Surroundings } from '#cli/surroundings.ts'
+import type { Runtime } from '#cli/runtime.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -36,7 +36,7 @@ async function aBook(changes: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder()
   await writeFiles(join(folder, 'book'), { ...BOOK, ...changes })
   const storeUrl = pathToFileURL(join(folder, 'store')).href
-  const buildIn = (world: Partial<Surroundings>, ...more: readonly string[]) =>
+  const buildIn = (world: Partial<Runtime>, ...more: readonly string[]) =>
     run(['build', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, ...world })
   const build = (...more: readonly string[]) => buildIn({}, ...more)
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null

@@ -144,8 +144,8 @@ test('a build has a thread for each core, up to as many as it has use for', () =
 })
 
 test('an error replaces the progress bar, and begins a line of its own', async () => {
-  const { surroundings, err } = madeUp({ isTTY: true })
-  surroundings.terminal.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
-  expect(await runCommand(['build', '--book', 'x', '--store', 'nowhere'], surroundings)).toBe(1)
+  const { runtime, err } = madeUp({ isTTY: true })
+  runtime.terminal.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
+  expect(await runCommand(['build', '--book', 'x', '--store', 'nowhere'], runtime)).toBe(1)
   expect(err()).toContain('1/2 artifacts\r\u001b[2Khighwater: not a store')
 })

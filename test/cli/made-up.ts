@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { runCommand } from '#cli/program.ts'
-import type { Surroundings } from '#cli/surroundings.ts'
+import type { Runtime } from '#cli/runtime.ts'
 import { createTerminal } from '#cli/terminal.ts'
 
 /** A stream that keeps what is written to it. */
@@ -14,11 +14,11 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** The instant that a made-up world believes to be now. */
 export const NOW_MS = Date.parse('2024-01-15T06:00:00Z')
 
-/** Surroundings of a command with a clock that stands still, and what it says on its two streams. */
-export function madeUp(changes: Partial<Surroundings> & { readonly isTTY?: boolean } = {}) {
+/** Runtime of a command with a clock that stands still, and what it says on its two streams. */
+export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } = {}) {
   const { isTTY = false, ...others } = changes
   const [out, err] = [createStream(), createStream()]
-  const surroundings: Surroundings = {
+  const runtime: Runtime = {
     env: {},
     root: ROOT,
     cwd: ROOT,
@@ -33,12 +33,12 @@ export function madeUp(changes: Partial<Surroundings> & { readonly isTTY?: boole
     untilStopped: () => Promise.resolve(),
     ...others,
   }
-  return { surroundings, out: out.text, err: err.text }
+  return { runtime, out: out.text, err: err.text }
 }
 
 /** Runs a command in a made-up world: its exit code and what it said. */
 export async function run(args: readonly string[], changes: Parameters<typeof madeUp>[0] = {}) {
-  const { surroundings, out, err } = madeUp(changes)
-  const code = await runCommand(args, surroundings)
+  const { runtime, out, err } = madeUp(changes)
+  const code = await runCommand(args, runtime)
   return { code, out: out(), err: err() }
 }

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { withStoreLock } from '#cli/guard-pointer.ts'
-import type { Surroundings } from '#cli/surroundings.ts'
+import type { Runtime } from '#cli/runtime.ts'
 import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
@@ -46,7 +46,7 @@ async function aNight(env: Readonly<Record<string, string>> = {}) {
     ALERT_URL: `${receiver.url}/alert`,
     ...env,
   }
-  const nightly = (world: Partial<Surroundings> = {}, ...more: readonly string[]) =>
+  const nightly = (world: Partial<Runtime> = {}, ...more: readonly string[]) =>
     run(['nightly', '--book', 'book', '--store', storeUrl, ...more], { cwd: folder, env: whole, ...world })
   const served = async () => (await currentVersionOf(await openStore(storeUrl)))?.version ?? null
   const alerts = () =>
@@ -189,9 +189,9 @@ describe('a night that fails', () => {
 
 test('a night beside another is refused before its import, and tells nobody: the other one does', async () => {
   const { folder, storeUrl, nightly, receiver } = await aNight()
-  const { surroundings } = madeUp()
+  const { runtime } = madeUp()
   const store = await openStore(storeUrl)
-  const refused = await withStoreLock(store, surroundings, () => nightly(), 'night')
+  const refused = await withStoreLock(store, runtime, () => nightly(), 'night')
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining('another night of') })
   expect(receiver.paths()).toEqual([])
   expect(readdirSync(join(folder, 'book'))).not.toContain('bars')

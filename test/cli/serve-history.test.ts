@@ -27,7 +27,7 @@ async function serving(
 ): Promise<void> {
   const lines: string[] = []
   const environment = parseEnvironment({ HISTORY_PORT: '0', ...env }, '/nowhere')
-  const world = { ...madeUp().surroundings, ...CLOCK }
+  const world = { ...madeUp().runtime, ...CLOCK }
   const service = await serveHistory(environment, world, line => lines.push(line))
   try {
     await look({ service, lines })

@@ -25,7 +25,7 @@ async function serving(
     { STORE_URL, PRIVATE_STORE_URL, HISTORY_PORT: '0', ...env },
     '/nowhere',
   )
-  const world = { ...madeUp().surroundings, now: () => Date.parse(NOW), logStream: stream }
+  const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }
   const service = await serveHistory(environment, world, line => notes.push(line))
   try {
     await look(service)
@@ -114,7 +114,7 @@ describe('the access log', () => {
   ] as const)('at LOG_LEVEL %s tells %i of an answer and a fault of ours', (level, count) => {
     const stream = createStream()
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
-    const world = { ...madeUp().surroundings, now: () => Date.parse(NOW), logStream: stream }
+    const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }
     const observed = { version: () => null, residentVersions: () => 0, caches: {} }
     const watch = watchHistory(environment, world, observed, () => {})
     watch.onAnswered(ANSWERED)

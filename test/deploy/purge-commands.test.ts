@@ -41,9 +41,9 @@ async function movedStore() {
 async function follow(storeUrl: string, env: NodeJS.ProcessEnv) {
   const pauses: number[] = []
   const pause = async (ms: number): Promise<void> => void pauses.push(ms)
-  const { surroundings, err } = madeUp({ env, pause })
+  const { runtime, err } = madeUp({ env, pause })
   const s3 = { endpoint: null, region: 'us-east-1', credentials: null }
-  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, surroundings, surroundings.terminal)
+  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, runtime, runtime.terminal)
   return { notes: err(), pauses }
 }
 

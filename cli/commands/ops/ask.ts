@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { dataFolder, parseEnvironment } from '../../environment.ts'
 import { createOperatorClient } from '../../operator-client.ts'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 
 export type Question = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -15,7 +15,7 @@ type Answered = Readonly<Record<string, unknown>>
 /** A command that asks the operator's interface one thing. `lines` tells the answer to people. */
 export function addQuestion(
   parent: Command,
-  surroundings: Surroundings,
+  runtime: Runtime,
   usage: string,
   about: string,
   examples: readonly string[],
@@ -37,12 +37,12 @@ export function addQuestion(
       void command.action(async () => {
         const { method = 'GET', path, body } = await toQuestion(...(command.processedArgs as string[])) // no argument is variadic
         const ask = await createOperatorClient(
-          parseEnvironment(surroundings.env, dataFolder(surroundings.root, surroundings.env)),
-          dataFolder(surroundings.root, surroundings.env),
+          parseEnvironment(runtime.env, dataFolder(runtime.root, runtime.env)),
+          dataFolder(runtime.root, runtime.env),
         )
         const answer = await ask(method, path, body)
         const isJson = command.opts<{ readonly json?: boolean }>().json ?? false
-        const terminal = surroundings.terminal
+        const terminal = runtime.terminal
         if (isJson) terminal.json(answer)
         else for (const line of lines(isRecord(answer) ? answer : { '': answer })) terminal.print(line)
       }),

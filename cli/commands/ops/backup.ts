@@ -16,9 +16,9 @@ import { codeOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { dataFolder, type Environment, parseEnvironment, UsageError } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
+import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../signals/own-redis.ts'
 import { ownRedisUrl, reachRedis } from '../../signals/redis-url.ts'
-import type { Surroundings } from '../../surroundings.ts'
 import { assertReadable } from './assert-readable.ts'
 
 type JsonOption = { readonly json?: boolean }
@@ -29,14 +29,14 @@ const PRIVATE_MODE = 0o600
 const EPOCH_BYTES = 9
 
 /** `highwater ops backup`, `restore` and `rekey`. */
-export function addBackup(ops: Command, surroundings: Surroundings): void {
+export function addBackup(ops: Command, runtime: Runtime): void {
   ops
     .command('backup <file>')
     .description('write everything that Redis holds of the signals to a file, while the service runs')
     .option('--json', 'print what was written as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops backup /backups/signals-2026-11-21.jsonl')
     .action((file: string, options: JsonOption) =>
-      withRedis(surroundings, redis => backup(redis, resolve(surroundings.cwd, file), surroundings, options)),
+      withRedis(runtime, redis => backup(redis, resolve(runtime.cwd, file), runtime, options)),
     )
   ops
     .command('restore <file>')
@@ -45,8 +45,8 @@ export function addBackup(ops: Command, surroundings: Surroundings): void {
     .option('--json', 'print what was restored as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops restore /backups/signals-2026-11-21.jsonl')
     .action((file: string, options: JsonOption & { readonly force?: boolean }) =>
-      withRedis(surroundings, (redis, environment) =>
-        restore(redis, environment, resolve(surroundings.cwd, file), surroundings, options),
+      withRedis(runtime, (redis, environment) =>
+        restore(redis, environment, resolve(runtime.cwd, file), runtime, options),
       ),
     )
   ops
@@ -55,7 +55,7 @@ export function addBackup(ops: Command, surroundings: Surroundings): void {
     .option('--json', 'print what was done as one JSON document')
     .addHelpText('after', '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey')
     .action((options: JsonOption) =>
-      withRedis(surroundings, (redis, environment) => rekey(redis, environment, surroundings, options)),
+      withRedis(runtime, (redis, environment) => rekey(redis, environment, runtime, options)),
     )
 }
 
@@ -64,15 +64,15 @@ export function addBackup(ops: Command, surroundings: Surroundings): void {
  * and ours does not run, it is started for as long as the command lasts.
  */
 export async function withRedis(
-  surroundings: Surroundings,
+  runtime: Runtime,
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
-  const { env, root } = surroundings
+  const { env, root } = runtime
   const folder = dataFolder(root, env)
   const environment = parseEnvironment(env, folder)
   const running = environment.redisUrl ?? (await runningRedisUrl(folder))
   if (running !== null) return actOn(running, redis => act(redis, environment))
-  const own = await startOwnRedis(surroundings, folder, line => surroundings.terminal.note(line))
+  const own = await startOwnRedis(runtime, folder, line => runtime.terminal.note(line))
   try {
     await actOn(own.url, redis => act(redis, environment))
   } finally {
@@ -102,14 +102,14 @@ async function actOn(url: string, act: (redis: Redis) => Promise<void>): Promise
 
 /** Names of epochs that nobody else has. */
 export const newEpochOf =
-  ({ drawBytes }: Pick<Surroundings, 'drawBytes'>) =>
+  ({ drawBytes }: Pick<Runtime, 'drawBytes'>) =>
   (): string =>
     Buffer.from(drawBytes(EPOCH_BYTES)).toString('base64url')
 
 async function backup(
   redis: Redis,
   path: string,
-  { now, terminal }: Surroundings,
+  { now, terminal }: Runtime,
   { json = false }: JsonOption,
 ): Promise<void> {
   const draft = `${path}.part` // whoever sees the file sees all of it
@@ -151,7 +151,7 @@ async function restore(
   redis: Redis,
   environment: Environment,
   path: string,
-  { now, drawBytes, terminal }: Surroundings,
+  { now, drawBytes, terminal }: Runtime,
   { json = false, force = false }: JsonOption & { readonly force?: boolean },
 ): Promise<void> {
   await assertReadable(path)
@@ -179,13 +179,8 @@ async function restore(
   )
 }
 
-async function rekey(
-  redis: Redis,
-  environment: Environment,
-  surroundings: Surroundings,
-  { json = false }: JsonOption,
-) {
-  const { env, root, drawBytes, terminal } = surroundings
+async function rekey(redis: Redis, environment: Environment, runtime: Runtime, { json = false }: JsonOption) {
+  const { env, root, drawBytes, terminal } = runtime
   const text =
     environment.signals.secretKey ?? (await readSecretFile(join(dataFolder(root, env), SECRET_KEY_FILE)))
   const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { keyIdOf } from '#signals/clients/token.ts'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addQuestion, exampleText, segment } from './ask.ts'
 
 const list = (text: string): string[] => text.split(',').filter(part => part !== '')
@@ -19,7 +19,7 @@ type EntitleOptions = {
 }
 
 /** `highwater ops clients`: who subscribes, and to what. */
-export function addClients(ops: Command, surroundings: Surroundings): void {
+export function addClients(ops: Command, runtime: Runtime): void {
   const clients = ops
     .command('clients')
     .description('who subscribes, and to what')
@@ -27,7 +27,7 @@ export function addClients(ops: Command, surroundings: Surroundings): void {
   const add = (usage: string, about: string, ...examples: string[]) =>
     addQuestion(
       clients,
-      surroundings,
+      runtime,
       usage,
       about,
       examples.map(line => `clients ${line}`),
@@ -86,13 +86,13 @@ export function addClients(ops: Command, surroundings: Surroundings): void {
 }
 
 /** `highwater ops keys`: the API keys of a client. */
-export function addClientKeys(ops: Command, surroundings: Surroundings): void {
+export function addClientKeys(ops: Command, runtime: Runtime): void {
   const keys = ops
     .command('keys')
     .description('the API keys of a client: two at the most')
     .addHelpText('after', exampleText(['keys issue acme', 'keys list acme']))
   const add = (usage: string, about: string, example: string) =>
-    addQuestion(keys, surroundings, usage, about, [`keys ${example}`])
+    addQuestion(keys, runtime, usage, about, [`keys ${example}`])
   add('list <client>', 'list the live keys of a client', 'list acme').asks(client => ({
     path: `/ops/clients/${segment(client)}/keys`,
   }))

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addQuestion, linesOf, segment } from './ask.ts'
 
 const DELIVERY_OPTIONS = ['client', 'status', 'before', 'limit'] as const
@@ -7,13 +7,13 @@ const DELIVERY_OPTIONS = ['client', 'status', 'before', 'limit'] as const
 const ACCOUNT_OPTIONS = ['from', 'to'] as const
 
 /** `highwater ops status`, `deliveries`, `signal`, `account` and `replay`. */
-export function addDeliveries(ops: Command, surroundings: Surroundings): void {
-  addQuestion(ops, surroundings, 'status', 'how the whole service stands', ['status', 'status --json']).asks(
+export function addDeliveries(ops: Command, runtime: Runtime): void {
+  addQuestion(ops, runtime, 'status', 'how the whole service stands', ['status', 'status --json']).asks(
     () => ({
       path: '/ops/status',
     }),
   )
-  const listing = addQuestion(ops, surroundings, 'deliveries', 'the newest deliveries', [
+  const listing = addQuestion(ops, runtime, 'deliveries', 'the newest deliveries', [
     'deliveries --client acme',
     'deliveries --status exhausted --json',
   ])
@@ -25,7 +25,7 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
   listing.asks(() => ({ path: `/ops/deliveries?${queryOf(listing.command, DELIVERY_OPTIONS)}` }))
   addQuestion(
     ops,
-    surroundings,
+    runtime,
     'signal <seq> [client]',
     'a signal and its deliveries, or the attempts of one of them',
     ['signal 42', 'signal 42 acme'],
@@ -34,7 +34,7 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
   }))
   const accounting = addQuestion(
     ops,
-    surroundings,
+    runtime,
     'account <client>',
     'what became of every signal of a client, with a digest that it can compute too',
     ['account acme', 'account acme --from 42 --to 99 --json'],
@@ -58,7 +58,7 @@ export function addDeliveries(ops: Command, surroundings: Surroundings): void {
   )
   const replaying = addQuestion(
     ops,
-    surroundings,
+    runtime,
     'replay <client>',
     'send a client every signal from a number on again',
     ['replay acme --from 42'],

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dataFolder, parseEnvironment, UsageError } from '../../environment.ts'
 import { createOperatorClient } from '../../operator-client.ts'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addQuestion, linesOf, segment } from './ask.ts'
 import { assertReadable } from './assert-readable.ts'
 
@@ -15,25 +15,25 @@ Example:
   highwater ops fire signal.json`
 
 /** `highwater ops fire` and `test`. */
-export function addFire(ops: Command, surroundings: Surroundings): void {
+export function addFire(ops: Command, runtime: Runtime): void {
   ops
     .command('fire <file>')
     .description('fire the signal that stands in a file')
     .option('--json', 'print the answer as one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { json = false }: { readonly json?: boolean }) => {
-      const { env, root, cwd } = surroundings
+      const { env, root, cwd } = runtime
       const signal = parseSignal(await readFile(await assertReadable(resolve(cwd, file)), 'utf8'), file)
       const ask = await createOperatorClient(
         parseEnvironment(env, dataFolder(root, env)),
         dataFolder(root, env),
       )
       const answer = await ask('POST', '/ops/signals', signal)
-      const terminal = surroundings.terminal
+      const terminal = runtime.terminal
       if (json) terminal.json(answer)
       else for (const line of linesOf(answer as Record<string, unknown>)) terminal.print(line) // `data` of a fire
     })
-  addQuestion(ops, surroundings, 'test <client>', 'fire a test signal to one client', ['test acme']).asks(
+  addQuestion(ops, runtime, 'test <client>', 'fire a test signal to one client', ['test acme']).asks(
     client => ({
       method: 'POST',
       path: `/ops/clients/${segment(client)}/test`,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addQuestion, exampleText } from './ask.ts'
 
 /** `highwater ops live`: what the live strategies may do. */
-export function addOpsLive(ops: Command, surroundings: Surroundings): void {
+export function addOpsLive(ops: Command, runtime: Runtime): void {
   const live = ops
     .command('live')
     .description('what the live strategies may do')
@@ -11,7 +11,7 @@ export function addOpsLive(ops: Command, surroundings: Surroundings): void {
   const add = (usage: string, about: string, ...examples: string[]) =>
     addQuestion(
       live,
-      surroundings,
+      runtime,
       usage,
       about,
       examples.map(line => `live ${line}`),

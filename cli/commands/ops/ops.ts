@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addBackup } from './backup.ts'
 import { addBeginAnew } from './begin-anew.ts'
 import { addClientKeys, addClients } from './clients.ts'
@@ -20,9 +20,9 @@ Examples:
   highwater ops keys issue acme`
 
 /** `highwater ops`: what an operator does with signals, clients and deliveries. */
-export function defineOps(command: Command, surroundings: Surroundings): void {
+export function defineOps(command: Command, runtime: Runtime): void {
   command.addHelpText('after', ABOUT)
-  for (const add of PARTS) add(command, surroundings)
+  for (const add of PARTS) add(command, runtime)
 }
 
 const PARTS = [

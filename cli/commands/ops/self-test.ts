@@ -6,7 +6,7 @@ import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret } from '#signals/delivery/sign.ts'
 import { UsageError } from '../../environment.ts'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import type { Terminal } from '../../terminal.ts'
 import { readStoredWebhook } from './stored-webhook.ts'
 
@@ -28,7 +28,7 @@ Examples:
 Every signal that is sent is a test and a dry run: no receiver that heeds one of the two trades on it.`
 
 /** `highwater ops self-test URL|CLIENT`: what a receiver must withstand, sent to it. */
-export function addSelfTest(ops: Command, surroundings: Surroundings): void {
+export function addSelfTest(ops: Command, runtime: Runtime): void {
   ops
     .command('self-test')
     .description('send a receiver what it must take and what it must refuse, and tell what to mend')
@@ -39,7 +39,7 @@ export function addSelfTest(ops: Command, surroundings: Surroundings): void {
     .option('--allow-loopback', 'for development: let the address be of this machine, without TLS')
     .option('--json', 'print the findings as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action((receiver: string, options: Options) => selfTest(receiver, options, surroundings))
+    .action((receiver: string, options: Options) => selfTest(receiver, options, runtime))
 }
 
 /** Where the cases go, and what signs them. */
@@ -50,16 +50,16 @@ type Target = {
   readonly rules: AddressRules
 }
 
-async function selfTest(receiver: string, options: Options, surroundings: Surroundings): Promise<void> {
-  const { now } = surroundings
+async function selfTest(receiver: string, options: Options, runtime: Runtime): Promise<void> {
+  const { now } = runtime
   const { rules, ...target } = ID_PATTERN.test(receiver)
-    ? await storedTarget(receiver, options, surroundings)
-    : givenTarget(receiver, options, surroundings)
+    ? await storedTarget(receiver, options, runtime)
+    : givenTarget(receiver, options, runtime)
   const cases = selfTestCases({ ...target, alias: options.alias, nowMs: now() })
   const { createSender } = await import('#signals/delivery/send.ts') // it brings an HTTP client with it
   const sender = createSender({ rules, resolveHost: createHostResolver(), now, startTimer })
   const findings = await runCases(cases, sender).finally(() => sender.close())
-  const terminal = surroundings.terminal
+  const terminal = runtime.terminal
   if (options.json) terminal.json({ receiver, fit: isFit(findings), findings })
   else printFindings(findings, terminal)
   if (target.oldSecret === null)
@@ -68,7 +68,7 @@ async function selfTest(receiver: string, options: Options, surroundings: Surrou
     throw new Error(`${receiver} is not fit for signals yet: mend what failed, and run it again`)
 }
 
-function givenTarget(url: string, options: Options, { env }: Surroundings): Target {
+function givenTarget(url: string, options: Options, { env }: Runtime): Target {
   const rules = { allowLoopback: options.allowLoopback ?? false }
   assertUrl(url, rules)
   const secret = parseSecret('--secret', options.secret ?? env.WEBHOOK_SECRET)
@@ -78,13 +78,13 @@ function givenTarget(url: string, options: Options, { env }: Surroundings): Targ
   return { url, secret, oldSecret, rules }
 }
 
-async function storedTarget(client: string, options: Options, surroundings: Surroundings): Promise<Target> {
+async function storedTarget(client: string, options: Options, runtime: Runtime): Promise<Target> {
   if (options.secret !== undefined || options.oldSecret !== undefined) {
     throw new UsageError(
       `the secrets of ${client} are those of its webhook: leave --secret and --old-secret out`,
     )
   }
-  const { url, secrets, allowsLoopback } = await readStoredWebhook(surroundings, client)
+  const { url, secrets, allowsLoopback } = await readStoredWebhook(runtime, client)
   const rules = { allowLoopback: options.allowLoopback ?? allowsLoopback }
   assertUrl(url, rules)
   const [secret, oldSecret = null] = secrets

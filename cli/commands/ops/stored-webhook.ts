@@ -6,8 +6,8 @@ import { readWebhook } from '#signals/delivery/webhooks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { dataFolder, type Environment, parseEnvironment } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
+import type { Runtime } from '../../runtime.ts'
 import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
-import type { Surroundings } from '../../surroundings.ts'
 
 export type StoredWebhook = {
   readonly url: string
@@ -18,8 +18,8 @@ export type StoredWebhook = {
 }
 
 /** The webhook of a client, enabled or not. Throws a sentence where there is none, or Redis or the key is away. */
-export async function readStoredWebhook(surroundings: Surroundings, client: string): Promise<StoredWebhook> {
-  const { env, root, now, drawBytes } = surroundings
+export async function readStoredWebhook(runtime: Runtime, client: string): Promise<StoredWebhook> {
+  const { env, root, now, drawBytes } = runtime
   const environment = parseEnvironment(env, dataFolder(root, env))
   const box = createSecretBox(parseKeyRing(await secretKeyOf(environment, dataFolder(root, env))), drawBytes)
   const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // the command tells its own error

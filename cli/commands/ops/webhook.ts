@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { Surroundings } from '../../surroundings.ts'
+import type { Runtime } from '../../runtime.ts'
 import { addQuestion, exampleText, linesOf, segment } from './ask.ts'
 
 /** `highwater ops webhook`: where the signals of a client go. */
-export function addWebhook(ops: Command, surroundings: Surroundings): void {
+export function addWebhook(ops: Command, runtime: Runtime): void {
   const webhook = ops
     .command('webhook')
     .description('where the signals of a client go')
     .addHelpText('after', exampleText(['webhook show acme', 'webhook set acme https://hooks.example.org/in']))
   const add = (usage: string, about: string, example: string) =>
-    addQuestion(webhook, surroundings, usage, about, [`webhook ${example}`])
+    addQuestion(webhook, runtime, usage, about, [`webhook ${example}`])
   const pathOf = (client: string | undefined, verb = '') => `/ops/clients/${segment(client)}/webhook${verb}`
   add('show <client>', 'where it is and how it stands', 'show acme').asks(client => ({
     path: pathOf(client),
@@ -31,7 +31,7 @@ export function addWebhook(ops: Command, surroundings: Surroundings): void {
     )
   setting.asks(async (client, url) => {
     const options = setting.command.opts<SecretOptions>()
-    const secret = await secretOf(options, surroundings.cwd)
+    const secret = await secretOf(options, runtime.cwd)
     return { method: 'PUT', path: pathOf(client), body: { url, secret } }
   }, withSecret)
   const rotating = add(

@@ -26,11 +26,11 @@ async function start(more: Record<string, string>, hasDemo = false): Promise<rea
   const dataFolder = await temporaryFolder()
   const ports = { SIGNALS_PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'silent' }
   const env = { REDIS_URL: server.url, ...ports, ...more }
-  const { surroundings } = madeUp({ env, drawBytes: seededBytes(dataFolder), now: () => Date.now() })
+  const { runtime } = madeUp({ env, drawBytes: seededBytes(dataFolder), now: () => Date.now() })
   const warned: string[] = []
   running = await runSignals({
     environment: parseEnvironment(env, join(dataFolder, 'data')),
-    ...{ surroundings, dataFolder, hasDemo, print: () => {} },
+    ...{ runtime, dataFolder, hasDemo, print: () => {} },
     warn: line => warned.push(line),
   })
   return warned

@@ -118,7 +118,7 @@ test.each([
       redisUrl: server.url,
       redisFolder: null,
       secrets: { secretKey: '', operatorToken: '' }, // not asked for: the log comes before
-      surroundings: {
+      runtime: {
         env: {},
         now: () => NOW_MS,
         elapsed: () => 0,

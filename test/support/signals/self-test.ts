@@ -10,9 +10,9 @@ import { NOW_MS } from './signals.ts'
 
 /** `ops self-test ...args`: what it printed, and the error that it ended with. */
 export async function selfTest(args: readonly string[], env: Record<string, string> = {}) {
-  const { surroundings, out, err } = madeUp({ env, now: () => NOW_MS })
+  const { runtime, out, err } = madeUp({ env, now: () => NOW_MS })
   const program = new Command('highwater').exitOverride()
-  addSelfTest(program.command('ops'), surroundings)
+  addSelfTest(program.command('ops'), runtime)
   const error = await program.parseAsync(['ops', 'self-test', ...args], { from: 'user' }).then(
     () => null,
     (thrown: unknown) => String(thrown),

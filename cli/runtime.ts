@@ -1,7 +1,8 @@
 import type { Terminal } from './terminal.ts'
 
-/** What a command gets of the world. Made once, in the entry file. */
-export type Surroundings = {
+/** The services that a command uses, created once in the entry file. A test passes others. */
+export type Runtime = {
+  /** The environment variables. */
   readonly env: NodeJS.ProcessEnv
   /** The folder of the project itself. */
   readonly root: string
@@ -10,14 +11,14 @@ export type Surroundings = {
   readonly now: () => number
   /** Milliseconds since some fixed point, for measuring. */
   readonly elapsed: () => number
-  /** Resolves after so many milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   readonly pause: (ms: number) => Promise<void>
-  /** Numbers in [0, 1), for what need not be secret. */
+  /** Random numbers in [0, 1), not for secrets. */
   readonly random: () => number
-  /** Gives so many bytes that nobody can guess. */
+  /** Returns `count` random bytes that are fit for secrets. */
   readonly drawBytes: (count: number) => Uint8Array
   readonly cores: number
-  /** Where a service logs what happens, a line of JSON each. */
+  /** The log of a service, a line of JSON for each event. */
   readonly logStream: { readonly write: (line: string) => void }
   readonly terminal: Terminal
   /** Resolves when the process is asked to end. */
