@@ -5,13 +5,13 @@ export const DAY_MS = 86_400_000
 /** A UTC calendar day as the number of days since 1970-01-01. */
 export type EpochDay = number
 
-/** The UTC day that holds the instant `ms`. */
+/** The UTC day that contains the instant `ms`. */
 export const toEpochDay = (ms: number): EpochDay => Math.floor(ms / DAY_MS)
 
 /** `2026-11-21` for an epoch day. */
 export const toIsoDate = (day: EpochDay): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-/** The epoch day of `YYYY-MM-DD`, or null where the text is not a day of the calendar. */
+/** The epoch day of `YYYY-MM-DD`, or null if the text is not a calendar day. */
 export function parseIsoDate(text: string): EpochDay | null {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null
   const ms = Date.parse(`${text}T00:00:00Z`)
@@ -20,8 +20,8 @@ export function parseIsoDate(text: string): EpochDay | null {
 }
 
 /**
- * ISO weeks run Monday to Sunday. Weeks are numbered by `floor((day + 3) / 7)`, because day 0 was a Thursday; a
- * number, unlike the pair of year and week, has no trap at New Year.
+ * ISO weeks run Monday to Sunday. Weeks are numbered by `floor((day + 3) / 7)`, because day 0 was a Thursday; a number,
+ * unlike the pair of year and week, is unambiguous at New Year.
  */
 export const toWeek = (day: EpochDay): number => Math.floor((day + 3) / 7)
 
@@ -31,12 +31,12 @@ export const sundayOf = (week: number): EpochDay => week * 7 + 3
 /** `2026-11-21T00:15:00Z` for an instant in epoch milliseconds: whole seconds, as versions carry it. */
 export const toIsoInstant = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Epoch milliseconds of `YYYY-MM-DDTHH:MM:SSZ`, or null where the text is no such instant. */
+/** Epoch milliseconds of `YYYY-MM-DDTHH:MM:SSZ`, or null if the text is not such an instant. */
 export function parseIsoInstant(text: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return null
   const ms = Date.parse(text)
   return Number.isNaN(ms) || toIsoInstant(ms) !== text ? null : ms
 }
 
-/** `20261121T001500Z`: the compact form of a dataset version, as it stands in paths. */
+/** `20261121T001500Z`: the compact form of a dataset version, as in paths. */
 export const toCompactInstant = (iso: string): string => iso.replaceAll(/[-:]/g, '')

@@ -1,4 +1,4 @@
-/** How far a long step is: told by those who work, shown by those who talk to people. */
+/** The progress of a long step, reported to whatever displays it. */
 export type ProgressEvent = {
   readonly step: string
   readonly done: number

@@ -14,7 +14,7 @@ import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapsho
 
 /**
  * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;
- * figures and facts of the catalogue are told beside them. Without a version before, everything is new.
+ * changes of figures and catalogue entries are listed separately. Without a previous version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
@@ -85,8 +85,8 @@ const toPublished = (value: unknown): string | number | null =>
   typeof value === 'number' ? toPercent(value) : typeof value === 'string' ? value : null
 
 /**
- * What `after` adds to `before` and what it alters, at the precision that was published. Appended is what lies after
- * the old end; a value that comes before the old beginning alters history too, because the equity begins there.
+ * What `after` adds to `before` and what it alters, at published precision. Values after the old end are appended; a
+ * value before the old start alters history too, because the equity starts there.
  */
 function compareSeries(before: Series, after: Series): SeriesChanges {
   const restated: SeriesChanges['restated'] = []
@@ -101,7 +101,9 @@ function compareSeries(before: Series, after: Series): SeriesChanges {
   return { appended: appendedAfter(after, end), restated_count: count, restated }
 }
 
-/** The days of both series up to the old end, ascending: they step alike, so the earlier beginning gives the grid. */
+/**
+ * The days of both series up to the old end, ascending: they have the same step, so the earlier start gives the grid.
+ */
 function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<EpochDay> {
   if (before.values.length === 0) return
   const first = after.values.length === 0 ? before.first : Math.min(before.first, after.first)
@@ -122,8 +124,8 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
 
 /** A trade as it is published. */
 /**
- * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it stands
- * in the order; one that came or went before that alters history.
+ * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it is in
+ * the order; one that appeared or disappeared before that alters history.
  */
 export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
   const closed = closedBy(before)
@@ -147,7 +149,7 @@ export function compareTrades(before: StrategyData, after: StrategyData): Strate
 const closedBy = ({ window }: StrategyData): number =>
   window.to === null ? Number.NEGATIVE_INFINITY : (parseIsoDate(window.to)! + 1) * DAY_MS
 
-/** Trades of the same side and times are told apart by their order. */
+/** Trades with the same side and times are distinguished by their order. */
 function tradesByKey(strategy: StrategyData): Map<string, PublishedTrade> {
   const byKey = new Map<string, PublishedTrade>()
   for (let row = 0; row < strategy.trades.entry_time.length; row++) {

@@ -69,7 +69,7 @@ function recordOf({
   return record
 }
 
-/** The rows of each strategy when all are laid end to end. */
+/** The rows of each strategy in a table of all. */
 function rowsOf(lengths: readonly number[]): Rows[] {
   let offset = 0
   return lengths.map(length => {
@@ -112,7 +112,7 @@ function tradeTable(strategies: readonly StrategyData[]): Uint8Array {
   })
 }
 
-/** The cells of both matrices, row by row; NaN where undefined. */
+/** The cells of both matrices, row by row; NaN if undefined. */
 const correlationTable = ({ correlation: { daily, weekly } }: Snapshot): Uint8Array =>
   toArrow({
     daily_rho: daily.rho,
@@ -142,8 +142,8 @@ function concatenate(parts: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Reads a snapshot. The series are views on `bytes`, so the caller must not change them. The bytes are trusted as
- * far as their digests were checked; a format from another age is refused with what to do about it.
+ * Reads a snapshot. The series are views on `bytes`, so the caller must not change them. The bytes are trusted, because
+ * the caller has checked their checksums; another format is refused with the fix.
  */
 export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   const document = JSON.parse(new TextDecoder().decode(bytes.document)) as SnapshotDocument // written by our encoder
@@ -224,8 +224,8 @@ export type ColumnValues = Float64Array | Int32Array | Int16Array | Uint8Array
 export type Columns = Readonly<Record<string, ColumnValues>>
 
 /**
- * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds epoch
- * days and is stored as date32, which other tools read as dates.
+ * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds epoch days
+ * and is stored as date32, which other tools read as dates.
  */
 function toArrow(columns: Columns, dates: readonly string[] = []): Uint8Array {
   const built = Object.entries(columns).map(([name, values]) => {
@@ -243,7 +243,7 @@ const toDateColumn = (days: ColumnValues) =>
     dateDay(),
   ) // the writer takes milliseconds
 
-/** The writer takes the type of a column from its values, and must be told it where there are none. */
+/** The writer takes the type of a column from its values, and must be given it if there are none. */
 const toColumn = (values: ColumnValues) =>
   values.length === 0 ? columnFromArray([], arrowTypeOf(values)) : columnFromArray(values)
 
@@ -253,7 +253,7 @@ function arrowTypeOf(values: ColumnValues) {
   return values instanceof Int16Array ? int16() : uint8()
 }
 
-/** The columns of `names`, as views on `bytes` where the file is aligned. */
+/** The columns of `names`, as views on `bytes` if the file is aligned. */
 function readColumns<Name extends string, Values extends ColumnValues>(
   bytes: Uint8Array,
   names: readonly Name[],
@@ -273,6 +273,6 @@ function readColumns<Name extends string, Values extends ColumnValues>(
   return Object.fromEntries(entries) as Record<Name, Values> // one entry a name
 }
 
-/** The reader makes its views at multiples of 8; bytes that begin elsewhere in their buffer are copied to one. */
+/** The reader makes its views at multiples of 8; bytes at another offset of their buffer are copied. */
 const aligned = (bytes: Uint8Array): Uint8Array =>
   bytes.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes)

@@ -1,5 +1,5 @@
-// The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to
-// readers in other languages.
+// The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to readers in
+// other languages.
 import type { Period } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
@@ -33,7 +33,7 @@ export const TRADE_FLOATS = [
   'stop',
 ] as const
 
-/** Where the rows of a strategy lie in a table, and for a series the day of its first point. */
+/** The rows of a strategy in a table, and for a series the day of its first point. */
 export type Rows = { readonly offset: number; readonly length: number }
 export type DatedRows = Rows & { readonly first: string }
 

@@ -10,7 +10,7 @@ import type { ExitReason } from '#core/replay/trade.ts'
 /** Raised whenever the bytes change shape. Readers accept this one and the one before it. */
 export const SNAPSHOT_FORMAT = 1
 
-/** First and last day, ISO dates; nulls where there is no day at all. */
+/** First and last day, ISO dates; nulls without days. */
 export type DateWindow = { readonly from: string | null; readonly to: string | null }
 
 export type DatasetRecord = {
@@ -28,7 +28,7 @@ export type DatasetRecord = {
   readonly history_restated: boolean
 }
 
-/** How the daily returns of a strategy came about. */
+/** The source of the daily returns of a strategy. */
 export type Marking = 'marked' | 'realised' | 'reported'
 
 export type StrategyRecord = {
@@ -58,8 +58,8 @@ export type StrategyRecord = {
 }
 
 /**
- * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and
- * `account_return` are what the service hides; NaN where the maker of the ledger did not know.
+ * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and `account_return`
+ * are not published; NaN if unknown.
  */
 export type TradeColumns = {
   readonly side: Words<Side>
@@ -102,9 +102,9 @@ export type Snapshot = {
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies.find(strategy => strategy.id === id) ?? null
 
-/** What a trade did to the equity, as it is published. */
+/** The published effect of a trade on the equity. */
 export type TradeResult = 'win' | 'loss' | 'breakeven'
 
-/** By the account, like the win rate: where the leverage is unknown, prices alone may miss a cost and the sign. */
+/** By account return, like the win rate: if the leverage is unknown, prices alone may miss a cost and the sign. */
 export const tradeResult = (accountReturn: number): TradeResult =>
   accountReturn > 0 ? 'win' : accountReturn < 0 ? 'loss' : 'breakeven'

@@ -3,9 +3,12 @@ import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
 import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
 import { assertFinite, type Series } from './series.ts'
 
-/** An account that followed a series at `k` times its base risk: what every statistic of the series starts from. */
+/** An account that followed a series at `k` times its base risk: the input of every statistic of the series. */
 export type AccountPath = {
-  /** Base returns, never multiplied: a ratio that ignores `k` is then the same to the bit at every risk. */
+  /**
+   * Base returns, not multiplied by `k`: a ratio that does not depend on `k` is then bit for bit the same at every risk
+   * level.
+   */
   readonly daily: Series
   /** Complete ISO weeks of the base returns. */
   readonly weekly: Series
@@ -14,13 +17,13 @@ export type AccountPath = {
   readonly curve: Float64Array
   /** Drawdown of each of the `n` days. */
   readonly depths: Float64Array
-  /** The index of the day that took everything, or null. */
+  /** The index of the day of ruin, or null. */
   readonly ruinDay: number | null
 }
 
 /**
- * Follows a daily series at `k` times its base risk. Throws where the series are not what they are said to be, a return
- * is not finite, or `k` is not a positive number.
+ * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly one, a
+ * return is not finite, or `k` is not a positive number.
  */
 export function accountPath(daily: Series, weekly: Series, k: number): AccountPath {
   assertPeriod(daily, 'daily')
@@ -42,19 +45,19 @@ function assertPeriod({ period }: Series, expected: Series['period']): void {
   }
 }
 
-/** Throws unless `value` is a positive finite number. `what` says what it is and how it comes about. */
+/** Throws unless `value` is a positive finite number. `what` names it in the error. */
 export function assertPositive(value: number, what: string): void {
   if (value > 0 && value < Infinity) return
   throw new RangeError(`${what} must be a positive finite number, got ${value}`)
 }
 
-/** The block itself, or, where the account is ruined, the same fields undefined: a ratio of nothing says nothing. */
+/** The block itself or, if the account is ruined, the same fields undefined (`ruin`). */
 export const unlessRuined = <Field extends string>(
   { ruinDay }: AccountPath,
   block: Record<Field, Figure>,
 ): Record<Field, Figure> => (ruinDay === null ? block : ruinedFigures(block))
 
-/** On fewer than two days, whatever else is missing, the reason is that there are too few. */
+/** With fewer than two days the reason of an undefined figure is always `too_few_points`. */
 export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
   isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure
 

@@ -17,8 +17,8 @@ import { sharpe } from './sharpe.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
- * The `annual` block, of UTC years: a table of all, statistics of the complete ones, and returns up to the last day. The
- * table of a ruined account ends with the year of its ruin, and everything else is undefined (`ruin`).
+ * The `annual` block, of UTC years: a table of all, statistics of the complete ones, and returns up to the last day.
+ * The table of a ruined account ends with the year of its ruin, and everything else is undefined (`ruin`).
  */
 export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]) {
   const years = livingYears(path)
@@ -33,7 +33,7 @@ export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]
   }
 }
 
-/** Drawdowns begin again at the equity before the year. A ratio that does not exist is a bare null: a table has no reasons. */
+/** The first peak of a year is the equity before it. An undefined ratio is a plain null: tables give no reasons. */
 function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOutcome[]) {
   const { from, days, partial } = year
   const { daily, curve, k, ruinDay } = path
@@ -72,7 +72,7 @@ function statistics(returns: readonly number[]) {
   }
 }
 
-/** Over the last so many calendar days of the series; the last one per year. */
+/** Over so many calendar days up to the last; the last figure is per year. */
 const trailing = ({ curve }: AccountPath) => ({
   trailing_30d_return_pct: percentFigure(trailingReturn(curve, 30)),
   trailing_90d_return_pct: percentFigure(trailingReturn(curve, 90)),

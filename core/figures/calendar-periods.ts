@@ -3,16 +3,16 @@ import { DAY_MS, type EpochDay } from '#core/calendar.ts'
 import type { AccountPath } from './account-path.ts'
 import { type Figure, percent, share, type UndefinedReason, undefinedBecause } from './figure.ts'
 
-/** A calendar month or year as far as a series covers it. */
+/** The part of a calendar month or year that a series covers. */
 export type CalendarPeriod = {
   readonly year: number
   /** 1 to 12; of a year, its first month. */
   readonly month: number
   /** Index of its first day in the series. */
   readonly from: number
-  /** How many of its days the series has. */
+  /** Number of its days in the series. */
   readonly days: number
-  /** True where the calendar has more: only the first and the last period can be partial. */
+  /** True if the series does not cover all its days: only the first and the last period can be partial. */
   readonly partial: boolean
 }
 
@@ -27,7 +27,7 @@ export const calendarYears = (first: EpochDay, length: number): CalendarPeriod[]
 /**
  * Returns of consecutive periods, fractions.
  *
- * @param curve equity with its baseline, so that the day of index `i` starts from point `i`; without ruin
+ * @param curve equity with its baseline, so that day `i` starts at point `i`; without ruin
  */
 export const periodReturns = (curve: Float64Array, periods: readonly CalendarPeriod[]): number[] =>
   periods.map(({ from, days }) => curve[from + days]! / curve[from]! - 1)
@@ -47,15 +47,15 @@ function calendarPeriods(first: EpochDay, length: number, monthsEach: 1 | 12): C
   return periods
 }
 
-/** The months of a path, up to the one of its ruin: after it there is nothing that could earn a return. */
+/** The months of a path, up to and including the month of its ruin. */
 export const livingMonths = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
   until(ruinDay, calendarMonths(daily.first, daily.values.length))
 
-/** The years of a path, on the same terms. */
+/** The years of a path, up to and including the year of its ruin. */
 export const livingYears = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
   until(ruinDay, calendarYears(daily.first, daily.values.length))
 
-/** The periods that the series covers wholly; they follow each other without a gap. */
+/** The periods that the series covers wholly; they are consecutive. */
 export const completeOf = (periods: readonly CalendarPeriod[]): CalendarPeriod[] =>
   periods.filter(({ partial }) => !partial)
 
@@ -67,9 +67,10 @@ const until = (ruinDay: number | null, periods: CalendarPeriod[]): CalendarPerio
   ruinDay === null ? periods : periods.filter(({ from }) => from <= ruinDay)
 
 /**
- * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation, `positive` the
- * share above 0, and `averageUp` and `averageDown` are the means of those above and below 0. Without a period all are
- * undefined, with one the deviation is (`too_few_points`); the means need a gain (`no_wins`) or a loss (`no_losses`).
+ * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation, `positive`
+ * the share above 0, and `averageUp` and `averageDown` are the means of those above and below 0. Without a period all
+ * are undefined, with one the deviation is (`too_few_points`); the means need a gain (`no_wins`) or a loss
+ * (`no_losses`).
  *
  * @param returns fractions
  */

@@ -4,8 +4,8 @@ import { clampCorrelation, pearson } from './pearson.ts'
 import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
 
 /**
- * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Symmetric to the bit. NaN marks a cell
- * that does not exist; on the diagonal, where it is 1 otherwise, it says that the series itself is flat or too short.
+ * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Exactly symmetric. An undefined cell is
+ * NaN; on the diagonal, which is 1 otherwise, NaN means that the series itself is flat or too short.
  */
 export type CorrelationMatrix = {
   readonly size: number
@@ -14,16 +14,16 @@ export type CorrelationMatrix = {
   readonly overlap: Int32Array
 }
 
-/** Common points below which a correlation says nothing: a month of days, a quarter of complete weeks. */
+/** Fewest common points of a defined correlation: a month of days, a quarter of complete weeks. */
 export const MIN_OVERLAP: Readonly<Record<Period, number>> = { daily: 30, weekly: 12 }
 
-/** Why a cell that has this overlap does not exist: too short, or else one leg was flat over it. */
+/** Why a cell with this overlap is undefined: it is too short, or else one of the series is flat over it. */
 export const undefinedCellReason = (overlap: number, period: Period): 'too_few_points' | 'zero_variance' =>
   overlap < MIN_OVERLAP[period] ? 'too_few_points' : 'zero_variance'
 
 /**
- * Rows `fromRow` to `toRow` (excluded) of the upper triangle of a correlation matrix, packed: row i has the cells
- * (i, i) to (i, size - 1), and the next row follows. One block is the work of one task.
+ * Rows `fromRow` to `toRow` (excluded) of the upper triangle of a correlation matrix, packed: row i has the cells (i,
+ * i) to (i, size - 1), and the next row follows. A task computes one block.
  */
 export type CorrelationRows = {
   readonly size: number
@@ -34,16 +34,15 @@ export type CorrelationRows = {
 }
 
 /**
- * Pearson correlations of the series of some rows with every series from that row on, over the points that both have:
- * the series are gapless, so these are an interval. Two passes, clamped to [-1, 1], NaN where fewer than 30 days or 12
- * weeks are common or a leg is flat over them (`max - min <= 1e-12`).
+ * Pearson correlations of the series of some rows with every series from that row on, over their common points, which
+ * are an interval because the series have no gaps. Two passes, clamped to [-1, 1]; NaN if fewer than 30 days or 12
+ * weeks are common, or if one of the series is flat over them (`max - min <= 1e-12`).
  *
- * A cell depends on its two series and on nothing else: splitting the rows, reordering the series or leaving some out
- * never changes a bit. Throws where the series differ in period, weeks end on different days, or a return is not
- * finite.
+ * A cell depends on its two series alone: splitting the rows, reordering the series or omitting some never changes a
+ * bit. Throws if the series differ in period, weeks end on different days, or a return is not finite.
  *
- * Cost: on one core, the products of series over one window take two floating-point operations a cycle
- * (bench/results.md); pairs with different windows are computed one by one, about 15 us each over 3 650 points.
+ * Cost: series over the same window are multiplied by a kernel (bench/results.md); pairs with different windows are
+ * computed one by one, about 15 us each over 3 650 points.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
   assertComparable(series)
@@ -54,7 +53,7 @@ export function correlateRows(series: readonly Series[], fromRow: number, toRow:
   return rows
 }
 
-/** Where cell (row, column) of the upper triangle stands in packed rows that begin with `fromRow`. */
+/** Index of cell (row, column) of the upper triangle in packed rows that begin with `fromRow`. */
 function packedCell(size: number, fromRow: number, row: number, column: number): number {
   const above = row - fromRow
   return above * size - (above * (fromRow + row - 1)) / 2 + column - row
@@ -83,7 +82,7 @@ function emptyRows(size: number, fromRow: number, toRow: number): CorrelationRow
   }
 }
 
-/** Series over one and the same window are standardised once, and their correlations are dot products. */
+/** Series over the same window are standardised once; their correlations are then dot products. */
 function correlateSameWindow(
   series: readonly Series[],
   { size, fromRow, toRow, rho }: CorrelationRows,
@@ -115,7 +114,7 @@ function sameWindows(series: readonly Series[], fromRow: number): Iterable<numbe
   return groups.values()
 }
 
-/** The overlaps of all pairs, and the correlations of those with different windows. */
+/** The overlaps of all pairs, and the correlations of pairs with different windows. */
 function correlateOthers(
   series: readonly Series[],
   { size, fromRow, toRow, rho, overlap }: CorrelationRows,
@@ -139,7 +138,7 @@ function correlateOthers(
 const isSameWindow = (x: Series, y: Series): boolean =>
   x.first === y.first && x.values.length === y.values.length
 
-/** Where the common points of two series begin in each, and how many there are. */
+/** Where the common points of two series begin in each, and their number. */
 function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; count: number } {
   const shift = (y.first - x.first) / STEP_DAYS[x.period]
   const xFrom = Math.max(shift, 0)
@@ -148,8 +147,8 @@ function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; cou
 }
 
 /**
- * The values less their mean, divided by the norm of what is left: the dot product of two such columns is their Pearson
- * correlation. The values must not be flat. `standard` takes the result, so that a thousand columns need one array.
+ * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson correlation.
+ * The values must not be flat. The result is written to `standard`, so that a thousand columns can share one array.
  */
 function standardize(values: Float64Array, standard = new Float64Array(values.length)): Float64Array {
   const center = mean(values)
@@ -158,17 +157,14 @@ function standardize(values: Float64Array, standard = new Float64Array(values.le
   return standard
 }
 
-/** Columns whose lines of both matrices stay in the nearest cache of a core. */
+/** Columns for which the cache lines of both matrices stay in the L1 cache of a core. */
 const NEAR_COLUMNS = 64
 
-/** The whole matrix in one go, on this thread. */
+/** The whole matrix, computed on this thread. */
 export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix =>
   assembleCorrelation(series.length, [correlateRows(series, 0, series.length)])
 
-/**
- * The matrix of `size` series from the blocks of its rows, in any order. Throws where they are not exactly the rows of
- * such a matrix.
- */
+/** The matrix of `size` series from the blocks of its rows, in any order. Throws unless they are exactly its rows. */
 export function assembleCorrelation(size: number, blocks: readonly CorrelationRows[]): CorrelationMatrix {
   assertWhole(size, blocks)
   const matrix = { size, rho: new Float64Array(size * size), overlap: new Int32Array(size * size) }
@@ -209,7 +205,7 @@ const notWhole = (size: number, got: string, next: number): RangeError =>
       'next; assemble the blocks of one list of series',
   )
 
-/** Near columns at a time, or the lines of the lower triangle would leave the cache before they are full. */
+/** Some columns at a time; otherwise the cache lines of the lower triangle would be evicted before they are full. */
 function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix: CorrelationMatrix): void {
   for (let near = fromRow; near < size; near += NEAR_COLUMNS) {
     const end = Math.min(near + NEAR_COLUMNS, size)

@@ -2,13 +2,13 @@ import { sundayOf, toWeek } from '#core/calendar.ts'
 import { assertFinite, lastDay, type Series } from './series.ts'
 
 /**
- * The complete ISO weeks of a daily series, Monday to Sunday UTC, each the compounded return of its seven days and
- * dated by its Sunday. An incomplete week at either end has no point, so a published week never changes. A day that
- * takes everything makes the week -1, whatever follows in it. Throws on a return that is not finite.
+ * The complete ISO weeks of a daily series, Monday to Sunday UTC, each the compounded return of its seven days, dated
+ * by its Sunday. An incomplete week at either end has no point, so a published week never changes. A day of ruin makes
+ * its week -1. Throws if a return is not finite.
  */
 export function completeWeeks(daily: Series): Series {
   assertFinite(daily)
-  // Six days on from the first, or back from the last, lie in a week that is wholly inside.
+  // The day six days after the first, or before the last, belongs to a week that is wholly inside.
   const firstWeek = toWeek(daily.first + 6)
   const lastWeek = toWeek(lastDay(daily) - 6)
   const values = new Float64Array(Math.max(lastWeek - firstWeek + 1, 0))
@@ -24,11 +24,10 @@ function weekReturn(days: Float64Array, monday: number): number {
 }
 
 /**
- * The equal-weight book: on every day that all series have, the mean of their returns, as if equal parts were held and
- * rebalanced daily. Its weeks are the complete weeks of the result. Without a common day, or without series, the book
- * has no points. Throws on a return that is not finite.
+ * The equal-weight book: on every day common to all series, the mean of their returns, as if equal parts were held and
+ * rebalanced daily. Without a common day, or without series, it has no points. Throws if a return is not finite.
  *
- * @param series gapless daily series, in any order
+ * @param series daily series, in any order
  */
 export function equalWeightBook(series: readonly Series[]): Series {
   series.forEach(assertFinite)

@@ -6,12 +6,12 @@ import { type Figure, percent, percentFigure, share, undefinedBecause } from './
 import { longestRun } from './moments.ts'
 import { tailMean } from './quantile.ts'
 
-/** Rows of the table: the deepest drawdowns, deepest first, equal ones by date. */
+/** Rows of the table: the deepest drawdowns, deepest first, equal depths by date. */
 const WORST_COUNT = 5
 
 /**
- * The `drawdowns` block. A ruined account keeps its counts, its table and its time under water, which the curve shows;
- * averages, tails and windows are undefined (`ruin`).
+ * The `drawdowns` block. Counts, table and time under water are defined for a ruined account as well; averages, tails
+ * and windows are not (`ruin`).
  */
 export function drawdownFigures(path: AccountPath) {
   const { daily, depths } = path
@@ -29,7 +29,7 @@ export function drawdownFigures(path: AccountPath) {
   }
 }
 
-/** ISO dates; the peak may be the day before the first. Nulls as long as the drawdown is open. */
+/** ISO dates; the peak may be the day before the first. Nulls while the drawdown is open. */
 function toRow(episode: DrawdownEpisode, first: EpochDay) {
   const { peak, trough, recovery, depth, underwaterDays } = episode
   return {

@@ -1,12 +1,12 @@
 /**
- * Below this part of the peak the equity is under water. Compounding `+1 %, -1 %, ...` leaves errors of a few units in
- * the last place; without a tolerance they would be drawdowns of 1e-16.
+ * The equity is under water if it is below the peak by more than this part of it. Compounding leaves errors of a few
+ * units in the last place; without a tolerance they would be drawdowns of 1e-16.
  */
 const UNDERWATER_TOLERANCE = 1e-12
 
 /**
- * Drawdown of every day: `E_i / peak_i - 1` where the equity is under water, `E_i < peak_{i-1} * (1 - 1e-12)`, and
- * exactly 0 on every other day. Fractions, never positive; -1 after ruin.
+ * Drawdown of every day: `E_i / peak_i - 1` if the equity is under water, `E_i < peak_{i-1} * (1 - 1e-12)`, and exactly
+ * 0 on every other day. Fractions, never positive; -1 after ruin.
  *
  * @param curve equity with its baseline first (`n + 1` points); the baseline is the first peak
  * @returns `n` depths, one a day
@@ -22,7 +22,7 @@ export function drawdowns(curve: Float64Array): Float64Array {
   return depths
 }
 
-/** The deepest of the daily drawdowns, a fraction; 0 where the equity was never under water. */
+/** The deepest of the daily drawdowns, a fraction; 0 if the equity was never under water. */
 export function maxDrawdown(depths: Float64Array): number {
   let deepest = 0
   for (let i = 0; i < depths.length; i++) if (depths[i]! < deepest) deepest = depths[i]!
@@ -55,7 +55,8 @@ export function painIndex(depths: Float64Array): number {
 
 /**
  * A run of days under water, as indices of days: day `i` is that of return `i`, so -1 is the day of the baseline. The
- * peak is the day before the first day under water, the recovery the first day after the last; null while it is open.
+ * peak is the day before the first day under water, the recovery the first day after the last, or null while the
+ * episode is open.
  */
 export type DrawdownEpisode = {
   readonly peak: number

@@ -3,20 +3,20 @@ import { DAYS_PER_YEAR } from './series.ts'
 
 /**
  * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the first
- * return: point `i` of the answer is the equity at the end of the day of return `i`.
+ * return: point `i` of the result is the equity at the end of the day of return `i`.
  *
- * Ruin: from the first day with `1 + k * r_i <= 0` the equity is 0 for ever; nothing can be earned on nothing. Throws
- * on a return that is not finite and on an equity beyond the range of a double.
+ * Ruin: from the first day with `1 + k * r_i <= 0` on the equity is 0. Throws if a return is not finite or the equity
+ * exceeds the range of a double.
  *
  * @param returns simple returns, fractions, gapless
  * @param k the factor on every return; 1 leaves them exactly as they are
  */
 export const equityCurve = (returns: Float64Array, k = 1): Float64Array =>
-  equityFromBaseline(returns, k).subarray(1) // a view: the one number before it is cheaper kept than left behind
+  equityFromBaseline(returns, k).subarray(1) // a view: copying would cost more than the one number it saves
 
 /**
  * The same curve with its baseline: `n + 1` points, of which point 0 is `E_0 = 1` and point `i` the equity after `i`
- * days. The baseline is a real point: a loss on the first day is a drawdown, and windows may begin at it.
+ * days. The baseline counts as a point: a loss on the first day is a drawdown, and windows may begin at the baseline.
  */
 export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   const curve = new Float64Array(returns.length + 1)
@@ -31,10 +31,10 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   return curve
 }
 
-/** Room below the range of a double: percent and the rounding to ten digits need some. */
+/** A margin below the range of a double, for percent and for rounding to ten digits. */
 export const LARGEST_PUBLISHED = 1e306
 
-/** Whether `k` times a return, or the equity compounded from them, is too large for a number to hold and to be published. */
+/** Whether `k` times a return, or the equity compounded from them, is too large to be published. */
 export function passesNumbers(returns: Float64Array, k: number): boolean {
   let level = 1
   for (let i = 0; i < returns.length; i++) {
@@ -46,8 +46,8 @@ export function passesNumbers(returns: Float64Array, k: number): boolean {
 }
 
 /**
- * The index in `curve` of the first point without equity, or null where the account survives. An equity so small that
- * a double cannot hold it is ruin too.
+ * The index in `curve` of the first point without equity, or null if the account survives. An equity too small for a
+ * double counts as ruin too.
  */
 export function ruinIndex(curve: Float64Array): number | null {
   if (curve[curve.length - 1] !== 0) return null
@@ -62,7 +62,7 @@ const notCompoundable = (value: number, i: number, k: number): RangeError =>
 
 /**
  * Compound annual growth rate, `E_n^(365 / n) - 1`, a fraction; -1 for an account without equity. Undefined on fewer
- * than 365 days (`less_than_one_year`): a month extrapolated to a year says nothing about a year.
+ * than 365 days (`less_than_one_year`): a month extrapolated to a year is meaningless.
  *
  * @param curve equity with its baseline: `n + 1` points
  */
@@ -74,7 +74,7 @@ export function cagr(curve: Float64Array): Figure {
 
 /**
  * Return over the last `days` calendar days, `E_n / E_{n-days} - 1`, a fraction; the window may begin at the baseline.
- * Undefined where the series is shorter (`too_few_points`).
+ * Undefined if the series is shorter (`too_few_points`).
  *
  * @param curve equity with its baseline, without ruin
  */
@@ -83,7 +83,7 @@ export function trailingReturn(curve: Float64Array, days: number): Figure {
   return last < days ? undefinedBecause('too_few_points') : curve[last]! / curve[last - days]! - 1
 }
 
-/** The worst return over any `days` consecutive calendar days, a fraction; on the same terms. */
+/** The worst return over any `days` consecutive calendar days, a fraction; undefined in the same cases. */
 export function worstReturn(curve: Float64Array, days: number): Figure {
   if (curve.length <= days) return undefinedBecause('too_few_points')
   let worst = Infinity

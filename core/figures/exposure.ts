@@ -4,9 +4,9 @@ import { lastDay, type Series } from './series.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
- * The `exposure` block: how much of the window, the days of the series from midnight to midnight, positions take.
- * Undefined without trades (`no_trades`), because a strategy that only reports its returns has positions all the same.
- * It speaks of the ledger and not of the equity, so it is the same at every risk.
+ * The `exposure` block: the share of the window in which positions are open; the window is the days of the series from
+ * midnight to midnight. Undefined without trades (`no_trades`), because a strategy that only reports its returns has
+ * positions too. It depends on the trades and not on the equity, so it is the same at every risk level.
  */
 export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) {
   const begin = daily.first * DAY_MS
@@ -34,14 +34,14 @@ export type Interval = { readonly entry_time: number; readonly exit_time: number
 type PositionTime = {
   /** Time with at least one position. */
   readonly unionMs: number
-  /** Time of all positions added up: two at once count twice. */
+  /** Sum of the times of all positions: two at once count twice. */
   readonly totalMs: number
   readonly maxConcurrent: number
 }
 
 /**
- * The time that positions take of the window `[beginMs, endMs)`; what lies outside is cut off. At equal instants exits
- * come before entries, so a reversal is never two positions at once.
+ * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. At equal
+ * instants exits come before entries, so a reversal never counts as two positions at once.
  */
 export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number): PositionTime {
   const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))

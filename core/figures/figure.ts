@@ -1,4 +1,4 @@
-/** Why a statistic does not exist. One closed list; the API reference prints it. */
+/** Why a statistic is undefined: a closed list, printed in the API reference. */
 export const UNDEFINED_REASONS = [
   'too_few_points',
   'less_than_one_year',
@@ -14,35 +14,35 @@ export const UNDEFINED_REASONS = [
 
 export type UndefinedReason = (typeof UNDEFINED_REASONS)[number]
 
-/** A statistic that does not exist, and why. On the wire: `null`, and the reason in `undefined`. */
+/** An undefined statistic, and why. On the wire: `null`, and the reason in `undefined`. */
 export type Undefined = { readonly undefinedBecause: UndefinedReason }
 
-/** A statistic: a finite number, or the reason why there is none. NaN is never a figure. */
+/** A statistic: a finite number, or the reason why it is undefined. NaN is never a figure. */
 export type Figure = number | Undefined
 
-/** The figure that does not exist, for this reason. */
+/** The figure that is undefined for this reason. */
 export const undefinedBecause = (reason: UndefinedReason): Undefined => ({ undefinedBecause: reason })
 
-/** Whether a figure, or a node of a block of figures, is one that does not exist. */
+/** Whether a figure, or a node of a block of figures, is an undefined figure. */
 export const isUndefined = (value: unknown): value is Undefined =>
   typeof value === 'object' && value !== null && 'undefinedBecause' in value
 
-/** `f(figure)` where the figure exists; otherwise the same reason, handed on. */
+/** `f(figure)` if the figure is defined; otherwise the figure itself, with its reason. */
 export const mapFigure = (figure: Figure, f: (value: number) => Figure): Figure =>
   isUndefined(figure) ? figure : f(figure)
 
 /**
- * Amounts up to this are rounding, not losses, gains or denominators: a hundred-billionth of a percent of the account.
- * A ratio to less would be noise, or not finite.
+ * Amounts up to this are rounding errors, not losses, gains or denominators: 1e-10 percent of the account. A ratio to
+ * less would be noise or not finite.
  */
 export const NEGLIGIBLE = 1e-12
 
-/** A fraction as percent: 0.123 is 12.3 %. */
+/** A fraction in percent: 0.123 is 12.3 %. */
 export const percent = (fraction: number): number => 100 * fraction
 
 /** The same for a figure. */
 export const percentFigure = (fraction: Figure): Figure => mapFigure(fraction, percent)
 
-/** `count` of `total` as percent; undefined of nothing (`too_few_points`). */
+/** `count` of `total` in percent; undefined if `total` is 0 (`too_few_points`). */
 export const share = (count: number, total: number): Figure =>
   total > 0 ? percent(count / total) : undefinedBecause('too_few_points')

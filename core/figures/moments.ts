@@ -1,6 +1,6 @@
 import { type Figure, undefinedBecause } from './figure.ts'
 
-/** Arithmetic mean by plain summation; NaN of nothing, so callers check the length. */
+/** Arithmetic mean by plain summation; NaN without values, so callers check the length. */
 export function mean(values: Float64Array): number {
   let sum = 0
   for (let i = 0; i < values.length; i++) sum += values[i]!
@@ -8,15 +8,15 @@ export function mean(values: Float64Array): number {
 }
 
 /**
- * Values that differ by no more than this are one value: their variance is rounding, and a ratio to it is noise (a
- * constant series would have a Sharpe ratio of 8.8e16).
+ * Values that differ by at most this count as equal: their variance is rounding, and a ratio to it is noise (a constant
+ * series would have a Sharpe ratio of 8.8e16).
  */
 const FLAT_RANGE = 1e-12
 
 /**
- * Whether `max - min <= 1e-12`: zero variance. Nothing at all is flat.
+ * Whether `max - min <= 1e-12`: zero variance. An empty range is flat.
  *
- * Cost: a series that is not flat shows it within its first few different values.
+ * Cost: it stops at the first values that differ.
  */
 export function isFlat(values: Float64Array, from = 0, to = values.length): boolean {
   let low = Infinity
@@ -32,7 +32,7 @@ export function isFlat(values: Float64Array, from = 0, to = values.length): bool
 
 /**
  * Sample variance, `sum((x - mean)^2) / (n - 1)`, of at least two values. Two passes: the shortcut `E[x^2] - E[x]^2`
- * loses every digit where the mean is large against the deviation.
+ * loses every digit if the mean is large compared with the deviation.
  */
 export function sampleVariance(values: Float64Array, center = mean(values)): number {
   let sum = 0
@@ -43,13 +43,13 @@ export function sampleVariance(values: Float64Array, center = mean(values)): num
   return sum / (values.length - 1)
 }
 
-/** Sample standard deviation of at least two values; exactly 0 where they are flat. */
+/** Sample standard deviation of at least two values; exactly 0 if they are flat. */
 export const sampleDeviation = (values: Float64Array): number =>
   isFlat(values) ? 0 : Math.sqrt(sampleVariance(values))
 
 /**
  * Skewness and excess kurtosis by population moments, `m3 / m2^1.5` and `m4 / m2^2 - 3`, where `m_j` is the mean of
- * `(x - mean)^j`. Undefined with fewer than 3 and 4 values (`too_few_points`) and where the values are flat
+ * `(x - mean)^j`. Undefined with fewer than 3 and 4 values respectively (`too_few_points`) and if the values are flat
  * (`zero_variance`).
  */
 export function standardizedMoments(values: Float64Array): { skewness: Figure; kurtosisExcess: Figure } {
@@ -84,7 +84,7 @@ function centralMoments(values: Float64Array): { m2: number; m3: number; m4: num
 
 /**
  * Length of the longest run of consecutive values of one sign: -1 counts values below 0, 1 those above. A zero belongs
- * to neither and ends both. 0 where there is none; an unfinished run at the end counts.
+ * to neither and ends a run. 0 if there is no run; a run may end with the last value.
  */
 export function longestRun(values: ArrayLike<number>, sign: 1 | -1): number {
   let longest = 0

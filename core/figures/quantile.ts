@@ -15,12 +15,12 @@ export function quantile(sorted: Float64Array, p: number): number {
   return low + (h - below) * (high - low)
 }
 
-/** Fewer values than this have no 5 % tail. */
+/** Fewest values with a 5 % tail. */
 const FEWEST_FOR_TAIL_RATIO = 20
 
 /**
- * The quantile that one in `oneIn` values is below: 20 for the 5 % quantile, 100 for the 1 % one. Negative where it is
- * a loss. Undefined with fewer than `oneIn` values (`too_few_points`).
+ * The `1 / oneIn` quantile: 20 for the 5 % quantile, 100 for the 1 % quantile. A loss is negative. Undefined with fewer
+ * than `oneIn` values (`too_few_points`).
  *
  * @param sorted ascending
  */
@@ -28,9 +28,9 @@ export const tailQuantile = (sorted: Float64Array, oneIn: number): Figure =>
   sorted.length < oneIn ? undefinedBecause('too_few_points') : quantile(sorted, 1 / oneIn)
 
 /**
- * The mean of the tail below it (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest values, so that the
- * tail is never empty and is made of the same observations as the quantile; both are empirical, no distribution is
- * assumed. On the same terms. `oneIn` is a whole number, so that the count is exact.
+ * The mean of the tail below that quantile (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest values,
+ * so that the tail is never empty and uses the same observations as the quantile. Both are empirical; no distribution
+ * is assumed. Undefined in the same cases. `oneIn` is an integer, so that the count is exact.
  */
 export function tailMean(sorted: Float64Array, oneIn: number): Figure {
   if (sorted.length < oneIn) return undefinedBecause('too_few_points')
@@ -41,8 +41,8 @@ export function tailMean(sorted: Float64Array, oneIn: number): Figure {
 }
 
 /**
- * Tail ratio, `|P95| / |P5|`: how far the good days reach against the bad ones. It ignores a positive factor on the
- * values. Undefined with fewer than 20 (`too_few_points`) and where the 5 % quantile is 0 (`zero_denominator`).
+ * Tail ratio, `|P95| / |P5|`: the size of good days against bad ones. A positive factor on the values does not change
+ * it. Undefined with fewer than 20 values (`too_few_points`) and if the 5 % quantile is 0 (`zero_denominator`).
  */
 export function tailRatio(sorted: Float64Array): Figure {
   if (sorted.length < FEWEST_FOR_TAIL_RATIO) return undefinedBecause('too_few_points')

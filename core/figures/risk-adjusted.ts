@@ -11,13 +11,16 @@ import { downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts
 
 /**
  * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative. All of it
- * is undefined for a ruined account (`ruin`). With fewer than two days the reason is always `too_few_points`, except for
- * what divides the CAGR (`less_than_one_year`).
+ * is undefined for a ruined account (`ruin`). With fewer than two days the reason is always `too_few_points`, except
+ * for what divides the CAGR (`less_than_one_year`).
  */
 export const riskAdjustedFigures = (path: AccountPath) =>
   unlessRuined(path, { ...riskRatios(path), ...dailyShape(path) })
 
-/** Return against risk. Ratios that ignore the risk level come from the base returns, the others are at the path's. */
+/**
+ * Return against risk. Ratios that do not depend on the risk level are computed from the base returns, the others at
+ * the path's level.
+ */
 const riskRatios = (path: AccountPath) => ({
   ...deviations(path),
   ...inference(path),
@@ -92,8 +95,8 @@ function kellyLeverage({ daily: { values }, k }: AccountPath): Figure {
 }
 
 /**
- * Omega ratio at threshold 0: the sum of the gains over the sum of the losses. It ignores a positive factor on the
- * returns. Undefined without losses, `<= 1e-12` (`no_losses`).
+ * Omega ratio at threshold 0: the sum of the gains over the sum of the losses. A positive factor on the returns does
+ * not change it. Undefined without losses, `<= 1e-12` (`no_losses`).
  *
  * Source: Con Keating and William F. Shadwick, A Universal Performance Measure, 2002.
  */
@@ -110,7 +113,7 @@ export function omega(returns: Float64Array): Figure {
 
 /**
  * Stability: R^2 of the linear regression of the log equity at the ends of the days on time; 1 is steady growth, or
- * steady loss. The baseline is not an observation. Undefined with fewer than 3 points (`too_few_points`) and where the
+ * steady loss. The baseline is not an observation. Undefined with fewer than 3 points (`too_few_points`) and if the
  * returns or the log equity are flat (`zero_variance`).
  *
  * @param returns the returns of the days
@@ -123,7 +126,10 @@ export function stability(returns: Float64Array, curve: Float64Array): Figure {
   return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho * rho
 }
 
-/** Of all days, also those without a position. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up to them. */
+/**
+ * Of all days, also those without a position. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up to
+ * them.
+ */
 function dailyShape({ daily: { values }, k }: AccountPath) {
   const n = values.length
   const sorted = values.toSorted()

@@ -23,21 +23,21 @@ type SharpeInference = {
   readonly probabilistic: Figure
   /** Standard error of the Sharpe ratio per period: `sqrt(v / (n - 1))`. */
   readonly standardError: Figure
-  /** Points after which the ratio observed would be positive with 95 %: `1 + v * (1.645 / SR)^2`. */
+  /** Points after which the observed ratio would be positive with 95 % confidence: `1 + v * (1.645 / SR)^2`. */
   readonly minTrackRecord: Figure
 }
 
 /**
- * How far a Sharpe ratio can be trusted, given skewness and fat tails. `SR` is the ratio per period, not annualised, and
+ * The uncertainty of a Sharpe ratio, given skewness and fat tails. `SR` is the ratio per period, not annualised, and
  * `v = 1 - skewness * SR + (kurtosis_excess + 2) / 4 * SR^2`. Undefined with fewer than 4 points (`too_few_points`) and
- * on a flat series (`zero_variance`); the track record also where `SR <= 1e-12` (`non_positive_sharpe`), and the
- * probability where `v` is 0 (`zero_denominator`), which takes a series of two values only.
+ * on a flat series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and the
+ * probability if `v` is 0 (`zero_denominator`), which only a series of two distinct values has.
  *
  * Source: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk, 2012.
  */
 export function sharpeInference(returns: Float64Array): SharpeInference {
   const { skewness, kurtosisExcess } = standardizedMoments(returns)
-  // The kurtosis needs the most points, so it is undefined wherever one of the other parts is.
+  // The kurtosis needs the most points, so it is undefined whenever one of the other parts is.
   if (isUndefined(kurtosisExcess) || isUndefined(skewness)) return allOf(kurtosisExcess)
   const ratio = mean(returns) / sampleDeviation(returns)
   const v = Math.max(1 - skewness * ratio + ((kurtosisExcess + 2) / 4) * ratio * ratio, 0)
@@ -57,10 +57,10 @@ const allOf = (figure: Figure): SharpeInference => ({
   minTrackRecord: figure,
 })
 
-/** Beyond this the continued fraction is quicker and keeps the relative precision of the tail. */
+/** Beyond this the continued fraction is faster and keeps the relative precision of the tail. */
 const TAIL = 3
 
-/** Levels of the continued fraction: at 3, where it converges slowest, sixty leave nothing but rounding. */
+/** Levels of the continued fraction: at 3, where it converges slowest, sixty leave only rounding errors. */
 const FRACTION_LEVELS = 60
 
 const DENSITY_AT_ZERO = 1 / Math.sqrt(2 * Math.PI)
@@ -68,8 +68,8 @@ const DENSITY_AT_ZERO = 1 / Math.sqrt(2 * Math.PI)
 /**
  * Standard normal distribution function `Phi(x)`. In the middle by its power series
  * `1/2 + phi(x) * (x + x^3/3 + x^5/(3*5) + ...)`, whose terms have one sign, so nothing cancels; in the tails by
- * Laplace's continued fraction `phi(x) / (x + 1/(x + 2/(x + 3/...)))`. The error is below 3e-16, and below -3 it is
- * also small against the value itself.
+ * Laplace's continued fraction `phi(x) / (x + 1/(x + 2/(x + 3/...)))`. The absolute error is below 3e-16; below -3 the
+ * relative error is small too.
  *
  * Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.11 and 26.2.14.
  */

@@ -1,11 +1,11 @@
 import { type Figure, isUndefined, type Undefined, type UndefinedReason } from './figure.ts'
 
-/** A block of statistics: figures and plain values, nested by group, and tables, whose cells are plain. */
+/** A block of statistics: figures and plain values, nested by group, and tables of plain cells. */
 type FigureTree = { readonly [field: string]: FigureNode }
 type FigureNode = Figure | string | boolean | null | FigureTable | FigureTree
 type FigureTable = readonly FigureValue[]
 
-/** What is left when the undefined figures are nulls. */
+/** The values of a block, with null for undefined figures. */
 export type FigureValues = { readonly [field: string]: FigureValue }
 export type FigureValue = number | string | boolean | null | FigureTable | FigureValues
 
@@ -22,9 +22,9 @@ export type FigureBlock = {
 }
 
 /**
- * Splits a block into what is published of it: `values`, where an undefined figure is null, and `undefined`, the reason
- * for each of these by its path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a number that is not
- * finite: that is a defect of the statistic, and JSON would silently make it a null without a reason.
+ * Splits a block into its published parts: `values`, in which an undefined figure is null, and `undefined`, the reason
+ * for each of them by path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a number that is not
+ * finite: it is a defect of the statistic, and JSON would silently turn it into a null without a reason.
  */
 export function splitFigures(block: FigureTree): FigureBlock {
   const reasons: Record<string, UndefinedReason> = {}
@@ -61,7 +61,7 @@ function toPlain(value: FigureValue, path: string): FigureValue {
 
 const isTable = (value: FigureValues | FigureTable): value is FigureTable => Array.isArray(value)
 
-/** The number itself, without the sign that a zero can carry. */
+/** The number itself; negative zero becomes zero. */
 function toPublishable(value: number, path: string): number {
   if (!Number.isFinite(value)) {
     throw new RangeError(`the figure ${path} must be a finite number or undefined for a reason, got ${value}`)

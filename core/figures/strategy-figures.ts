@@ -8,12 +8,12 @@ import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
 import { type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
 
-/** What the statistics of a strategy are made from, all at base risk. */
+/** The input of the statistics of a strategy, all at base risk. */
 type StrategyInput = {
   readonly daily: Series
   /** The complete weeks of `daily`. */
   readonly weekly: Series
-  /** Closed trades, in any order; none for a book, or where only returns are reported. */
+  /** Closed trades, in any order; none for a book, or if only returns are reported. */
   readonly trades: readonly TradeOutcome[]
   /** A fraction: 0.02 = 2 % of equity per trade. */
   readonly base_risk_pct: number
@@ -22,7 +22,7 @@ type StrategyInput = {
 }
 
 /**
- * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Units stand last in names:
+ * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Names end in the unit:
  * `_pct` percent, `_days`, `_hours`; ratios have none. Each field is described in `core/contract/payloads`.
  */
 export const strategyFigures = (input: StrategyInput) => ({

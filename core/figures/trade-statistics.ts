@@ -10,7 +10,7 @@ import {
 import { isFlat, longestRun } from './moments.ts'
 import { DAYS_PER_YEAR } from './series.ts'
 
-/** What the statistics need of a closed trade. Times in epoch milliseconds. */
+/** The part of a closed trade that the statistics need. Times in epoch milliseconds. */
 export type TradeOutcome = {
   readonly side: 'long' | 'short'
   readonly entry_time: number
@@ -20,8 +20,8 @@ export type TradeOutcome = {
 }
 
 /**
- * The account returns of trades in the order given. Throws, naming the first such trade, where one is not a finite
- * number: an unknown outcome is neither a win nor a loss, so a ledger that has one has no trade statistics.
+ * The account returns of trades in the order given. Throws, naming the first such trade, if one is not a finite number:
+ * an unknown outcome is neither a win nor a loss, so a ledger with one has no trade statistics.
  */
 function accountReturns(trades: readonly TradeOutcome[]): number[] {
   return trades.map(({ account_return, entry_time }, i) => {
@@ -36,9 +36,9 @@ function accountReturns(trades: readonly TradeOutcome[]): number[] {
 const HOUR_MS = 3_600_000
 
 /**
- * The `trades` block. Without trades every figure is undefined (`no_trades`); without a win what needs one is
- * (`no_wins`), else without a loss what needs one (`no_losses`); a deviation needs two trades (`too_few_points`). It
- * speaks of the ledger and not of the equity, so a ruined account keeps it.
+ * The `trades` block. Without trades every figure is undefined (`no_trades`); figures of wins need a win (`no_wins`),
+ * figures of losses a loss (`no_losses`), a deviation two trades (`too_few_points`). They depend on the ledger and not
+ * on the equity, so a ruined account keeps them.
  *
  * @param nDays days of the series, for trades per year
  * @param k factor on every outcome
@@ -90,9 +90,9 @@ function tradesPerYear(count: number, nDays: number): Figure {
 }
 
 /**
- * Count, win rate and profit factor of closed trades, each weighed by its net return on account equity; they ignore the
- * risk level, which multiplies wins and losses alike. A trade of exactly 0 counts, and is no win. Undefined without
- * trades (`no_trades`).
+ * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity; they do not
+ * depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is not a win.
+ * Undefined without trades (`no_trades`).
  */
 export function tradeFigures(trades: readonly TradeOutcome[]) {
   const outcomes = accountReturns(trades)
@@ -155,8 +155,8 @@ function systemQuality(values: number[]): Figure {
 }
 
 /**
- * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the win rate p,
- * is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
+ * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the win rate
+ * p, is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
  */
 function winLossFigures(outcomes: readonly number[], k: number) {
   const wins = outcomes.filter(outcome => outcome > 0)
@@ -181,14 +181,14 @@ function winLossFigures(outcomes: readonly number[], k: number) {
 const average = (outcomes: number[], ifNone: UndefinedReason): Figure =>
   outcomes.length === 0 ? undefinedBecause(ifNone) : mean(outcomes)
 
-/** Wins and losses that are negligible are none, so that the ratio and its inverse are finite. */
+/** Negligible wins and losses are not counted, so that the ratio and its inverse are finite. */
 const payoffRatio = (averageWin: Figure, averageLoss: Figure): Figure =>
   mapFigure(averageWin, win => {
     if (win <= NEGLIGIBLE) return undefinedBecause('no_wins')
     return mapFigure(averageLoss, loss => (-loss > NEGLIGIBLE ? win / -loss : undefinedBecause('no_losses')))
   })
 
-/** Best trades whose share of all gains is published. */
+/** Number of best trades whose share of all gains is published. */
 const TOP_WINS = 5
 
 const topShare = (wins: readonly number[]): number => {

@@ -1,10 +1,10 @@
-// The dot products of all pairs of columns, by a WebAssembly kernel that multiplies eight columns with eight others, two
-// sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the published bytes do not
-// depend on where they were made; fused products would be faster, but differ between machines and are not used.
+// The dot products of all pairs of columns, by a WebAssembly kernel that multiplies eight columns with eight others,
+// two sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the published bytes do
+// not depend on where they were made; fused products would be faster, but differ between machines and are not used.
 //
-// Why a kernel: the correlations of 1 000 series of 3 650 points take 0.25 s of processor time; a plain TypeScript loop,
-// which waits for each sum, takes 2.4 s for the products alone (2026-11-22, bench/results.md, "Kernels"). Measure it again
-// with `make bench PART=kernels`.
+// Why a kernel: the correlations of 1 000 series of 3 650 points take 0.25 s of processor time; a plain TypeScript
+// loop, which waits for each sum, takes 2.4 s for the products alone (2026-11-22, bench/results.md, "Kernels"). Measure
+// it again with `make bench PART=kernels`.
 import {
   advance,
   compile,
@@ -22,20 +22,20 @@ import {
 /** Receives the dot product of columns `i < j`. */
 type StoreDot = (i: number, j: number, dot: number) => void
 
-/** The columns that are multiplied: `column(i)` is asked for once for each `i`, in order, and may reuse its array. */
+/** The columns to multiply: `column(i)` is called once for each `i`, in order, and may reuse its array. */
 export type Columns = {
   readonly count: number
   readonly length: number
   readonly column: (i: number) => Float64Array
 }
 
-/** Points of a panel that are met before the next ones: two panels of so many stay in the nearest cache of a core. */
+/** Points of a panel that are processed at a time: two panels of that many points fit in the L1 cache. */
 const NEAR_POINTS = 192
 
-/** Panels that are met by all rows before the next ones: as many as stay in the second cache. */
+/** Panels that all rows are multiplied with at a time: that many fit in the L2 cache. */
 const NEAR_PANELS = 16
 
-/** Columns that lie interleaved, point by point: a point of the eight fills a line of the cache. */
+/** Columns of a panel, interleaved point by point: one point of all eight fills a cache line. */
 const PANEL_COLUMNS = 8
 
 /** Sums of two panels, row by row. */
@@ -51,11 +51,10 @@ const POINT_BYTES = PANEL_COLUMNS * NUMBER_BYTES
 
 /**
  * The dot products of the first `rowCount` columns with every column after them: the first rows of the upper triangle
- * of the matrix of all products. A product is the sum over the points in order, to the bit that of a plain loop: it
- * is the same whatever its neighbours, whichever operand comes first, and on every machine.
+ * of the matrix of all products. A product is the sum over the points in order, bit for bit that of a plain loop: it
+ * depends neither on other columns, nor on the order of the two, nor on the machine.
  *
- * Cost: the columns once more in memory, and eight bytes a cell of the rows; about a seventh of the time of a plain
- * loop, which waits for each sum (bench/results.md). Nearly all of it is two arithmetic operations a cycle.
+ * Cost: a copy of the columns in memory, and eight bytes per cell of the rows.
  */
 export function dotProducts(columns: Columns, rowCount: number, store: StoreDot): void {
   const layout = layOut(columns, rowCount)
@@ -67,8 +66,8 @@ export function dotProducts(columns: Columns, rowCount: number, store: StoreDot)
 }
 
 /**
- * The memory: the columns in panels of eight, panel by panel, and behind them the sums of each two panels. The last
- * panel is filled up with columns of zeros, and each panel with points of zeros.
+ * The memory: the columns in panels of eight, and after them the sums of each pair of panels. The last panel is padded
+ * with columns of zeros, and each panel with points of zeros.
  */
 type Layout = {
   readonly panels: number
@@ -96,7 +95,7 @@ function interleave(column: Float64Array, i: number, { points }: Layout, numbers
   }
 }
 
-/** Near points of near panels at a time: in between, the sums wait in memory with all their bits. */
+/** Some points of some panels at a time; in between, the sums are kept in memory at full precision. */
 function addAll(layout: Layout, addPanels: AddPanels): void {
   for (let point = 0; point < layout.points; point += NEAR_POINTS) {
     const pointEnd = Math.min(point + NEAR_POINTS, layout.points)
@@ -107,7 +106,7 @@ function addAll(layout: Layout, addPanels: AddPanels): void {
   }
 }
 
-/** Panels that are all on the other side of the diagonal are left out. */
+/** Panels that are wholly below the diagonal are skipped. */
 function addNear(
   { panels, points, rowPanels, sums }: Layout,
   addPanels: AddPanels,
@@ -165,7 +164,10 @@ function createAddPanels(memory: WebAssembly.Memory): AddPanels {
   return functionOn(compiled, memory)
 }
 
-/** Rows that are multiplied with the other panel at a time: their sums and factors stay in the 15 registers that V8 uses. */
+/**
+ * Rows that are multiplied with the other panel at a time: their sums and factors stay in the 15 registers that V8
+ * uses.
+ */
 const TILE_ROWS = 2
 
 const [rows, panel, end, sums] = [local(0), local(1), local(2), local(3)]

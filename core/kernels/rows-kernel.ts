@@ -1,43 +1,43 @@
-// Writes rows of a date and a number. JavaScript checks the bounds of every store, and allocates a heap number if a function
-// returns a double; a WebAssembly kernel does neither.
+// Writes rows of a date and a number. JavaScript checks the bounds of every store, and allocates a heap number if a
+// function returns a double; a WebAssembly kernel does neither.
 //
-// Why a kernel: 4 000 rows take 94 us of processor time; the same bytes written column by column in TypeScript take 785 us
-// (2026-11-22, bench/results.md, "Kernels"). Nearly every answer at a risk level is such rows. Measure it again with
+// Why a kernel: 4 000 rows take 94 us of processor time; the same bytes written column by column in TypeScript take 785
+// us (2026-11-22, bench/results.md, "Kernels"). Nearly every answer at a risk level is such rows. Measure it again with
 // `make bench PART=kernels`.
 import * as wasm from './wasm-code.ts'
 import { advance, f64, i32, i64, local, v128 } from './wasm-code.ts'
 
-/** Addresses in the memory of the kernel; its user writes what stands there. */
+/** Addresses in the memory of the kernel, which its user fills. */
 export const AT = {
   /** The text of every number below 10 000, in four bytes. */
   four: 0,
-  /** Where each decade but the first begins, between two NaN: no number is beyond them. */
+  /** Where each decade but the first begins, between two NaN, which no number is beyond. */
   borders: 40_000,
   /** The power of ten for each decade. */
   scales: 40_192,
   /** The text between date and number, and the one between rows: sixteen bytes each. */
   between: 40_384,
   next: 40_400,
-  /** Where the text ended. */
+  /** The end of the text. */
   end: 40_416,
   /** The text of every day in sixteen bytes, from 1970-01-01 on. */
   days: 40_448,
 } as const
 
-/** The decades of the kernel: from 1e-12 up to 1e9. Beyond them scaling by an exact power of ten is impossible. */
+/** The decades of the kernel: from 1e-12 up to 1e9. Beyond them no exact power of ten can scale a number. */
 export const SMALLEST_EXPONENT = -12
 export const DECADES = 21
 
 /**
  * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
- * this to a tie the kernel cannot know which way to round.
+ * this to a tie the kernel cannot decide which way to round.
  */
 const TIE_MARGIN = 1e-5
 
 /**
- * Writes rows from the values at `from` until those at `to`, the first of them of the day whose text is at `day`, days
- * `stride` bytes apart, to `out`. Each is a date, `between`, a number, and `next`. Gives the place of the first value that
- * was not written: `to`, or one that only the exact way can round.
+ * Writes rows to `out` for the values from address `from` to before `to`. The text of the first day is at `day`, that
+ * of the next `stride` bytes later. A row is a date, `between`, a number and `next`. Returns the address of the first
+ * value that was not written: `to`, or that of a number that needs exact rounding.
  */
 export type WriteRows = (
   from: number,
@@ -49,7 +49,7 @@ export type WriteRows = (
   nextBytes: number,
 ) => number
 
-/** The kernel on a memory. */
+/** The kernel, on a memory. */
 export const createWriteRows = (memory: WebAssembly.Memory): WriteRows =>
   wasm.functionOn(wasm.compile({ parameters: 7, results: 1, locals: LOCALS, code: rows() }), memory)
 
@@ -87,7 +87,7 @@ const rows = (): number[] => [
   ...from.get,
 ]
 
-/** Nothing of a row is written before it is sure that all of it can be. */
+/** Nothing of a row is written before it is certain that all of it can be. */
 const row = (): number[] => [
   ...value.set(f64.load(from.get, 0)),
   ...findDecade(),
@@ -110,11 +110,16 @@ const MARGIN = f64.constant(0.5 - TIE_MARGIN)
 
 const isZero = (): number[] => f64.equals(value.get, f64.constant(0))
 
-/** Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up, eleven. False for NaN. */
+/**
+ * Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up, eleven. False
+ * for NaN.
+ */
 const hasTenDigits = (): number[] =>
   i32.and(f64.atLeast(scaled.get, f64.constant(1e9)), f64.below(rounded.get, f64.constant(1e10)))
 
-/** From the decade of the row before: the numbers of a series lie close to one another. NaN is in whichever. */
+/**
+ * Starts from the decade of the previous row: neighbouring numbers of a series are similar. For NaN any decade will do.
+ */
 const findDecade = (): number[] => {
   const magnitude = f64.magnitude(value.get)
   return [
@@ -123,7 +128,7 @@ const findDecade = (): number[] => {
   ]
 }
 
-/** From decade to decade while it is not the right one. */
+/** Moves from decade to decade until it is the right one. */
 const walk = (isOff: readonly number[], bytes: number): number[] =>
   wasm.block([
     ...wasm.loop([
@@ -157,7 +162,7 @@ const fraction = (): number[] => [
   ...spread(),
 ]
 
-/** The digits one place further than they begin; then the whole ones move before the point. */
+/** Writes the digits one byte late; then those of the integer part move forward, before the point. */
 const mixed = (): number[] => [
   ...first.set(i32.add(out.get, i32.constant(1))),
   ...spread(),
@@ -189,7 +194,7 @@ const four = (number: readonly number[]): number[] =>
 /** The byte before `out`. */
 const lastByte = (): number[] => i32.load8(i32.subtract(out.get, i32.constant(1)), 0)
 
-/** `out` goes back over zeros, of which there is one, and over the point where nothing is left behind it. */
+/** Moves `out` back over zeros, of which there is at least one, and over the point if no digit follows it. */
 const trim = (): number[] => [
   ...wasm.loop([
     ...advance(out, i32.constant(-1)),

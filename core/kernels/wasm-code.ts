@@ -47,7 +47,7 @@ function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }
 
-/** LEB128 of a number with a sign, which is bit 6 of the last byte. */
+/** Signed LEB128; the sign is bit 6 of the last byte. */
 function signed(value: bigint): number[] {
   const low = Number(value & 0x7fn)
   const rest = value >> 7n
@@ -70,10 +70,10 @@ export const either = (condition: Code, then: Code, otherwise: Code): number[] =
   END,
 ]
 
-/** Leaves the block that is so many levels outside. */
+/** Leaves the block this many levels out. */
 export const breakIf = (level: number, condition: Code): number[] => [...condition, 0x0d, level]
 
-/** Begins the loop again that is so many levels outside: what is a way out of a block is a way back in a loop. */
+/** Repeats the loop this many levels out: the same instruction leaves a block and repeats a loop. */
 export const repeatIf = breakIf
 export const repeat = (level: number): number[] => [0x0c, level]
 
@@ -97,7 +97,7 @@ const store =
   (...opcode: Code): Store =>
   (at, value, offset) => [...at, ...value, ...opcode, 0, ...unsigned(offset)]
 
-/** Comparisons, division and the shift to the right are of numbers without a sign. */
+/** Comparisons, division and the right shift are unsigned. */
 export const i32 = {
   constant: (value: number): number[] => [0x41, ...signed(BigInt(value))],
   add: binary(0x6a),
@@ -125,7 +125,7 @@ export const i64 = {
   subtract: binary(0x7d),
   multiply: binary(0x7e),
   divide: binary(0x80),
-  /** Without its fraction. */
+  /** Truncated. */
   fromDouble: unary(0xfc, 0x06),
   store: store(0x37),
 } as const
@@ -133,7 +133,7 @@ export const i64 = {
 export const f64 = {
   constant: (value: number): number[] => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)],
   magnitude: unary(0x99),
-  /** To the nearest integer, to the even one of two. */
+  /** To the nearest integer, ties to even. */
   nearest: unary(0x9e),
   subtract: binary(0xa1),
   multiply: binary(0xa2),

@@ -1,5 +1,5 @@
-// As much of WebAssembly as the kernel of dot products needs: the types of Node leave it out, those of browsers bring
-// the whole browser with them.
+// The types of WebAssembly that the kernels need: those of Node do not include them, and those of browsers declare the
+// whole browser.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>)

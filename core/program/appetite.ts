@@ -1,13 +1,13 @@
 import type { ProgramData, TierRule } from './program.ts'
 import { barsPerDay, pausedBars } from './program-window.ts'
 
-// What a rule wants, apart from the money: which fraction of its cash a tier would spend at each bar. It depends on the
-// closes and the pauses alone, neither on the cadence nor on the equity, so one answer serves every simulation.
+// The appetite of a rule: the fraction of its cash that a tier would spend at each bar. It depends on the closes and
+// pauses alone, neither on the cadence nor on the equity, so every simulation can share it.
 
 export type Appetite = {
-  /** Whether the rule buys on contribution bars alone, or on whatever bar it likes. */
+  /** Whether the rule buys only on contribution bars, or on any bar. */
   readonly on_contributions: boolean
-  /** For each bar of the window that has happened: the fraction of the tier's cash to spend at its close, 0 to 1. */
+  /** For each past bar of the window: the fraction of the tier's cash to spend at its close, 0 to 1. */
   readonly fraction: Float64Array
 }
 
@@ -19,7 +19,7 @@ export function appetite(rule: TierRule, outlook: Outlook): Appetite {
     case 'mayer':
       return { on_contributions: true, fraction: exceptPaused(outlook, mayerAppetite(rule, outlook)) }
     case 'dips':
-      // It minds the pauses itself, because they decide which steps count as touched.
+      // It handles pauses itself, because they affect which steps count as touched.
       return { on_contributions: false, fraction: dipAppetite(rule, outlook) }
   }
 }
@@ -31,14 +31,14 @@ function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array
   return fraction
 }
 
-/** What a rule may look at. */
+/** The data that a rule may use. */
 type Outlook = {
-  /** The warm-up and what has happened of the window. */
+  /** The warm-up and the past part of the window. */
   readonly closes: Float64Array
   /** Index of the first bar of the window in `closes`. */
   readonly first: number
   readonly bars_per_day: number
-  /** For each bar of the window: 1 where nothing is bought. */
+  /** For each bar of the window: 1 if the program is paused. */
   readonly paused: Uint8Array
 }
 
@@ -52,9 +52,9 @@ export const outlookOf = ({ plan, bars, first }: ProgramData): Outlook => ({
 type MayerRule = Extract<TierRule, { kind: 'mayer' }>
 
 /**
- * The appetite by the Mayer multiple: the close over the mean of the last `mean_days` days of closes, the bar's own among
- * them. The first band that the multiple lies strictly below decides; above all of them, and where the bars are too few
- * for a mean, the answer is 0.
+ * The appetite by the Mayer multiple: the close over the mean of the last `mean_days` days of closes, including the
+ * bar's own. The first band strictly above the multiple decides; above all bands, and if there are too few bars for a
+ * mean, the appetite is 0.
  *
  * Source: the ratio of the price to its 200-day moving average that Trace Mayer proposed for bitcoin.
  */
@@ -67,18 +67,18 @@ function mayerAppetite(rule: MayerRule, { closes, first, bars_per_day }: Outlook
   return fraction
 }
 
-/** A multiple that is NaN, because there is no mean, lies below no band. */
+/** A NaN multiple, without a mean, is below no band. */
 function spendAt({ bands }: MayerRule, multiple: number): number {
   for (let i = 0; i < bands.length; i++) if (multiple < bands[i]!.below) return bands[i]!.spend
   return 0
 }
 
 /**
- * Mean of the last `length` values, the one at the index itself among them; NaN where there are fewer.
+ * Mean of the last `length` values, including the one at the index; NaN if there are fewer.
  *
- * A running sum, O(n) for any length. The error of each addition is kept beside the sum (Neumaier's compensation), because
- * a plain running sum drifts away from its window: after years of bars the mean of equal prices would not be that price,
- * and a multiple of exactly 1 would fall on a random side of its band.
+ * A running sum, O(n) for any length. The error of each addition is kept with the sum (Neumaier's compensation),
+ * because a plain running sum drifts: after years of bars the mean of equal prices would not be that price, and a
+ * multiple of exactly 1 would fall on a random side of its band.
  *
  * @param length at least 1
  */
@@ -95,7 +95,9 @@ export function trailingMean(values: Float64Array, length: number): Float64Array
 
 type CompensatedSum = { value: number; lost: number }
 
-/** The larger of the two addends keeps all its digits, so the digits that the smaller one lost can be recovered exactly. */
+/**
+ * The larger of the two addends keeps all its digits, so the digits that the smaller one lost can be recovered exactly.
+ */
 function add(sum: CompensatedSum, addend: number): void {
   const next = sum.value + addend
   sum.lost += Math.abs(sum.value) >= Math.abs(addend) ? sum.value - next + addend : addend - next + sum.value
@@ -105,14 +107,15 @@ function add(sum: CompensatedSum, addend: number): void {
 type DipRule = Extract<TierRule, { kind: 'dips' }>
 
 /**
- * The appetite for falls: what the deepest step spends that a close touches for the first time since the last new high.
+ * The appetite for falls: the spend of the deepest step that a close touches for the first time since the last new
+ * high.
  *
- * The high is the highest close so far, known from the first warm-up bar. A step `d` is touched by a close at or below
- * `high x (1 - d)`. Depths ascend, so a close that touches a step touches all shallower ones as well, and how many are
- * touched is all that has to be remembered. It is 0 when the window begins, and again at every close above the high.
+ * The high is the highest close so far, counted from the first warm-up bar. A step `d` is touched by a close at or
+ * below `high x (1 - d)`. Depths ascend, so a close that touches a step touches all shallower ones too, and the state
+ * is the number of touched steps. It is 0 when the window begins and is reset at every close above the high.
  *
- * In a pause the high moves on, and a new one arms the steps, but no step counts as touched: the first bar after it is
- * looked at as any other.
+ * In a pause the high still rises and resets the steps, but no step counts as touched: the first bar after the pause is
+ * like any other.
  */
 export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): Float64Array {
   const fraction = new Float64Array(closes.length - first)
@@ -139,7 +142,7 @@ function highest(values: Float64Array, count: number): number {
   return high
 }
 
-/** How many steps lie at or above the close. Told by the price of the step: 1 - 80 / 100 is a little less than 0.2. */
+/** Number of steps at or above the close. Prices are compared, because 1 - 80 / 100 is slightly less than 0.2. */
 function stepsReached({ steps }: DipRule, close: number, high: number): number {
   let reached = 0
   while (reached < steps.length && close <= high * (1 - steps[reached]!.drawdown)) reached++

@@ -6,7 +6,7 @@ import { averageCost, type Deployment, runTier, termsOf } from './simulate.ts'
 export const BENCHMARK_NAMES = ['dca', 'vwap', 'lump_sum', 'hodl'] as const
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
 
-/** What one BTC cost, in dollars; null as long as nothing of the window has happened. */
+/** Cost of one BTC in dollars; null before the window begins. */
 type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
 
 /**
@@ -28,14 +28,17 @@ export function benchmarks(data: ProgramData, cadenceBars: number): Benchmarks {
   }
 }
 
-/** The average cost of a single tier that always spends all it has: a program of nothing else equals it to the last bit. */
+/**
+ * The average cost of a single tier that always spends all its cash: a program of only that tier equals it to the last
+ * bit.
+ */
 export function dca(data: ProgramData, cadenceBars: number): number | null {
   const terms = termsOf(data, cadenceBars)
   const everything = { on_contributions: true, fraction: new Float64Array(terms.closes.length).fill(1) }
   return averageCost(runTier({ tier: 'core', weight: 1 }, everything, terms).holding)
 }
 
-/** From bar `first` on; some of that volume must be above zero. */
+/** From bar `first` on, where some volume must be above zero. */
 function vwap({ h, l, c, v }: Bars, first: number): number {
   let [paid, volume] = [0, 0]
   for (let i = first; i < c.length; i++) {
@@ -46,8 +49,8 @@ function vwap({ h, l, c, v }: Bars, first: number): number {
 }
 
 /**
- * The fraction of the dollars that were spent at closes at or below the 25th percentile (type 7) of the closes that have
- * happened in the window; null until something is spent. Who spends the same on every bar has about 0.25. O(n log n).
+ * The fraction of the dollars that were spent at closes at or below the 25th percentile (type 7) of the past closes of
+ * the window; null before the first purchase. Equal spending on every bar gives about 0.25. O(n log n).
  */
 export function cheapestQuartileShare(
   { bars, first }: ProgramData,

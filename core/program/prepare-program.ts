@@ -8,12 +8,12 @@ import { barsPerDay, plannedBars, warmUpBars, windowRange } from './program-wind
 import { averageCost, simulate } from './simulate.ts'
 
 /**
- * A plan and the bars of its instrument as the data that every figure of the program is made from: the warm-up (as much of
- * it as there is), what has happened of the window, and the rolling figures over everything.
+ * The data that every figure of the program is computed from, made from a plan and the bars of its instrument: the
+ * available warm-up, the past part of the window, and the rolling figures over the whole history.
  *
- * Throws, naming every problem of `programProblems`; who wants them as sentences asks that first.
+ * Throws with every problem of `programProblems`, which callers use to report them one by one.
  *
- * @param bars the whole history, ascending, up to what has happened
+ * @param bars the whole history so far, ascending
  */
 export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
   const problems = programProblems(plan, bars)
@@ -33,12 +33,12 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
 const ROLLING_DAYS = 365
 
 /**
- * The program against dca on windows of one year, one beginning every day of the history that has a whole warm-up before it
- * and a whole year from it on, none of them paused; null where the history is shorter than one such window. The windows
- * overlap, so they are far from independent: the figures describe, they prove nothing.
+ * The program against dca on windows of one year, without pauses, one starting on every day of the history with a whole
+ * warm-up before it and a whole year after it; null if the history is shorter than one such window. The windows
+ * overlap, so they are not independent: the figures describe and do not prove.
  *
- * A window in which nothing is bought is no win, and nothing cheaper. Costs O(windows x bars of a window); ten years are
- * some 3 000 windows, whatever the bars.
+ * A window without purchases is not a win, and 0 cheaper. O(windows x bars of a window); ten years have some 3 000
+ * windows.
  *
  * @param bars the whole history, not only that of the plan's window
  */
@@ -63,7 +63,7 @@ export function rollingFigures(plan: ProgramPlan, bars: Bars): Rolling | null {
   return summary(cheaper.sort())
 }
 
-/** `1 - average cost / dca`: positive where the program bought cheaper. A difference that is rounding is none. */
+/** `1 - average cost / dca`: positive if the program bought cheaper. Rounding errors count as 0. */
 function cheaperThanDca(data: ProgramData): number {
   const cadence = data.plan.contribution_cadence_bars
   const average = averageCost(simulate(data, cadence).totals)

@@ -1,11 +1,11 @@
-// The data of a program as JSON, to the last digit, so that a service computes on exactly what the build computed on.
+// The data of a program as JSON, without loss, so that a service computes on exactly the data of the build.
 import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
 import { type ProgramData, programPlan, rolling } from './program.ts'
 
 const prices = z.array(z.number()).transform(values => Float64Array.from(values))
 
-/** JSON has no NaN: a volume that the source left blank is null. */
+/** JSON has no NaN: a blank volume is null. */
 const volumes = z.array(z.number().nullable()).transform(values => Float64Array.from(values, toNumber))
 
 const programDataFile = z
@@ -26,7 +26,7 @@ const programDataFile = z
   })
   .refine(({ bars, first }) => hasEqualColumns(bars) && first <= bars.t.length)
 
-/** The data as a value of JSON. */
+/** The data as a JSON value. */
 export const toProgramDataFile = ({ bars, ...rest }: ProgramData): object => ({
   ...rest,
   bars: {
@@ -36,7 +36,7 @@ export const toProgramDataFile = ({ bars, ...rest }: ProgramData): object => ({
   },
 })
 
-/** The data in a value of JSON, or null where it has another form. */
+/** The data in a JSON value, or null if it has another form. */
 export const parseProgramDataFile = (value: unknown): ProgramData | null =>
   programDataFile.safeParse(value).data ?? null
 

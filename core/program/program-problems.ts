@@ -3,19 +3,19 @@ import { type Bars, describeInstant, endOfBars } from '#core/replay/bars.ts'
 import type { ProgramPlan } from './program.ts'
 import { type Range, windowRange } from './program-window.ts'
 
-/** How far the weights may be from 1 together: room for the rounding of decimals, not for a mistake. */
+/** Largest deviation of the sum of the weights from 1: allows for the rounding of decimals, not for a mistake. */
 export const WEIGHT_TOLERANCE = 1e-9
 
 /**
- * Why the program cannot be computed on these bars: a sentence each with its remedy, all at once; empty where it can.
+ * Every reason why the program cannot be computed on these bars, as a sentence with its fix; empty if it can.
  *
- * @param bars the whole history of the instrument up to what has happened
+ * @param bars the whole history of the instrument so far
  */
 export function programProblems(plan: ProgramPlan, bars: Bars): readonly string[] {
   const ofThePlan = [...windowProblems(plan), ...weightProblems(plan)]
   if (DAY_MS % bars.timeframeMs !== 0) return [...ofThePlan, describeTimeframe(bars.timeframeMs)]
   const prices = priceProblems(bars)
-  // In a window that ends before it begins nothing can be missing.
+  // No bar can be missing in a window that ends before it begins.
   if (plan.window.to < plan.window.from) return [...ofThePlan, ...prices]
   const range = windowRange(plan.window, bars)
   return [...ofThePlan, ...prices, ...volumeProblems(bars, range), ...gapProblems(plan.window, bars, range)]
@@ -39,7 +39,7 @@ function weightProblems({ tiers }: ProgramPlan): string[] {
 const describeTimeframe = (timeframeMs: number): string =>
   `a timeframe must divide the day of ${DAY_MS} ms; this one is ${timeframeMs} ms: provide bars of 1d or of a part of it`
 
-/** Of the whole history: the warm-up decides too, and rolling windows begin everywhere. */
+/** Of the whole history, because it includes the warm-up and every rolling window. */
 function priceProblems({ t, o, h, l, c }: Bars): string[] {
   for (const [name, prices] of [
     ['open', o],
@@ -56,7 +56,7 @@ function priceProblems({ t, o, h, l, c }: Bars): string[] {
   return []
 }
 
-/** Volumes make the vwap, so the window needs all of them, and one above zero. */
+/** The vwap needs the volumes of the whole window, and one above zero. */
 function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
   let isTraded = from === to
   for (let i = from; i < to; i++) {
@@ -74,7 +74,9 @@ function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
 
 const describeVolume = (volume: number): string => (Number.isNaN(volume) ? 'it is blank' : `it is ${volume}`)
 
-/** A bar that is missing would shift every contribution after it, so what has happened must be whole: the first gap. */
+/**
+ * The first gap. A missing bar would shift every later contribution, so the past part of the window must be complete.
+ */
 function gapProblems(window: ProgramPlan['window'], bars: Bars, { from }: Range): string[] {
   const { t, timeframeMs } = bars
   if (t.length === 0) return []

@@ -1,5 +1,6 @@
 // The accumulation program as an operator plans it, and the bars that it runs on. Inside the program everything that
-// could be a percent is a fraction, and money is a fraction of the equity; both become percents and dollars at the wire.
+// could be a percent is a fraction, and money is a fraction of the equity; both become percents and dollars at the
+// wire.
 import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
 
@@ -10,16 +11,16 @@ export type TierName = (typeof TIER_NAMES)[number]
 const day = z.int()
 
 /**
- * When a tier spends, and what fraction of its own cash. A rule sees the closes up to and including the bar it decides
- * on, and buys at the close of that bar.
+ * When a tier spends, and what fraction of its own cash. A rule sees the closes up to and including the current bar,
+ * and buys at the close of that bar.
  */
 const tierRule = z.discriminatedUnion('kind', [
   /** All of its cash, on each contribution bar. */
   z.object({ kind: z.literal('always') }),
   /**
-   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The first of the
-   * ascending bands that the multiple lies below decides; above all bands, and where the bars are too few for a mean, it
-   * holds its cash.
+   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The first of
+   * the ascending bands that the multiple lies below decides; above all bands, and where the bars are too few for a
+   * mean, it holds its cash.
    */
   z.object({
     kind: z.literal('mayer'),
@@ -27,8 +28,8 @@ const tierRule = z.discriminatedUnion('kind', [
     bands: z.array(z.object({ below: z.number(), spend: z.number() })).readonly(),
   }),
   /**
-   * On the first touch of each step below the running high of the closes, on whatever bar that is. Steps ascend by depth;
-   * where one bar touches several at once the deepest decides. A new high arms all steps again.
+   * On the first touch of each step below the running high of the closes, on whatever bar that is. Steps ascend by
+   * depth; where one bar touches several at once the deepest decides. A new high arms all steps again.
    */
   z.object({
     kind: z.literal('dips'),
@@ -41,11 +42,11 @@ export type TierRule = z.infer<typeof tierRule>
 const tier = z.object({ tier: z.enum(TIER_NAMES), weight: z.number(), rule: tierRule })
 export type Tier = z.infer<typeof tier>
 
-/** `program.yaml`, read and sound. */
+/** `program.yaml`, validated. */
 export const programPlan = z.object({
   alias: z.string(),
   instrument: z.string(),
-  /** Spelled as in the book: `1d`. */
+  /** As in the book: `1d`. */
   timeframe: z.string(),
   /** Both days belong to it. */
   window: z.object({ from: day, to: day }),
@@ -54,26 +55,26 @@ export const programPlan = z.object({
   contribution_cadence_bars: z.int(),
   costs: z.object({ fee_bps: z.number(), slippage_bps: z.number() }),
   reference_equity_usd: z.number(),
-  /** Ascending, without overlap; both days belong to a span, and one without an end goes on. */
+  /** Ascending, without overlap; both days belong to a span, and a span without an end is still open. */
   paused: z.array(z.object({ from: day, to: day.nullable() })).readonly(),
   tv_status: z.enum(['provisional', 'confirmed', 'diverged', 'not_applicable']),
 })
 export type ProgramPlan = Readonly<z.infer<typeof programPlan>>
 
-/** A plan and what has happened so far: every figure of a program is a function of this. */
+/** A plan and the market so far: every figure of a program is a function of this. */
 export type ProgramData = {
   readonly plan: ProgramPlan
-  /** The warm-up and what has happened of the window; of the window no bar is missing. */
+  /** The warm-up and the past part of the window, of which no bar is missing. */
   readonly bars: Bars
-  /** Index of the first bar of the window in `bars`; equal to their number as long as the window has not begun. */
+  /** Index of the first bar of the window in `bars`; equal to their number before the window begins. */
   readonly first: number
-  /** How many bars the window has from its first day to its last, happened or not. */
+  /** Number of bars of the whole window, future ones included. */
   readonly bars_planned: number
-  /** The tiers against dca on windows that begin all over the history, or null where it is shorter than one. */
+  /** The tiers against dca on windows all over the history, or null if it is shorter than one window. */
   readonly rolling: Rolling | null
 }
 
-/** The honesty figures: what one window, which may be a cherry-pick, cannot show. */
+/** Figures over many windows, because a single window may be a lucky choice. */
 export const rolling = z.object({
   windows: z.int(),
   /** Fraction of the windows in which the average cost was below that of dca. */

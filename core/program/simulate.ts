@@ -4,7 +4,7 @@ import { contributionCount } from './program-window.ts'
 
 type TierHolding = Holding & { readonly tier: TierName; readonly weight: number }
 
-/** What the program has done on an equity of one dollar; multiply by an equity for dollars and BTC. */
+/** The result of the program for an equity of one dollar; multiply it by an equity for dollars and BTC. */
 export type Simulation = {
   readonly cadence_bars: number
   /** In the order of the plan. */
@@ -15,13 +15,14 @@ export type Simulation = {
 }
 
 /**
- * Runs the program over what has happened of its window, with a contribution every `cadenceBars` bars. Everything that is
- * published of a program comes from here: the reference basket, its deployments, the personal basket and both simulations.
+ * Simulates the program over the past part of its window, with a contribution every `cadenceBars` bars. Everything
+ * published about a program is computed here: the reference basket, its deployments, the personal basket and both
+ * simulations.
  *
- * A rule sees the bars up to its own alone, and the contributions are those of the planned window: a bar that is added
- * changes nothing before it. O(n) a tier.
+ * A rule sees only the bars up to the current one, and the contributions are those of the planned window: an added bar
+ * changes nothing before it. O(n) per tier.
  *
- * @param cadenceBars a whole number from 1 on; longer than the window it leaves one contribution
+ * @param cadenceBars an integer from 1 on; if it is longer than the window, there is one contribution
  */
 export function simulate(data: ProgramData, cadenceBars: number): Simulation {
   const outlook = outlookOf(data)
@@ -32,12 +33,12 @@ export function simulate(data: ProgramData, cadenceBars: number): Simulation {
     cadence_bars: cadenceBars,
     tiers,
     totals: totalOf(tiers),
-    // A stable sort: tiers that buy at the same bar keep their order.
+    // The sort is stable: tiers that buy at the same bar keep their order.
     deployments: runs.flatMap(({ deployments }) => deployments).sort((a, b) => a.bar - b.bar),
   }
 }
 
-/** When money comes in and what spending costs, over what has happened of the window. */
+/** The contributions and costs of the past part of the window. */
 export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenceBars: number): Terms {
   if (!Number.isInteger(cadenceBars) || cadenceBars < 1) {
     throw new Error(`a contribution cadence must be a whole number of bars from 1 on, not ${cadenceBars}`)
@@ -61,19 +62,19 @@ function totalOf(tiers: readonly Holding[]): Holding {
   return total
 }
 
-/** Dollars spent for one BTC, costs in; null until something is bought. */
+/** Dollars spent per BTC, costs included; null before the first purchase. */
 export const averageCost = ({ deployed, btc }: Pick<Holding, 'deployed' | 'btc'>): number | null =>
   btc === 0 ? null : deployed / btc
 
 /**
- * A spend below this fraction of the equity is not made, and the cash stays where it is. A fraction, never dollars, so that
- * every result is exactly linear in the equity.
+ * A purchase below this fraction of the equity is not made, and the cash is kept. It is a fraction and not dollars, so
+ * that every result is exactly linear in the equity.
  */
 const SMALLEST_SPEND = 1e-6
 
-/** When money comes in, and what it costs to spend it. */
+/** Contributions and costs. */
 type Terms = {
-  /** Closes of the window that have happened. */
+  /** Closes of the past part of the window. */
   readonly closes: Float64Array
   readonly cadence_bars: number
   /** Contributions of the whole window. */
@@ -82,7 +83,7 @@ type Terms = {
   readonly cost: number
 }
 
-/** A purchase: at which bar of the window, what it took with its costs, a fraction of the equity, and what it brought. */
+/** A purchase: the bar of the window, the amount spent with costs, as a fraction of the equity, and the BTC bought. */
 export type Deployment = {
   readonly bar: number
   readonly tier: TierName
@@ -90,7 +91,7 @@ export type Deployment = {
   readonly btc: number
 }
 
-/** Where the money of a tier is. Fractions of the equity, and BTC for an equity of one dollar. */
+/** The money of a tier: fractions of the equity, and BTC for an equity of one dollar. */
 export type Holding = {
   readonly contributed: number
   readonly deployed: number
@@ -101,8 +102,8 @@ export type Holding = {
 type TierRun = { readonly holding: Holding; readonly deployments: readonly Deployment[] }
 
 /**
- * A tier through what has happened of the window: on each contribution bar its share comes in, and then, where its appetite
- * is asked, it spends that fraction of its cash at the close: `btc = spend x (1 - cost) / close`. O(n).
+ * Simulates one tier over the past part of the window: on each contribution bar it receives its share, and then, on the
+ * bars of its rule, it spends a fraction of its cash at the close: `btc = spend x (1 - cost) / close`. O(n).
  */
 export function runTier(
   { tier, weight }: Pick<Tier, 'tier' | 'weight'>,
@@ -123,7 +124,7 @@ export function runTier(
     deployed += spend
     btc += bought
   }
-  // As one product, because a sum of many shares ends a rounding beside the weight: nothing shows more than its share.
+  // One product, because a sum of many shares differs from the weight by rounding.
   const contributed = weight * (Math.ceil(closes.length / cadence_bars) / contributions)
   return {
     holding: { contributed, deployed: Math.min(deployed, contributed), reserve: cash, btc },

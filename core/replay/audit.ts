@@ -25,26 +25,24 @@ export type AuditProblem = {
 }
 
 /**
- * A price may be this much, as a fraction, outside its bar: ledgers carry the dust of binary arithmetic
- * (63001.80000000001), and no tick of any market is as small.
+ * A price may be outside its bar by this fraction: ledgers contain rounding errors of binary arithmetic
+ * (63001.80000000001), and no market has so small a tick.
  */
 const PRICE_TOLERANCE = 1e-9
 
 /**
- * Holds a ledger against the bars that it claims to have traded. An empty list is a ledger that could have
- * happened:
+ * Checks a ledger against the bars of its instrument. Without a problem, the trades are possible:
  *
  * - each row is a trade: prices above 0, the exit not before the entry;
- * - each fill lies inside the bar that holds its time, once at most the declared slippage is taken off. A
- *   fill in a gap or outside the bars is a problem; one after the last bar is not judged;
- * - the stop is on the losing side of the entry, except where the bar opened beyond it and the trade ended at
- *   once;
- * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a
- *   better one is a stop that was moved;
+ * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap or outside the
+ *   bars is a problem; one after the last bar is not checked;
+ * - the stop is on the losing side of the entry, unless the bar opened beyond it and the trade ended at once;
+ * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a better one is a
+ *   stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
- * - one position at a time, unless overlaps are allowed.
+ * - there is one position at a time, unless overlaps are allowed.
  *
- * O(trades log trades + bars that a position was open).
+ * O(trades log trades + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const problems: AuditProblem[] = []
@@ -87,7 +85,7 @@ function auditOverlaps({ trades, allowOverlap }: AuditInput): AuditProblem[] {
   }))
 }
 
-// `direction` is +1 for a buy and -1 for a sale: slippage puts a buy at most that much above its bar.
+// `direction` is +1 for a buy and -1 for a sale: slippage can put a buy that much above its bar.
 function describeFillFault(
   fill: 'entry' | 'exit',
   ms: number,
@@ -124,7 +122,7 @@ function describeSideFault(trade: Trade, stop: number): string | null {
 function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage: number): string | null {
   if (trade.exit_reason !== 'stop' || trade.exit_time === null || trade.exit_price === null) return null
   const i = barHolding(bars, trade.exit_time)
-  if (i < 0) return null // told as a fill without a bar
+  if (i < 0) return null // reported as a fill without a bar
   const sign = signOf(trade.side)
   const triggered = sign * (bars.o[i]! - stop) < 0 ? bars.o[i]! : stop
   const worst = triggered - sign * slippage
@@ -135,8 +133,8 @@ function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage:
   )
 }
 
-// The entry bar counts only where the entry is at its open; inside a bar the low may have come before the
-// entry. The exit bar does not count: an exit at its open is over before the bar comes to the stop.
+// The entry bar counts only if the entry is at its open; inside a bar the low may precede the entry. The exit bar does
+// not count: an exit at its open precedes the rest of the bar.
 function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | null {
   const touched = trade.side === 'long' ? bars.l : bars.h
   const sign = signOf(trade.side)

@@ -2,8 +2,8 @@ import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from './strategy.ts'
 
 /**
- * Bars of one instrument and timeframe, one column each, ascending. `t` is the bar's OPEN in epoch
- * milliseconds. The columns may lie on a SharedArrayBuffer, so that worker threads read them without a copy.
+ * Bars of one instrument and timeframe, one column each, ascending. `t` is the bar's OPEN in epoch milliseconds. The
+ * columns may share memory, so that worker threads read them without a copy.
  */
 export type Bars = {
   readonly timeframeMs: number
@@ -12,20 +12,17 @@ export type Bars = {
   readonly h: Float64Array
   readonly l: Float64Array
   readonly c: Float64Array
-  /** Volume; NaN where the source left it blank. */
+  /** Volume; NaN if the source left it blank. */
   readonly v: Float64Array
 }
 
-/**
- * Funding payments of one instrument, ascending. `rate` is a fraction of notional; positive: longs pay
- * shorts.
- */
+/** Funding payments of one instrument, ascending. `rate` is a fraction of notional; positive: longs pay shorts. */
 export type Funding = {
   readonly t: Float64Array
   readonly rate: Float64Array
 }
 
-/** Bar `i` as a strategy sees it; `i` must lie inside the columns. */
+/** Bar `i` as a strategy sees it; `i` must be an index of the columns. */
 export const barAt = (bars: Bars, i: number): Bar => ({
   t: bars.t[i]!,
   o: bars.o[i]!,
@@ -46,9 +43,7 @@ export const sliceBars = (bars: Bars, from: number, to: number): Bars => ({
   v: bars.v.subarray(from, to),
 })
 
-/**
- * The index of the last time at or before `ms` in an ascending column, or -1 where all are later. O(log n).
- */
+/** The index of the last time at or before `ms` in an ascending column, or -1 if all are later. O(log n). */
 export function lastAtOrBefore(times: Float64Array, ms: number): number {
   let low = 0
   let high = times.length
@@ -60,53 +55,47 @@ export function lastAtOrBefore(times: Float64Array, ms: number): number {
   return low - 1
 }
 
-/**
- * The index of the bar that holds the instant (`t <= ms < t + timeframe`), or -1 in a gap and outside the
- * bars.
- */
+/** The index of the bar that contains the instant (`t <= ms < t + timeframe`), or -1 in a gap and outside the bars. */
 export function barHolding(bars: Bars, ms: number): number {
   const i = lastAtOrBefore(bars.t, ms)
   return i >= 0 && ms < bars.t[i]! + bars.timeframeMs ? i : -1
 }
 
-/** When the last bar closed. */
+/** The close of the last bar, epoch milliseconds. */
 export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs
 
 /**
- * Throws unless daily returns can be made from the bars: there is at least one, and no bar can straddle
- * midnight, because a bar's close is booked on the UTC day of its open. `who` names the strategy.
+ * Throws unless daily returns can be computed from the bars: there must be at least one, and no bar may straddle
+ * midnight, because a bar's close is booked on the UTC day of its open. `subject` names the strategy.
  */
-export function assertMarkable(who: string, bars: Bars): void {
-  if (bars.t.length === 0) throw new Error(`${who}: there are no bars; provide at least one`)
+export function assertMarkable(subject: string, bars: Bars): void {
+  if (bars.t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
   if (!(bars.timeframeMs > 0) || DAY_MS % bars.timeframeMs !== 0) {
     throw new Error(
-      `${who}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
+      `${subject}: a timeframe must divide the day (${DAY_MS} ms) so that no bar straddles midnight; ` +
         `this one is ${bars.timeframeMs} ms: provide bars of 1d or of a part of it`,
     )
   }
 }
 
 /**
- * Throws unless funding is ascending with finite rates: a NaN rate would make the equity NaN, which no
- * comparison with 0 would ever find.
+ * Throws unless funding is ascending with finite rates: a NaN rate would make the equity NaN, which comparisons with 0
+ * do not detect.
  */
-export function assertFunding(who: string, { t, rate }: Funding): void {
+export function assertFunding(subject: string, { t, rate }: Funding): void {
   for (let i = 0; i < t.length; i++) {
     if (!Number.isFinite(rate[i]) || !Number.isFinite(t[i]) || (i > 0 && t[i]! <= t[i - 1]!)) {
       throw new Error(
-        `${who}: funding row ${i} must be later than the one before and have a finite rate; it has ` +
+        `${subject}: funding row ${i} must be later than the one before and have a finite rate; it has ` +
           `t ${t[i]} and rate ${rate[i]}: correct the funding file`,
       )
     }
   }
 }
 
-// What ECMAScript's Date can hold; a time in nanoseconds lies beyond it.
+// The largest time value of a Date; a time in nanoseconds exceeds it.
 const LATEST_DATE_MS = 8.64e15
 
-/**
- * An instant for an error sentence: ISO where it is one, the bare number otherwise; unlike a Date it never
- * throws.
- */
+/** An instant for an error sentence: ISO if it is valid, otherwise the number; unlike a Date it never throws. */
 export const describeInstant = (ms: number): string =>
   Math.abs(ms) <= LATEST_DATE_MS ? toIsoInstant(ms) : `${ms} ms`

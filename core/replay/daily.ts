@@ -2,21 +2,19 @@ import { DAY_MS, type EpochDay, toEpochDay } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
 import { type Bars, describeInstant } from './bars.ts'
 
-/** Equity at the close of each UTC day, and the daily returns that it makes. */
+/** Equity at the close of each UTC day, and the daily returns that follow from it. */
 export type DailyMarks = {
   readonly daily: Series
   /** Equity at the close of each day of `daily`. */
   readonly equity: Float64Array
-  /** Days of `daily` on which no bar opened: return 0, caught up on the next day that has one. */
+  /** Days of `daily` on which no bar opened: return 0; the next day with a bar catches up. */
   readonly days_without_bars: EpochDay[]
 }
 
-/**
- * The equity at the last close of each UTC day, from the day of the first bar on; NaN on a day without bars.
- */
+/** The equity at the last close of each UTC day, from the day of the first bar on; NaN on a day without bars. */
 export type DailyCloses = { readonly first: EpochDay; readonly equity: Float64Array }
 
-/** Room for the closes of every day that the bars touch. */
+/** Room for the closes of every day that has bars. */
 export function createDailyCloses({ t }: Bars): DailyCloses {
   const first = toEpochDay(t[0]!)
   const days = toEpochDay(t.at(-1)!) - first + 1
@@ -27,8 +25,8 @@ export function createDailyCloses({ t }: Bars): DailyCloses {
 export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1) + 1
 
 /**
- * Daily returns from the day `from` on. The baseline is the last equity known before it, 1 where there is
- * none; an equity of 0 stays 0 and returns 0.
+ * Daily returns from the day `from` on. The baseline is the last known equity before it, or 1; an equity of 0 stays 0
+ * and returns 0.
  */
 export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   const offset = from - closes.first
@@ -51,18 +49,18 @@ export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   }
 }
 
-/** Throws unless a series over these bars can begin on `from`. `who` names the strategy. */
-export function assertInception(who: string, bars: Bars, from: EpochDay): void {
+/** Throws unless a series over these bars can begin on `from`. `subject` names the strategy. */
+export function assertInception(subject: string, bars: Bars, from: EpochDay): void {
   const first = firstCompleteDay(bars)
   const last = toEpochDay(bars.t.at(-1)!)
   if (Number.isInteger(from) && from >= first && from <= last) return
   throw new Error(
-    `${who}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
+    `${subject}: the inception must be a day that the bars cover from its midnight, ${describeDay(first)} to ` +
       `${describeDay(last)}; it is ${describeDay(from)}: change the inception or provide more bars`,
   )
 }
 
-// An epoch day that is none (a fraction, NaN) must not hide the sentence behind an error of its own.
+// An invalid epoch day (a fraction, NaN) must not cause another error here.
 const describeDay = (day: EpochDay): string => describeInstant(day * DAY_MS)
 
 function lastKnown(equity: Float64Array, before: number): number {

@@ -13,33 +13,31 @@ type EngineInput<State> = {
   readonly ordersFromMs: number
 }
 
-/** What stays the same from step to step: the rules, and what trading costs. Made by `createEngine`. */
+/** The constants of all steps: the rules and the costs. Made by `createEngine`. */
 export type Engine<State> = EngineInput<State> & {
   /** Commission of one side, a fraction of notional. */
   readonly feeRate: number
   /** Slippage of one fill, quote currency. */
   readonly slippage: number
-  /** Where the last search in `funding` ended. It saves time only: no result depends on it. */
+  /** Where the last search in `funding` ended. It only saves time; no result depends on it. */
   fundingCursor: number
 }
 
-/** One bar being stepped over: what every part of a step is given. */
+/** The step over one bar: the argument of every part of it. */
 export type Turn<State> = {
   readonly engine: Engine<State>
   readonly state: EngineState<State>
   readonly bar: Bar
-  /** What happened so far, in order. */
+  /** Its events so far, in order. */
   readonly events: StepEvent[]
 }
 
-/**
- * An engine for one strategy. Throws where the strategy's figures, the costs or the funding are not usable.
- */
+/** An engine for one strategy. Throws if the parameters of the strategy, the costs or the funding are invalid. */
 export function createEngine<State>(input: EngineInput<State>): Engine<State> {
-  const who = `strategy ${input.strategy.id}`
-  assertStrategy(who, input.strategy)
-  assertCosts(who, input.costs)
-  if (input.funding !== null) assertFunding(who, input.funding)
+  const subject = `strategy ${input.strategy.id}`
+  assertStrategy(subject, input.strategy)
+  assertCosts(subject, input.costs)
+  if (input.funding !== null) assertFunding(subject, input.funding)
   return {
     ...input,
     feeRate: commissionRate(input.costs),
@@ -48,7 +46,7 @@ export function createEngine<State>(input: EngineInput<State>): Engine<State> {
   }
 }
 
-/** The state before the first bar. Throws where `init()` returns what JSON cannot hold. */
+/** The state before the first bar. Throws if `init()` returns a value that JSON cannot represent. */
 export function initialState<State>({ strategy }: Engine<State>): EngineState<State> {
   const own = strategy.init()
   const fault = describePlainJsonFault(own)
@@ -61,18 +59,18 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
   return startState(own)
 }
 
-function assertStrategy(who: string, { baseRisk, warmupBars, timeframeMs }: Strategy<unknown>): void {
+function assertStrategy(subject: string, { baseRisk, warmupBars, timeframeMs }: Strategy<unknown>): void {
   if (!(baseRisk > 0 && baseRisk < 1)) {
-    throw new Error(`${who}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
+    throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
   if (!(Number.isInteger(warmupBars) && warmupBars >= 0)) {
     throw new Error(
-      `${who}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: correct the module`,
+      `${subject}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: correct the module`,
     )
   }
   if (!(Number.isInteger(timeframeMs) && timeframeMs > 0)) {
     throw new Error(
-      `${who}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: correct the module`,
+      `${subject}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: correct the module`,
     )
   }
 }

@@ -3,17 +3,17 @@ import type { StepEvent } from './events.ts'
 import type { EngineState } from './state.ts'
 import type { Bar, Side } from './strategy.ts'
 
-/** A position as whoever follows the signals knows it. */
+/** A position as a follower of the signals knows it. */
 export type Held = { readonly side: Side; readonly stop: number }
 
-/** One step as it is told to others: what was held before its bar, and what happened in it. */
+/** A report of one step: the position before its bar, and its events. */
 export type StepReport = {
   readonly bar: Bar
   readonly before: Held | null
   readonly events: readonly StepEvent[]
 }
 
-/** What is held once the orders of a state are done; null for nothing. */
+/** The position after the orders of a state are filled, or null. */
 export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown>): Held | null {
   if (entry_order !== null) return { side: entry_order.side, stop: entry_order.stop }
   if (exit_order !== null || open === null) return null
@@ -21,8 +21,8 @@ export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown
 }
 
 /**
- * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities, leverage):
- * it follows from funding too, which is published after the bars, and no signal depends on it.
+ * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities, leverage): it
+ * depends on funding as well, which is published after the bars, and no signal depends on it.
  */
 export const decisionHash = (state: EngineState<unknown>): string =>
   digestJson({

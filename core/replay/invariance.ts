@@ -7,16 +7,16 @@ import { type Replay, type ReplayInput, replay, startReplay } from './replay.ts'
 import { describePlainJsonFault, type EngineState } from './state.ts'
 import { step } from './step.ts'
 
-/** Whether something that must not matter does not; where it does, the first difference in one sentence. */
+/** Whether a replay is independent of something; if not, the first difference in one sentence. */
 export type Invariance = { readonly holds: boolean; readonly difference: string | null }
 
 const HOLDS: Invariance = { holds: true, difference: null }
 const differs = (difference: string): Invariance => ({ holds: false, difference })
 
 /**
- * No look-ahead: replaying the first bars alone gives the beginning of the whole replay, event by event and
- * day by day, to the last bit (its last day apart, where the prefix ends inside it). Tries `cuts` prefixes,
- * evenly spaced from the inception on. Costs about `cuts / 2 + 1` replays.
+ * No look-ahead: a replay of the first bars alone equals the beginning of the whole replay, event by event and day by
+ * day, to the last bit (except for its last day, if the prefix ends inside it). Tries `cuts` prefixes, evenly spaced
+ * from the inception on. Costs about `cuts / 2 + 1` replays.
  */
 export function checkPrefixes<State>(input: ReplayInput<State>, cuts: number): Invariance {
   const whole = record(input)
@@ -27,7 +27,7 @@ export function checkPrefixes<State>(input: ReplayInput<State>, cuts: number): I
   return HOLDS
 }
 
-/** No chance and no memory between runs: the same replay twice has the same digest. Costs two replays. */
+/** No randomness and no memory between runs: the same replay twice has the same digest. Costs two replays. */
 export function checkDeterminism<State>(input: ReplayInput<State>): Invariance {
   const first = digestReplay(replay(input))
   const second = digestReplay(replay(input))
@@ -35,9 +35,8 @@ export function checkDeterminism<State>(input: ReplayInput<State>): Invariance {
 }
 
 /**
- * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and
- * ends in the same state as one that keeps it. Costs two runs, and a serialisation of the state per
- * checkpoint.
+ * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and ends in
+ * the same state as one that keeps it. Costs two runs, and a serialisation of the state per checkpoint.
  */
 export function checkCheckpoints<State>(input: ReplayInput<State>, every: number): Invariance {
   const kept = record(input)
@@ -60,7 +59,7 @@ export function checkCheckpoints<State>(input: ReplayInput<State>, every: number
 export const digestReplay = ({ trades, refusals, daily, state }: Replay<unknown>): string =>
   digestJson([trades, refusals, daily.first, Array.from(daily.values), state])
 
-// Not a trusting cast: that the value survives JSON is what the caller checks before and after.
+// The caller checks before and after that the value survives JSON, so the cast is safe.
 const throughJson = <State>(state: EngineState<State>): EngineState<State> =>
   JSON.parse(JSON.stringify(state)) as EngineState<State>
 
@@ -119,14 +118,14 @@ export type StartAgreement = {
   readonly bars_to_agree: number | null
 }
 
-/** Two stops agree within this fraction: a smoothed average forgets its start, but never to the last bit. */
+/** Two stops agree within this fraction: the influence of the start on a smoothed average decays but never vanishes. */
 const STOP_TOLERANCE = 1e-9
 
 /**
- * How soon the past is forgotten: starts a second replay at bar `startBar`, and tells after how many bars its
- * orders, refusals and stop-outs are those of the whole replay, to the end. Quantities are left out, since
- * the accounts differ by then. A strategy that is not the same after some multiple of its warm-up depends on
- * where its history begins. Costs two replays.
+ * Dependence on the start: replays from bar `startBar` on, and finds after how many bars its orders, refusals and
+ * stop-outs equal those of the whole replay, to the end. Quantities are not compared, because the accounts differ. A
+ * strategy that still differs after some multiple of its warm-up depends on the start of its history. Costs two
+ * replays.
  */
 export function findStartAgreement<State>(input: ReplayInput<State>, startBar: number): StartAgreement {
   const { bars } = input
@@ -146,7 +145,7 @@ export function findStartAgreement<State>(input: ReplayInput<State>, startBar: n
 const isSignal = ({ kind }: StepEvent): boolean =>
   kind === 'ordered' || kind === 'refused' || kind === 'closed'
 
-// The time of the last event that the two do not share; before everything where they share all.
+// The time of the last event that the two do not share; -Infinity if they share all.
 function lastDisagreement(a: readonly StepEvent[], b: readonly StepEvent[]): number {
   let i = a.length - 1
   let j = b.length - 1

@@ -1,12 +1,12 @@
 import { describeInstant } from './bars.ts'
 import { signOf, type Trade } from './trade.ts'
 
-/** The trade's place in time after which another may begin; an open trade has no end. */
+/** The time from which another trade may begin; an open trade has no end. */
 export const endOf = ({ exit_time }: Trade): number => exit_time ?? Number.POSITIVE_INFINITY
 
 /**
- * Indices of the trades in the order in which they happened: by entry, then exit, then row (the sort is
- * stable). So a trade of duration 0 is over before the next one that enters at the same instant.
+ * Indices of the trades in order of time: by entry, then exit, then row (the sort is stable). So a trade of duration 0
+ * is over before the next one that enters at the same instant.
  */
 export const byEntry = (trades: readonly Trade[]): number[] =>
   Array.from(trades.keys()).sort((a, b) => compareTrades(trades[a]!, trades[b]!))
@@ -19,8 +19,8 @@ function compareTrades(a: Trade, b: Trade): number {
 type Overlap = { readonly index: number; readonly other: number }
 
 /**
- * Trades that enter before an earlier one is over, each with the one that is. Entering at its very exit is
- * legal.
+ * Trades that enter before an earlier one has ended, each with that one. An entry at the instant of its exit is
+ * allowed.
  */
 export function findOverlaps(trades: readonly Trade[]): Overlap[] {
   const overlaps: Overlap[] = []
@@ -33,17 +33,14 @@ export function findOverlaps(trades: readonly Trade[]): Overlap[] {
   return overlaps
 }
 
-/** `overlaps trade 3, which is open until 2024-05-01T00:00:00Z`: the sentence part for a report. */
+/** `overlaps trade 3, which is open until 2024-05-01T00:00:00Z`: the end of an error sentence. */
 export function describeOverlap(trades: readonly Trade[], { other }: Overlap): string {
   const { exit_time } = trades[other]!
   const until = exit_time === null ? 'the end' : describeInstant(exit_time)
   return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
 }
 
-/**
- * What makes a row no trade at all, whatever the market did; null where it is one. Checked wherever trades
- * enter a computation.
- */
+/** Why a row cannot be a trade, whatever the market did, or null. Checked wherever trades enter a computation. */
 export function describeFault(trade: Trade): string | null {
   return (
     describePriceFault('entry_price', trade.entry_price) ??
@@ -74,8 +71,8 @@ export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number):
   signOf(side) * (entry_price - stop) > 0
 
 /**
- * The trade as it stood at `end`: null where it had not entered, without an exit and an outcome where it was
- * open. So a computation of the past knows nothing that came after.
+ * The trade as of `end`: null if it had not entered yet, without exit and outcome if it was open. So a computation of
+ * the past cannot depend on later events.
  */
 export function cutTrade(trade: Trade, end: number): Trade | null {
   if (trade.entry_time >= end) return null

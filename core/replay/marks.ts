@@ -18,25 +18,19 @@ export type LedgerInput = {
   /** The strategy's id, for error sentences. */
   readonly id: string
   readonly trades: readonly Trade[]
-  /**
-   * Cut at the end of the last complete day. Trades that exit later are open there, later entries do not
-   * exist.
-   */
+  /** They must end with a complete day. Trades that exit later are open at the end; later entries are dropped. */
   readonly bars: Bars
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
   /** Several positions at a time, such as partial exits that are trades of their own. */
   readonly allowOverlap?: boolean
-  /**
-   * The first day of the series, which is cut there. Default: the first day that the bars cover from
-   * midnight.
-   */
+  /** The first day of the series, which is cut there. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
 }
 
 export type LedgerMarks = DailyMarks & {
-  /** In order of entry, those open at the end without an exit; what a ruin ended is a liquidation. */
+  /** In order of entry, without an exit if open at the end; trades ended by ruin are liquidations. */
   readonly trades: ResolvedTrade[]
   /** The day on which equity reached 0; null: never. */
   readonly ruined_on: EpochDay | null
@@ -45,23 +39,21 @@ export type LedgerMarks = DailyMarks & {
 }
 
 /**
- * Daily returns from a ledger, closes and funding alone: independent of the engine, whose own marks they must
- * equal.
+ * Daily returns from a ledger, closes and funding alone: independent of the engine, whose marks must be equal.
  *
- * With account equity `E`, a trade is sized on the equity `B` at its entry; side `s`, leverage `L`, entry
- * price `Pe`, net return `R`, entry commission `f`. While open it is worth `B*L*(s*(P/Pe - 1) - f)` at price
- * P, less the funding so far; at its exit `E += B*R`, exactly. Entries and exits of a day are applied in the
- * order of time, exits first on a tie, but never before their own entry; then `Eq = E + sum of values` at the
- * last close of the day, and the return is `Eq / Eq of the day before - 1`. So the product of `1 + ret` over
- * a trade's life is `1 + R`.
+ * With account equity `E`, a trade is sized on the equity `B` at its entry; side `s`, leverage `L`, entry price `Pe`,
+ * net return `R`, entry commission `f`. While open it is worth `B*L*(s*(P/Pe - 1) - f)` at price P, less the funding so
+ * far; at its exit `E += B*R`, exactly. Entries and exits of a day are applied in the order of time, exits first on a
+ * tie, but never before their own entry; then `Eq = E + sum of values` at the last close of the day, and the return is
+ * `Eq / Eq of the day before - 1`. So the product of `1 + ret` over a trade's life is `1 + R`.
  *
- * Funding stamped at T hits the trades with `entry < T <= exit`, at the last close known at T, and is in the
- * mark of a bar where T is not later than its open. A trade of unknown leverage is worth 0 until its exit.
- * Where equity is 0 or below at any bar's close (or nothing is left for an entry), the account is ruined as
- * in the engine: what is open is liquidated, equity stays 0, later returns are 0, later trades do not happen.
+ * Funding at T affects the trades with `entry < T <= exit`, at the last close known at T, and is in the mark of a bar
+ * where T is not later than its open. A trade of unknown leverage is worth 0 until its exit. If equity is 0 or below at
+ * any bar's close (or nothing is left for an entry), the account is ruined as in the engine: open trades are
+ * liquidated, equity stays 0, later returns are 0, later trades are dropped.
  *
- * Throws on rows that are no trades, on overlaps that are not allowed, and on trades before the first bar.
- * O(bars + trades log trades).
+ * Throws on invalid rows, on overlaps unless they are allowed, and on trades before the first bar. O(bars + trades log
+ * trades).
  */
 export function markLedger(input: LedgerInput): LedgerMarks {
   const { bars } = input
@@ -85,11 +77,11 @@ function assertLedgerInput(
   { id, trades, bars, funding, costs, allowOverlap }: LedgerInput,
   from: EpochDay,
 ): void {
-  const who = `strategy ${id}`
-  assertInception(who, bars, from)
-  assertCloses(who, bars)
-  assertCosts(who, costs)
-  if (funding !== null) assertFunding(who, funding)
+  const subject = `strategy ${id}`
+  assertInception(subject, bars, from)
+  assertCloses(subject, bars)
+  assertCosts(subject, costs)
+  if (funding !== null) assertFunding(subject, funding)
   trades.forEach((trade, i) => {
     const fault = describeFault(trade) ?? describeTooEarly(trade, bars)
     if (fault !== null) refuse(id, i, fault)
@@ -98,12 +90,12 @@ function assertLedgerInput(
   if (overlap !== undefined) refuse(id, overlap.index, describeOverlap(trades, overlap))
 }
 
-// A NaN among the closes would pass for a day without bars.
-function assertCloses(who: string, { t, c }: Bars): void {
+// A NaN close would look like a day without bars.
+function assertCloses(subject: string, { t, c }: Bars): void {
   for (let i = 0; i < t.length; i++) {
     if (c[i]! > 0 && c[i]! < Number.POSITIVE_INFINITY && (i === 0 || t[i]! > t[i - 1]!)) continue
     throw new Error(
-      `${who}: bar ${i} must be later than the one before and close above 0; it has t ${t[i]} and ` +
+      `${subject}: bar ${i} must be later than the one before and close above 0; it has t ${t[i]} and ` +
         `close ${c[i]}: correct the bars`,
     )
   }
@@ -130,7 +122,7 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   const ledger: ResolvedTrade[] = []
   for (const i of byEntry(trades)) {
     const trade = cutTrade(trades[i]!, endOfBars(bars))
-    if (trade === null) break // in order of entry: none of the others has entered either
+    if (trade === null) break // in order of entry: none of the rest has entered either
     const resolved = resolveTrade(trade, terms)
     ledger.push(typeof resolved === 'string' ? refuse(id, i, resolved) : resolved)
   }
@@ -152,26 +144,25 @@ function markBars(account: Account, bars: Bars, closes: DailyCloses): EpochDay |
   return ruinedOn
 }
 
-// The equity at the bar's close. The last bar of a day also sees what happens in a gap between it and
-// midnight.
+// The equity at the bar's close. The last bar of a day includes the events in a gap between it and midnight.
 function closeBar(account: Account, { t, c, timeframeMs }: Bars, i: number, day: EpochDay): number {
   const isLastOfDay = i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
   advanceTo(account, isLastOfDay ? (day + 1) * DAY_MS : t[i]! + timeframeMs)
   return account.ruined ? 0 : equityAt(account, c[i]!, t[i]!)
 }
 
-/** An account that follows a ledger through time. Made by `openAccount`; changed in place. */
+/** The account of a ledger at a point in time. Made by `openAccount`; changed in place. */
 export type Account = {
   /** The ledger in order of entry. */
   readonly ledger: readonly ResolvedTrade[]
   readonly terms: TradeTerms
   /** The trades that were entered, in order of entry. */
   readonly taken: ResolvedTrade[]
-  /** Indices into `taken`, with what their value needs. */
+  /** Open trades as indices into `taken`, with the data to value them. */
   open: Holding[]
   /** Equity without the value of the open trades. */
   realised: number
-  /** Nothing is left: no more trades happen. */
+  /** Nothing is left, and no more trades happen. */
   ruined: boolean
 }
 
@@ -180,7 +171,7 @@ type Holding = {
   readonly trade: ResolvedTrade
   /** Account equity at the entry. */
   readonly base: number
-  /** Base x leverage; 0 where the leverage is unknown, and then the value is 0 until the exit. */
+  /** Base x leverage; 0 if the leverage is unknown; then the value is 0 until the exit. */
   readonly notional: number
   /** The running sum of funding at the entry. */
   readonly paidBefore: number
@@ -196,7 +187,7 @@ const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Accou
   ruined: false,
 })
 
-/** Enters and exits, in the order of time, all that happens before `horizon`. */
+/** Applies all entries and exits before `horizon`, in order of time. */
 export function advanceTo(account: Account, horizon: number): void {
   const { ledger, taken } = account
   while (!account.ruined && taken.length < ledger.length) {
@@ -217,8 +208,8 @@ function equityAt({ realised, open, terms }: Account, price: number, ms: number)
 }
 
 /**
- * Ends the account at a close: each open trade becomes a liquidation there, with what it was worth as its
- * result (all that the account had, where it is the only one).
+ * Ends the account at a close: each open trade becomes a liquidation there, with its value as its result (the whole
+ * account, if it is the only one).
  */
 export function ruin(account: Account, price: number, barOpen: number): void {
   for (const holding of account.open) {
@@ -240,9 +231,8 @@ function settleUpTo(account: Account, ms: number): void {
   if (due > 0) account.open = account.open.filter(({ trade }) => endOf(trade) > ms)
 }
 
-// The price of the entry is the market's price at that instant, for the trades that are open already. Those
-// that enter at the very same instant (the parts of one position) are sized on the same equity, so they do
-// not count.
+// Trades that are already open are valued at the price of the entry. Trades that enter at the same instant (the parts
+// of one position) are sized on the same equity, so they do not count.
 function enter(account: Account, trade: ResolvedTrade): void {
   const { terms, taken } = account
   let base = account.realised
@@ -258,7 +248,7 @@ function enter(account: Account, trade: ResolvedTrade): void {
   taken.push(trade)
 }
 
-// A mark pays the funding up to its bar's open; a trade that entered inside the bar has paid none yet.
+// A mark includes funding up to its bar's open; a trade that entered inside the bar has paid none yet.
 function valueAt(holding: Holding, { feeRate, funding }: TradeTerms, price: number, ms: number): number {
   const { trade, notional, paidBefore } = holding
   const sign = signOf(trade.side)
@@ -281,8 +271,8 @@ const liquidated = (
 })
 
 /**
- * How far two computations of the same daily returns may be apart. Both sum some thousand products of doubles
- * in different orders, which leaves 1e-13 or so; a rule that they read differently shows from 1e-6 up.
+ * Largest difference between two computations of the same daily returns. Both sum some thousand products of doubles in
+ * different orders, which leaves about 1e-13; a difference in the rules shows from 1e-6 up.
  */
 export const DUAL_MARKS_BOUND = 1e-9
 
@@ -295,8 +285,8 @@ type MarksComparison = {
 }
 
 /**
- * The dual check: the daily returns of the engine against those made from ledger, closes and funding alone.
- * The difference is absolute, in units of return. Throws where the two do not cover the same days.
+ * The dual check: the daily returns of the engine against those made from ledger, closes and funding alone. The
+ * difference is absolute, in units of return. Throws if the two do not cover the same days.
  */
 export function compareMarks(engineDaily: Series, ledgerDaily: Series): MarksComparison {
   assertSameDays(engineDaily, ledgerDaily)
@@ -304,7 +294,7 @@ export function compareMarks(engineDaily: Series, ledgerDaily: Series): MarksCom
   let worstDifference = 0
   for (let i = 0; i < engineDaily.values.length; i++) {
     const difference = Math.abs(engineDaily.values[i]! - ledgerDaily.values[i]!)
-    // A NaN on either side is the worst of all, and "not <=" is the only comparison that finds it.
+    // NaN counts as the largest difference; only the negated comparison detects it.
     if (!(difference <= worstDifference)) {
       worst = i
       worstDifference = Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference

@@ -18,14 +18,11 @@ import type { Costs, Trade } from './trade.ts'
 
 export type ReplayInput<State> = {
   readonly strategy: Strategy<State>
-  /** Cut at the end of the last complete day: the last day is marked at the last bar, complete or not. */
+  /** They must end with a complete day: the last day is marked at the last bar in any case. */
   readonly bars: Bars
   readonly funding: Funding | null
   readonly costs: Costs
-  /**
-   * The inception: the first day of the published series. Default: the first day that the bars cover from
-   * midnight.
-   */
+  /** The inception: the first day of the published series. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
   /** Called every `PROGRESS_BARS` bars and at the end. */
   readonly onProgress?: (barsDone: number) => void
@@ -34,34 +31,28 @@ export type ReplayInput<State> = {
 }
 
 export type Replay<State> = DailyMarks & {
-  /** In order of entry; one that is still open comes last, without an exit. */
+  /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
   /** The first `KEPT_REFUSALS` entries over the leverage cap; the state counts all. */
   readonly refusals: EntryTerms[]
   readonly state: EngineState<State>
-  /** The digest of the final state: equal for the nightly replay and the live runner at the same bar. */
+  /** The digest of the final state: the same for the nightly replay and the live runner at the same bar. */
   readonly state_hash: string
 }
 
-/**
- * Often enough for a watchdog of seconds, too rare to be felt: some milliseconds of work lie between two
- * calls.
- */
+/** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
 export const PROGRESS_BARS = 4096
 
-/**
- * A module whose every entry is refused must not fill the memory; a reader needs no more to see what is
- * wrong.
- */
+/** A module whose every entry is refused must not fill the memory; this many are enough for a diagnosis. */
 export const KEPT_REFUSALS = 1000
 
 /**
- * Runs a strategy over all bars and marks its equity at the last close of each UTC day.
+ * Replays a strategy over all bars and marks its equity at the last close of each UTC day.
  *
- * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not
- * depend on it. Orders begin with the decision at the midnight that opens the inception day: the
- * account is flat and its equity is 1 until then. Throws on bars, costs, funding or decisions that make no
- * sense. O(bars + funding events), some 0.2 us a bar beside the strategy's own work.
+ * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not depend on it.
+ * Orders begin with the decision at the midnight that opens the inception day: the account is flat and its equity is 1
+ * until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding events), some 0.2 us a bar beside
+ * the strategy's own work.
  */
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
@@ -79,8 +70,7 @@ type ReplayStart<State> = {
 }
 
 /**
- * The engine and the state with which a replay begins, for whoever takes the steps alone. Throws as `replay`
- * does.
+ * The engine and the state with which a replay begins, for callers that step by themselves. Throws as `replay` does.
  */
 export function startReplay<State>({
   strategy,
@@ -89,21 +79,21 @@ export function startReplay<State>({
   costs,
   from,
 }: ReplayInput<State>): ReplayStart<State> {
-  const who = `strategy ${strategy.id}`
-  assertMarkable(who, bars)
-  assertTimeframe(who, strategy, bars)
+  const subject = `strategy ${strategy.id}`
+  assertMarkable(subject, bars)
+  assertTimeframe(subject, strategy, bars)
   const inception = from ?? firstCompleteDay(bars)
-  assertInception(who, bars, inception)
+  assertInception(subject, bars, inception)
   const engine = createEngine({ strategy, costs, funding, ordersFromMs: inception * DAY_MS })
   return { engine, state: initialState(engine), from: inception }
 }
 
 type Log = { readonly trades: Trade[]; readonly refusals: EntryTerms[] }
 
-function assertTimeframe(who: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
+function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
   if (timeframeMs === bars.timeframeMs) return
   throw new Error(
-    `${who}: the module expects bars of ${timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
+    `${subject}: the module expects bars of ${timeframeMs} ms and got bars of ${bars.timeframeMs} ms: ` +
       'set the timeframe of the module in the catalogue',
   )
 }

@@ -1,25 +1,20 @@
 import { type FundingSums, paidUpTo } from './funding-sums.ts'
 import { signOf, type Trade } from './trade.ts'
 
-/** A trade with everything about it that is known or can be derived. */
+/** A trade with every value that is known or can be derived. */
 export type ResolvedTrade = Trade & {
-  /**
-   * Where `leverage` is from: the ledger itself, the distance of the stop, the account return; null: unknown.
-   */
+  /** Source of `leverage`: the ledger itself, the distance of the stop, the account return; null: unknown. */
   readonly leverage_from: 'ledger' | 'stop' | 'account_return' | null
-  /**
-   * `daily`: marked at each close. `realised`: the leverage is unknown, and the result is booked whole at the
-   * exit.
-   */
+  /** `daily`: marked at each close. `realised`: the leverage is unknown, and the whole result is booked at the exit. */
   readonly marking: 'daily' | 'realised'
   /**
-   * Net return per unit of notional: account return / leverage; from the prices and the commission where the
-   * leverage is unknown. Null while the trade is open.
+   * Net return per unit of notional: account return / leverage; from prices and commission if the leverage is unknown.
+   * Null while the trade is open.
    */
   readonly return_per_notional: number | null
 }
 
-/** What a trade is resolved against. */
+/** The terms under which trades are resolved. */
 export type TradeTerms = {
   /** Commission of one side, a fraction of notional. */
   readonly feeRate: number
@@ -29,24 +24,22 @@ export type TradeTerms = {
 }
 
 /**
- * A leverage is inferred from the account return only where the return per notional is at least this far from
- * 0. With one percent, a basis point of costs that we do not know (a rebate, a slip beside the printed price)
- * moves the leverage by one percent; nearer to 0 the quotient tells the error and not the leverage.
+ * A leverage is inferred from the account return only if the return per notional is at least this far from 0. At 0.01,
+ * an unknown basis point of costs (a rebate, slippage) changes the leverage by one percent; nearer to 0 the quotient is
+ * dominated by such errors.
  */
 export const INFERENCE_MIN_RETURN = 0.01
 
 /**
- * The leverage of a trade is, in this order: the ledger's; `baseRisk * entry / |entry - stop|`; the account
- * return over the return per notional, where that is well conditioned (`INFERENCE_MIN_RETURN`) and the
- * account was not ruined. A derived one that is not above 0, or is above the cap that the strategy declares,
- * is none.
+ * The leverage of a trade is, in this order: the ledger's; `baseRisk * entry / |entry - stop|`; the account return over
+ * the return per notional, if that is well conditioned (`INFERENCE_MIN_RETURN`) and the account was not ruined. A
+ * derived leverage that is not above 0, or above the cap of the strategy, is discarded.
  *
- * The account return is the ledger's, or leverage x return per notional from prices, commission and funding.
- * It is never below -1, because an account cannot lose more than it has; a trade that loses all is a
- * liquidation, and a liquidation returns exactly -1.
+ * The account return is the ledger's, or leverage x return per notional from prices, commission and funding. It is
+ * never below -1, because an account cannot lose more than it has; a trade that loses everything is a liquidation, and
+ * a liquidation returns exactly -1.
  *
- * Returns a sentence part that says what is missing where a closed trade has neither an account return nor a
- * leverage to compute one.
+ * Returns the end of an error sentence if a closed trade has neither an account return nor a leverage to compute one.
  */
 export function resolveTrade(trade: Trade, terms: TradeTerms): ResolvedTrade | string {
   const perNotional = returnPerNotional(trade, terms)
@@ -89,7 +82,7 @@ function findLeverage(
   return { leverage: null, from: null }
 }
 
-// 0 where the quotient would tell nothing. A return of -1 is a floor, not a measurement.
+// 0 if the quotient would be meaningless. A return of -1 is a floor, not a measurement.
 function leverageFromReturn(accountReturn: number | null, perNotional: number | null): number {
   if (accountReturn === null || perNotional === null || accountReturn === -1) return 0
   return Math.abs(perNotional) < INFERENCE_MIN_RETURN ? 0 : accountReturn / perNotional

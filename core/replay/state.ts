@@ -3,20 +3,17 @@ import type { Position, Side } from './strategy.ts'
 import type { Trade } from './trade.ts'
 
 /**
- * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's
- * checkpoint. The account starts with an equity of 1, so a quantity is units of the base asset per unit of
- * starting equity.
+ * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's checkpoint.
+ * The account starts with an equity of 1, so a quantity is units of the base asset per unit of starting equity.
  */
 export type EngineState<State> = {
-  /** Bars seen. Until there is one, the times and closes below are 0 and mean nothing. */
+  /** Bars seen. Before the first, the times and closes below are 0 and unused. */
   bars: number
   /** The open of the last bar, its close, and the close of the bar before it. */
   last_t: number
   last_close: number
   prior_close: number
-  /**
-   * Equity without the open position's unrealised result; its entry fee and funding are already paid from it.
-   */
+  /** Equity without the open position's unrealised result; its entry fee and funding are already paid from it. */
   cash: number
   /** Equity marked at the last close. */
   equity: number
@@ -24,7 +21,7 @@ export type EngineState<State> = {
   /** Orders for the next open. */
   exit_order: OrderedExit | null
   entry_order: EntryOrder | null
-  /** True from a liquidation on: equity stays 0 and the strategy is not asked again. */
+  /** True from a liquidation on: equity stays 0 and the strategy is not called again. */
   dead: boolean
   /** Counters over the whole life. */
   trades_closed: number
@@ -35,7 +32,7 @@ export type EngineState<State> = {
 }
 
 export type OpenPosition = {
-  /** What the strategy may see. */
+  /** The part that the strategy sees. */
   readonly position: Position
   /** Base asset, always positive. */
   readonly qty: number
@@ -65,7 +62,7 @@ export const startState = <State>(strategy: State): EngineState<State> => ({
   strategy,
 })
 
-/** The trade of a position that is still open: null where the exit will be. */
+/** The trade of a position that is still open: null if the exit will be. */
 export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
   side: position.side,
   entry_time: position.entry_time,
@@ -79,7 +76,7 @@ export const openTrade = ({ position, leverage }: OpenPosition): Trade => ({
 })
 
 /**
- * Why JSON would not give the value back as it is, or null where it would: a sentence part such as
+ * Why the value would not survive JSON, or null if it would: the end of an error sentence such as
  * `.window is a Float64Array`. Plain objects, arrays, strings, booleans, null and finite numbers pass.
  */
 export function describePlainJsonFault(value: unknown, path = 'the state'): string | null {

@@ -1,4 +1,4 @@
-// What a strategy module sees and says. An operator's module imports these types and nothing else.
+// The interface of strategy modules, which import these types and nothing else.
 
 /** A closed bar. `t` is the bar's OPEN, epoch milliseconds UTC; prices in the quote currency; `v` in the base asset. */
 export type Bar = {
@@ -12,7 +12,7 @@ export type Bar = {
 
 export type Side = 'long' | 'short'
 
-/** The position a strategy holds, as far as it may see it: no size and no equity. */
+/** The position of a strategy, as the strategy sees it: without size and equity. */
 export type Position = {
   readonly side: Side
   readonly entry_time: number
@@ -21,7 +21,7 @@ export type Position = {
 }
 
 /**
- * What to do at the next open. An entry names its protective stop, below the close for a long and above it for a
+ * The decision for the next open. An entry names its protective stop, below the close for a long and above it for a
  * short; an entry against the position held is a reversal. `flat` closes the position: `why` is published with it.
  */
 export type Decision =
@@ -30,15 +30,15 @@ export type Decision =
   | null
 
 /**
- * A strategy: one closed bar at a time, and a state of its own that must survive JSON. There is no array of history,
- * no clock and no equity, so look-ahead cannot be written and a signal does not depend on the account.
+ * A strategy: one closed bar at a time, and a state of its own that must survive JSON. It gets no array of history, no
+ * clock and no equity, so it cannot look ahead, and its signals do not depend on the account.
  */
 export type Strategy<State = unknown> = {
   readonly id: string
   /** Raised whenever the rules change: a new version is a new history. */
   readonly version: string
   readonly timeframeMs: number
-  /** Bars before the first decision can be trusted. */
+  /** Bars before the first reliable decision. */
   readonly warmupBars: number
   /** Fraction of equity lost when the stop is hit: 0.02 = 2 %. */
   readonly baseRisk: number

@@ -4,8 +4,8 @@ export const EXIT_REASONS = ['stop', 'signal', 'time', 'target', 'liquidation'] 
 export type ExitReason = (typeof EXIT_REASONS)[number]
 
 /**
- * A trade as the ledger has it. Times in epoch milliseconds; prices in the quote currency. An open trade has
- * null for `exit_time`, `exit_price` and `exit_reason`. What the maker of the ledger did not know is null.
+ * A row of a trade ledger. Times in epoch milliseconds; prices in the quote currency. An open trade has null for
+ * `exit_time`, `exit_price` and `exit_reason`. Unknown values are null.
  */
 export type Trade = {
   readonly side: Side
@@ -22,13 +22,13 @@ export type Trade = {
   readonly account_return: number | null
 }
 
-/** What trading costs and how far it may go. */
+/** Costs and limits of trading. */
 export type Costs = {
   readonly commission_bps_per_side: number
   /** Slippage of every fill, in ticks, always against the account. */
   readonly slippage_ticks: number
   readonly tick_size: number
-  /** Entries above this leverage are refused, not shrunk. */
+  /** Entries above this leverage are refused, not reduced. */
   readonly max_leverage: number
 }
 
@@ -41,11 +41,11 @@ export const commissionRate = (costs: Costs): number => costs.commission_bps_per
 /** The slippage of one fill in the quote currency. */
 export const slippagePrice = (costs: Costs): number => costs.slippage_ticks * costs.tick_size
 
-/** Throws unless every cost is a finite number from 0 up. `who` names the strategy. */
-export function assertCosts(who: string, costs: Costs): void {
+/** Throws unless every cost is a finite number from 0 up. `subject` names the strategy. */
+export function assertCosts(subject: string, costs: Costs): void {
   for (const [name, value] of Object.entries(costs)) {
     if (!(Number.isFinite(value) && value >= 0)) {
-      throw new Error(`${who}: ${name} must be a number from 0 up, it is ${value}: correct the catalogue`)
+      throw new Error(`${subject}: ${name} must be a number from 0 up, it is ${value}: correct the catalogue`)
     }
   }
 }
