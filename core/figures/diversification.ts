@@ -9,26 +9,18 @@ export type NamedPair = {
   readonly overlap: number
 }
 
-/** To what extent the strategies of a book are different bets. */
-export type Diversification = {
-  /** The N of the formulas: the strategies that count. */
-  readonly n_strategies_used: number
-  readonly mean_correlation: Figure
-  readonly most_correlated: NamedPair | Undefined
-  readonly least_correlated: NamedPair | Undefined
-  /** `N / (1 + (N - 1) * max(mean correlation, 0))`: the number of independent strategies that spread risk as well. */
-  readonly effective_bets: Figure
-}
-
 /**
- * The diversification of a matrix, whose rows are the strategies of `ids` in this order.
+ * To what extent the strategies of a book are different bets, from their correlation matrix, whose rows are the
+ * strategies of `ids` in this order.
  *
  * A strategy counts if it is neither flat nor too short and has a correlation with every other such strategy; so one
  * flat strategy does not exclude the others. Mean, extremes and effective bets are taken over the strategies that
- * count. The extremes are those of the signed correlation; of equal ones, the first pair in the order of the matrix.
- * With fewer than two such strategies all are undefined (`too_few_points`), except that a matrix of one is one bet.
+ * count; effective bets, `N / (1 + (N - 1) * max(mean correlation, 0))`, are the number of independent strategies that
+ * would spread risk as well. The extremes are those of the signed correlation; of equal ones, the first pair in the
+ * order of the matrix. With fewer than two such strategies all are undefined (`too_few_points`), except that a matrix
+ * of one is one bet.
  */
-export function diversification(matrix: CorrelationMatrix, ids: readonly string[]): Diversification {
+export function diversification(matrix: CorrelationMatrix, ids: readonly string[]) {
   const used = usedStrategies(matrix)
   const pairs = pairsOf(matrix, used, ids)
   const mean_correlation = meanOf(pairs)
@@ -43,6 +35,8 @@ export function diversification(matrix: CorrelationMatrix, ids: readonly string[
         : mapFigure(mean_correlation, mean => used.length / (1 + (used.length - 1) * Math.max(mean, 0))),
   }
 }
+
+export type Diversification = ReturnType<typeof diversification>
 
 function usedStrategies({ size, rho }: CorrelationMatrix): number[] {
   const sound = Array.from({ length: size }, (_, i) => i).filter(i => !Number.isNaN(rho[i * size + i]!))

@@ -11,12 +11,12 @@ import type { TradeOutcome } from './trade-statistics.ts'
 export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) {
   const begin = daily.first * DAY_MS
   const end = (lastDay(daily) + 1) * DAY_MS
-  const timeOf = (positions: readonly TradeOutcome[]): PositionTime => positionTime(positions, begin, end)
+  const timeOf = (positions: readonly TradeOutcome[]) => positionTime(positions, begin, end)
   const ofWindow = (value: number): Figure => {
     if (trades.length === 0) return undefinedBecause('no_trades')
     return end > begin ? value : undefinedBecause('too_few_points')
   }
-  const marketPct = ({ unionMs }: PositionTime): Figure => ofWindow(percent(unionMs / (end - begin)))
+  const marketPct = ({ unionMs }: { unionMs: number }): Figure => ofWindow(percent(unionMs / (end - begin)))
   const all = timeOf(trades)
   return {
     active_days_pct: share(daily.values.filter(value => value !== 0).length, daily.values.length),
@@ -31,22 +31,15 @@ export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) 
 /** A position over `[entry, exit)`, epoch milliseconds. */
 export type Interval = { readonly entry_time: number; readonly exit_time: number }
 
-type PositionTime = {
-  /** Time with at least one position. */
-  readonly unionMs: number
-  /** Sum of the times of all positions: two at once count twice. */
-  readonly totalMs: number
-  readonly maxConcurrent: number
-}
-
 /**
  * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. At equal
  * instants exits come before entries, so a reversal never counts as two positions at once.
  */
-export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number): PositionTime {
+export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number) {
   const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))
   const entries = Float64Array.from(inside, p => Math.max(p.entry_time, beginMs)).sort()
   const exits = Float64Array.from(inside, p => Math.min(p.exit_time, endMs)).sort()
+  // The time with at least one position, and the sum of the times of all: two at once count twice.
   const result = { unionMs: 0, totalMs: 0, maxConcurrent: 0 }
   let open = 0
   let entered = 0

@@ -18,24 +18,18 @@ export function sharpe(returns: Float64Array, periodsPerYear: number): Figure {
 /** The 95 % quantile of the standard normal distribution. */
 const Z_95 = 1.6448536269514722
 
-type SharpeInference = {
-  /** Probability, 0 to 1, that the true Sharpe ratio is positive: `Phi(SR * sqrt((n - 1) / v))`. */
-  readonly probabilistic: Figure
-  /** Standard error of the Sharpe ratio per period: `sqrt(v / (n - 1))`. */
-  readonly standardError: Figure
-  /** Points after which the observed ratio would be positive with 95 % confidence: `1 + v * (1.645 / SR)^2`. */
-  readonly minTrackRecord: Figure
-}
-
 /**
- * The uncertainty of a Sharpe ratio, given skewness and fat tails. `SR` is the ratio per period, not annualised, and
- * `v = 1 - skewness * SR + (kurtosis_excess + 2) / 4 * SR^2`. Undefined with fewer than 4 points (`too_few_points`) and
- * on a flat series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and the
- * probability if `v` is 0 (`zero_denominator`), which only a series of two distinct values has.
+ * The uncertainty of a Sharpe ratio, given skewness and fat tails: `probabilistic`, the probability that the true ratio
+ * is positive, `Phi(SR * sqrt((n - 1) / v))`; `standardError`, per period, `sqrt(v / (n - 1))`; and `minTrackRecord`,
+ * the points after which the observed ratio would be positive with 95 % confidence, `1 + v * (1.645 / SR)^2`. `SR` is
+ * the ratio per period, not annualised, and `v = 1 - skewness * SR + (kurtosis_excess + 2) / 4 * SR^2`. Undefined with
+ * fewer than 4 points (`too_few_points`) and on a flat series (`zero_variance`); the track record also if `SR <= 1e-12`
+ * (`non_positive_sharpe`), and the probability if `v` is 0 (`zero_denominator`), which only a series of two distinct
+ * values has.
  *
  * Source: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk, 2012.
  */
-export function sharpeInference(returns: Float64Array): SharpeInference {
+export function sharpeInference(returns: Float64Array) {
   const { skewness, kurtosisExcess } = standardizedMoments(returns)
   // The kurtosis needs the most points, so it is undefined whenever one of the other parts is.
   if (isUndefined(kurtosisExcess) || isUndefined(skewness)) return allOf(kurtosisExcess)
@@ -51,7 +45,7 @@ export function sharpeInference(returns: Float64Array): SharpeInference {
   }
 }
 
-const allOf = (figure: Figure): SharpeInference => ({
+const allOf = (figure: Figure) => ({
   probabilistic: figure,
   standardError: figure,
   minTrackRecord: figure,

@@ -9,9 +9,8 @@ import {
   firstCompleteDay,
   toDailyMarks,
 } from './daily.ts'
-import { paidUpTo, sumFunding } from './funding-sums.ts'
 import { byEntry, cutTrade, describeFault, describeOverlap, endOf, findOverlaps } from './ledger.ts'
-import { type ResolvedTrade, resolveTrade, type TradeTerms } from './resolve-trade.ts'
+import { paidUpTo, type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from './resolve-trade.ts'
 import { assertCosts, type Costs, commissionRate, signOf, type Trade } from './trade.ts'
 
 export type LedgerInput = {
@@ -276,19 +275,12 @@ const liquidated = (
  */
 export const DUAL_MARKS_BOUND = 1e-9
 
-type MarksComparison = {
-  /** No day differs by more than `DUAL_MARKS_BOUND`. */
-  readonly agree: boolean
-  /** The day of the largest difference, the first of equals; null for empty series. */
-  readonly worst_day: EpochDay | null
-  readonly worst_difference: number
-}
-
 /**
  * The dual check: the daily returns of the engine against those made from ledger, closes and funding alone. The
- * difference is absolute, in units of return. Throws if the two do not cover the same days.
+ * difference is absolute, in units of return; `worst_day` is the first day with the largest, null for empty series.
+ * Throws if the two do not cover the same days.
  */
-export function compareMarks(engineDaily: Series, ledgerDaily: Series): MarksComparison {
+export function compareMarks(engineDaily: Series, ledgerDaily: Series) {
   assertSameDays(engineDaily, ledgerDaily)
   let worst = engineDaily.values.length === 0 ? -1 : 0
   let worstDifference = 0

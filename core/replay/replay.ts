@@ -63,22 +63,10 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
   return { ...log, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
-type ReplayStart<State> = {
-  readonly engine: Engine<State>
-  readonly state: EngineState<State>
-  readonly from: EpochDay
-}
-
 /**
  * The engine and the state with which a replay begins, for callers that step by themselves. Throws as `replay` does.
  */
-export function startReplay<State>({
-  strategy,
-  bars,
-  funding,
-  costs,
-  from,
-}: ReplayInput<State>): ReplayStart<State> {
+export function startReplay<State>({ strategy, bars, funding, costs, from }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`
   assertMarkable(subject, bars)
   assertTimeframe(subject, strategy, bars)

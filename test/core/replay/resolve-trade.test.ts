@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { sumFunding } from '#core/replay/funding-sums.ts'
 import {
   INFERENCE_MIN_RETURN,
   type ResolvedTrade,
   resolveTrade,
+  sumFunding,
   type TradeTerms,
 } from '#core/replay/resolve-trade.ts'
 import type { Trade } from '#core/replay/trade.ts'
