@@ -1,10 +1,14 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { ProgramData } from '#core/program/program.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-manifest.ts'
+import { readProgram, type ServedProgram } from '#storage/published-program.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 import { RestatementError } from './restatement.ts'
@@ -91,4 +95,93 @@ function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
     ...(told ? { rolled_back: { version: previous, removed, strategies } } : {}),
     ...(unread.length > 0 ? { not_compared: unread } : {}),
   }
+}
+
+/** A program that is to be published, and what it is held to. */
+export type ProgramComparison = {
+  readonly snapshot: { readonly dataset: { readonly version: string } }
+  readonly program: ProgramData | null
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  /** Lets a program pass that cannot be read any more, and nothing else. */
+  readonly allowRestatement: boolean
+}
+
+/** A build that would change a deployment that was published: whoever saw it may have bought with it. */
+export class ProgramChangedError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ProgramChangedError'
+  }
+}
+
+/**
+ * Holds the deployments of a program to those of the newest version that published one of the same alias, rolled back or
+ * not: each of them has to be there again, to the byte. That version was held to those before it, so it speaks for them.
+ * Throws a ProgramChangedError that names the first that differs, and an UnreadableError where nobody can say whether.
+ */
+export async function compareProgram(order: ProgramComparison, log: readonly LoggedEntry[]): Promise<void> {
+  const { program, snapshot } = order
+  if (program === null) return
+  const published = await newestOf(order, program.plan.alias, logBefore(log, snapshot.dataset.version))
+  if (published !== null) assertAppended(deploysIn(published), renderDeploys(program), published)
+}
+
+/** The newest program of an alias. What `prune` removed cannot be compared with; its manifest went first. */
+async function newestOf(
+  order: ProgramComparison,
+  alias: string,
+  log: readonly LoggedEntry[],
+): Promise<ServedProgram | null> {
+  for (const { entry } of newestFirst(log)) {
+    if ((await findManifest(order.store, entry)).fault === 'missing') continue
+    const found = await readOrPass(order, entry)
+    if (found?.alias === alias) return found
+  }
+  return null
+}
+
+/** One entry a version, by its first publication. */
+const newestFirst = (log: readonly LoggedEntry[]): readonly LoggedEntry[] =>
+  [...new Map(log.toReversed().map(logged => [logged.entry.version, logged])).values()].toSorted(
+    (a, b) => b.entry.seq - a.entry.seq,
+  )
+
+async function readOrPass(
+  { store, privateStore, allowRestatement }: ProgramComparison,
+  entry: LoggedEntry['entry'],
+): Promise<ServedProgram | null> {
+  try {
+    return await readProgram(store, privateStore, entry)
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error
+    if (allowRestatement) return null
+    throw new UnreadableError(
+      `${error.message}. Nothing was published, because nobody can say whether the program changes what ${entry.version} ` +
+        'published; where it is lost for good, publish with --allow-restatement, which compares with the version before it',
+    )
+  }
+}
+
+/** Digests held what was stored, so it is what a build wrote: a list of records. */
+function deploysIn({ version, documents }: ServedProgram): readonly unknown[] {
+  const deploys = parseJson(documents.deploys)
+  if (Array.isArray(deploys)) return deploys
+  throw new UnreadableError(`the deployments of ${version} have another form: update the program`)
+}
+
+function assertAppended(
+  published: readonly unknown[],
+  deploys: readonly object[],
+  { version, alias }: ServedProgram,
+): void {
+  const seq = published.findIndex((deploy, i) => JSON.stringify(deploy) !== JSON.stringify(deploys[i])) + 1
+  if (seq === 0) return
+  const now = deploys[seq - 1]
+  throw new ProgramChangedError(
+    `deployment ${seq} of ${alias} would change, and what was bought is bought:\n` +
+      `  ${version} published ${JSON.stringify(published[seq - 1])}\n` +
+      `  this build has ${now === undefined ? 'no such deployment' : JSON.stringify(now)}\n` +
+      'nothing was published. Restore the bars and the program.yaml that made it; or give another program another alias',
+  )
 }

@@ -21,15 +21,14 @@ import { appendEntry, deriveHint, type LoggedEntry, readHead, readLog } from '#s
 import type { Signer } from '#storage/signature.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { compareProgram } from './compare-program.ts'
-import { compareWithPublished } from './compare-with-published.ts'
+import { fileFaults } from './audit/audit-files.ts'
+import type { Fault } from './audit/check.ts'
+import { createStoreReader } from './audit/reader.ts'
+import { compareProgram, compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
-import { saveInputs } from './save-inputs.ts'
-import { saveProgram } from './save-program.ts'
-import { saveSnapshot } from './save-snapshot.ts'
-import { findFaults } from './verify-version.ts'
+import { saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
@@ -193,4 +192,17 @@ async function pointTo(
   }
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
+}
+
+/**
+ * Reads every file of a version back from the store and holds it to the manifest. Throws a StoreError at the first
+ * that cannot be read: nothing is published from a store that is away.
+ */
+export function findFaults(
+  store: ObjectStore,
+  published: Manifest,
+  progress: Progress,
+): Promise<readonly Fault[]> {
+  const reader = createStoreReader(store)
+  return fileFaults(reader, published, progress, reader.read)
 }

@@ -4,12 +4,10 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { batchPoints } from './batch-points.ts'
-import { inLanes } from './in-lanes.ts'
+import { writeOnce } from '#storage/write-once.ts'
 import type { SizedPoint } from './published-points.ts'
 import type { RenderedPoint } from './render-point.ts'
 import type { RenderTask } from './render-worker.ts'
-import { writePoint } from './write-point.ts'
 
 /** What a static build renders and where to. */
 export type RenderOrder = {
@@ -86,4 +84,70 @@ const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
     return [file, shared]
   })
   return Object.fromEntries(entries) as SnapshotBytes // the same keys
+}
+
+/** Small enough that threads which share the batches end together. */
+const BATCHES_A_THREAD = 64
+
+/** The bytes of a batch are in memory together. */
+const MOST_POINTS = 16
+
+/**
+ * Points in their order, in batches: one message to a thread costs as much as rendering a small answer, and a large book
+ * has thousands. A batch is full with as much work as is fair, so a small book is rendered point by point.
+ */
+export function batchPoints(points: readonly SizedPoint[], threads: number): SizedPoint[][] {
+  const fairCells = points.reduce((sum, { cells }) => sum + cells, 0) / (threads * BATCHES_A_THREAD)
+  const batches: SizedPoint[][] = []
+  let batch: SizedPoint[] = []
+  let cells = 0
+  for (const point of points) {
+    if (batch.length > 0 && (batch.length === MOST_POINTS || cells + point.cells > fairCells)) {
+      batches.push(batch)
+      batch = []
+      cells = 0
+    }
+    batch.push(point)
+    cells += point.cells
+  }
+  return batch.length === 0 ? batches : [...batches, batch]
+}
+
+/**
+ * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in which they
+ * came. After a failure nothing new is begun; what is under way ends first, and then the first error is thrown.
+ */
+export async function inLanes<Item, Result>(
+  items: readonly Item[],
+  lanes: number,
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const failures: unknown[] = []
+  const rest = items.values() // shared: each lane takes the next
+  const drive = async (): Promise<void> => {
+    for (const item of rest) {
+      if (failures.length > 0) return
+      try {
+        results.push(await run(item))
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, drive))
+  if (failures.length > 0) throw failures[0]
+  return results
+}
+
+/**
+ * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several together in
+ * the time of one. The manifest comes after all points, so their order tells nobody anything. Resolves or rejects
+ * when all of them have ended.
+ */
+export async function writePoint(store: ObjectStore, { files }: RenderedPoint): Promise<void> {
+  const writes = await Promise.allSettled(
+    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
+  )
+  for (const write of writes) if (write.status === 'rejected') throw write.reason
 }

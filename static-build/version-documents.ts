@@ -1,12 +1,22 @@
-import type { VersionDocument } from '#core/contract/artifacts.ts'
-import type { Manifest } from '#core/contract/manifest.ts'
+import { z } from 'zod'
+import {
+  artifactKey,
+  documentKey,
+  TWIN_CODINGS,
+  TWIN_ENDINGS,
+  type VersionDocument,
+  versionFolder,
+} from '#core/contract/artifacts.ts'
+import type { Artifact, Manifest } from '#core/contract/manifest.ts'
+import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
+import { dataSchema } from '#core/contract/route.ts'
+import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
+import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_JSON, IMMUTABLE_TEXT } from '#storage/immutable-headers.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectHeaders } from '#storage/object-store.ts'
-import { dataPackage } from './data-package.ts'
-import { sha256Sums } from './sha256-sums.ts'
 
 /** A document of a version, before it is written. */
 export type Document = {
@@ -31,3 +41,227 @@ export function versionDocuments(
 /** The digest of each, by name. */
 export const digestsOf = (documents: readonly Document[]): Manifest['documents'] =>
   Object.fromEntries(documents.map(({ name, bytes }) => [name, sha256(bytes)]))
+
+// `datapackage.json`: a version as a Data Package of the Frictionless standard, version 2 (https://datapackage.org).
+
+const PROFILE = 'https://datapackage.org/profiles/2.0'
+
+const ABOUT =
+  'Audited history of trading strategies: factual, not advice and not a forecast. Every file is listed with its ' +
+  'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
+
+/** The descriptor of a version: a resource for each artifact, with a Table Schema where its file is a table. */
+export function dataPackage({
+  version,
+  strategies,
+  artifacts,
+}: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>): object {
+  const points = pointsByKey(version, strategies)
+  const tables = tablesByName(strategies)
+  const folder = `${versionFolder(version)}/`
+  return {
+    $schema: `${PROFILE}/datapackage.json`,
+    name: 'historical-strategy-data',
+    title: 'Historical strategy data',
+    description: ABOUT,
+    version,
+    created: version,
+    resources: artifacts.map(artifact => {
+      const path = toRelative(artifact.key, folder)
+      const answer = points.get(artifact.key)
+      const names = { name: path.replaceAll('/', '.'), path }
+      const facts = factsOf(artifact, path)
+      if (answer === undefined) return { ...names, ...facts } // of a route that this program does not know
+      const { route, params } = answer
+      return { ...names, ...titlesOf(answer), ...facts, ...tables.get(tableName(route, params.format)) }
+    }),
+  }
+}
+
+/** A canonical answer: what a file holds. */
+type CanonicalAnswer = { readonly route: DatasetRoute; readonly params: Params }
+
+const pointsByKey = (version: string, strategies: readonly string[]): Map<string, CanonicalAnswer> =>
+  new Map(
+    DATASET_ROUTES.flatMap(route =>
+      canonicalPoints(route, strategies).map(params => [
+        artifactKey(version, route, params),
+        { route, params },
+      ]),
+    ),
+  )
+
+/** The same for all strategies, so made once: a large book has thousands of files. */
+const tablesByName = (strategies: readonly string[]): Map<string, object> =>
+  new Map(
+    DATASET_ROUTES.flatMap(route =>
+      route.formats
+        .filter(format => format !== 'json')
+        .map(format => [tableName(route, format), toTable(route, format, strategies)]),
+    ),
+  )
+
+const tableName = ({ id }: DatasetRoute, format: Format): string => `${id}.${format}`
+
+/** What the manifest says of a file. */
+const factsOf = ({ media_type, bytes, sha256 }: Artifact, path: string): object => ({
+  format: path.slice(path.lastIndexOf('.') + 1),
+  mediatype: media_type.split(';', 1)[0],
+  ...(media_type.includes('charset=utf-8') ? { encoding: 'utf-8' } : {}),
+  bytes,
+  hash: `sha256:${sha256}`,
+})
+
+/** `Returns, alder, weekly`, and what the route says of itself. */
+function titlesOf({ route, params }: CanonicalAnswer): object {
+  const sid = params.sid === '' ? [] : [params.sid]
+  const period = 'period' in route.query ? [params.period] : []
+  return { title: [route.title, ...sid, ...period].join(', '), description: route.about }
+}
+
+/** JSON answers have an envelope, so they are no tables to the standard; the other formats hold the rows alone. */
+function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
+  const fields = tableFields(route, format, strategies)
+  const isDated = fields[0]?.type === 'date'
+  return {
+    type: 'table',
+    ...(format === 'csv' ? { dialect: { delimiter: ',', lineTerminator: '\r\n', header: true } } : {}),
+    schema: {
+      $schema: `${PROFILE}/tableschema.json`,
+      fields,
+      ...(format === 'csv' ? { missingValues: [''] } : {}),
+      ...(isDated ? { primaryKey: [fields[0]?.name] } : {}),
+    },
+  }
+}
+
+// The columns of a published table as a Table Schema, from the payload that describes the same table on the wire.
+
+/** A field of a Table Schema. `unit` is ours: the standard leaves units to additional properties. */
+export type Field = {
+  readonly name: string
+  readonly type: 'date' | 'datetime' | 'integer' | 'number' | 'string'
+  readonly description?: string
+  readonly unit?: string
+  readonly constraints?: { readonly required?: true; readonly enum?: readonly string[] }
+}
+
+/** What a number in a column of this name counts. */
+const UNITS: Readonly<Record<string, string>> = {
+  ret: 'fraction',
+  rets: 'fraction',
+  equity: 'multiple of the equity before the first day',
+  entry_time: 'milliseconds since 1970-01-01T00:00:00Z',
+  exit_time: 'milliseconds since 1970-01-01T00:00:00Z',
+  entry_price: 'currency of the strategy',
+  exit_price: 'currency of the strategy',
+  duration_days: 'days',
+  return_pct: 'percent',
+}
+
+/** Instants: a number in text, a timestamp in the binary formats, which know their unit. */
+const INSTANTS: readonly string[] = ['entry_time', 'exit_time']
+
+const property = z.object({
+  type: z.string(),
+  format: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  additionalProperties: z.object({ type: z.string() }).optional().catch(undefined),
+})
+
+const rowObject = z.object({ properties: z.record(z.string(), property) })
+
+/** The payload of a table is a list of rows, or holds one under `rows`. */
+const tablePayload = z.union([
+  z.object({ items: rowObject }).transform(({ items }) => items),
+  z
+    .object({ properties: z.object({ rows: z.object({ items: rowObject }) }) })
+    .transform(({ properties }) => properties.rows.items),
+])
+
+/** The fields of a table in a format, in the order of its columns; a column a strategy where the rows hold them all. */
+export function tableFields(route: DatasetRoute, format: Format, strategies: readonly string[]): Field[] {
+  const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
+  return Object.entries(properties).flatMap(([name, column]) =>
+    column.additionalProperties === undefined
+      ? [toField(name, column, format)]
+      : strategies.map(id => toStrategyField(id, name, column)),
+  )
+}
+
+/** A schema with its named parts in their places: rows have a name of their own in the OpenAPI document. */
+const unnamed = ({ $defs = {}, ...schema }: z.core.JSONSchema.BaseSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
+    const { data: ref } = reference.safeParse(value)
+    return ref === undefined ? value : unnamed({ $defs, ...$defs[ref.$ref.replace('#/$defs/', '')] })
+  })
+
+const reference = z.object({ $ref: z.string() })
+
+function toField(name: string, column: z.infer<typeof property>, format: Format): Field {
+  const type = typeOf(name, column, format)
+  const unit = type === 'datetime' ? undefined : UNITS[name]
+  return {
+    name,
+    type,
+    ...(column.description === undefined ? {} : { description: column.description }),
+    ...(unit === undefined ? {} : { unit }),
+    constraints: { required: true, ...(column.enum === undefined ? {} : { enum: column.enum }) },
+  }
+}
+
+/** Not required: a strategy has no value before its inception. */
+function toStrategyField(id: string, name: string, { description }: z.infer<typeof property>): Field {
+  const unit = UNITS[name]
+  return {
+    name: id,
+    type: 'number',
+    ...(description === undefined ? {} : { description }),
+    ...(unit === undefined ? {} : { unit }),
+  }
+}
+
+function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof property>, format: Format) {
+  if (wireFormat === 'date') return 'date'
+  if (INSTANTS.includes(name)) return format === 'csv' ? 'integer' : 'datetime'
+  return type === 'number' ? 'number' : 'string'
+}
+
+/**
+ * `SHA256SUMS` of a version: a line for each of its artifacts, their twins and the other documents, by path, in the form
+ * of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The manifest is not in it:
+ * it is what names this list.
+ */
+export function sha256Sums({
+  version,
+  documents,
+  artifacts,
+}: Pick<Manifest, 'version' | 'documents' | 'artifacts'>): string {
+  const folder = `${versionFolder(version)}/`
+  return [
+    ...LISTED.map(name => ({ key: documentKey(version, name), sha256: documents[name]! })),
+    ...artifacts.flatMap(filesOf),
+  ]
+    .map(({ key, sha256 }) => ({ path: toRelative(key, folder), sha256 }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ path, sha256 }) => `${sha256}  ${path}\n`)
+    .join('')
+}
+
+/** Every version has both. */
+const LISTED = ['changes.json', 'datapackage.json'] as const satisfies readonly VersionDocument[]
+
+const filesOf = ({ key, sha256, encodings }: Artifact) => [
+  { key, sha256 },
+  ...TWIN_CODINGS.flatMap(coding => {
+    const twin = encodings[coding]
+    return twin === undefined ? [] : [{ key: key + TWIN_ENDINGS[coding], sha256: twin.sha256 }]
+  }),
+]
+
+/** The path of a key in the folder of its version. Throws where it lies elsewhere: a copy of the folder would miss it. */
+export function toRelative(key: string, folder: string): string {
+  if (key.startsWith(folder)) return key.slice(folder.length)
+  throw new Error(`the artifact '${key}' is not in the folder '${folder}' of its version`)
+}

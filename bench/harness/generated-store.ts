@@ -8,7 +8,7 @@ import { canonicalPath, canonicalPoints, DATASET_ROUTES } from '#core/dataset/re
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { saveSnapshot } from '#static-build/save-snapshot.ts'
+import { saveSnapshot } from '#static-build/save-private.ts'
 import { openStore } from '#storage/open-store.ts'
 import { type HandTrade, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { replaceManifest } from '#test/support/books/publish-in-memory.ts'

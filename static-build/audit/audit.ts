@@ -1,17 +1,22 @@
 // What is published, held to what it says of itself: the log, its signatures, and versions to the last file. The
 // publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they forgive.
+import { privateKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
 import type { Progress } from '#core/progress.ts'
+import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { findManifest } from '#storage/published-manifest.ts'
+import { auditFiles } from './audit-files.ts'
 import { auditKeys, type Trust } from './audit-keys.ts'
 import { type AuditedEntry, auditHead, auditLog } from './audit-log.ts'
-import { auditProgram } from './audit-program.ts'
-import { auditSignatures } from './audit-signatures.ts'
-import { auditSnapshot } from './audit-snapshot.ts'
-import { auditVersion } from './audit-version.ts'
-import { type Check, type Fault, faultAt, toCheck } from './check.ts'
-import { manifestPlace } from './places.ts'
-import type { PublicReader } from './reader.ts'
+import { auditSignatures, verdictOn } from './audit-signatures.ts'
+import { auditSnapshot, isFault, readPrivate } from './audit-snapshot.ts'
+import { type Check, demand, type Fault, faultAt, toCheck } from './check.ts'
+import { documentPlace, manifestPlace, manifestSignaturePlace } from './places.ts'
+import { type PublicReader, tryRead } from './reader.ts'
 import type { Keyring, TrustedKey } from './trusted-keys.ts'
 
 export type AuditOrder = {
@@ -101,4 +106,133 @@ function neverPublished(reader: PublicReader, version: string): Check {
     'is of a version that no entry of the log names',
   )
   return toCheck('manifest', version, 'never published', [fault])
+}
+
+/** The private files of a version's program, held to their index, and the index to the manifest; null without one. */
+export async function auditProgram(
+  privateStore: ObjectStore,
+  { version, program_sha256 }: Manifest,
+): Promise<Check | null> {
+  if (program_sha256 === null) return null
+  const indexKey = privateKey(version, PROGRAM_INDEX)
+  const bytes = await readPrivate(privateStore, indexKey, program_sha256)
+  if (isFault(bytes)) return toCheck('program', version, NOT_HAD, [bytes])
+  const index = programIndex.safeParse(parseJson(bytes))
+  if (!index.success) {
+    const object = `${privateStore.url}/${indexKey}`
+    const told = `${object} has another form: update the program`
+    return toCheck('program', version, NOT_HAD, [{ object, what: 'of another form', told }])
+  }
+  const { files } = index.data
+  const found = await Promise.all(
+    files.map(({ name, sha256 }) =>
+      readPrivate(privateStore, privateKey(version, programFileName(name)), sha256),
+    ),
+  )
+  const faults = found.filter(isFault)
+  return toCheck('program', version, `${files.length + 1} private files of the program`, faults)
+}
+
+const NOT_HAD = 'its index cannot be had, so nothing of it was looked at'
+
+/** A version to be audited. */
+export type VersionOrder = {
+  readonly reader: PublicReader
+  readonly keyring: Keyring
+  readonly publication: Publication
+  /** Whether the entry that published it is one of those that are signed. */
+  readonly isSigned: boolean
+  /** Whether it has to be there: the served one does, and one that was asked for by name. */
+  readonly isDemanded: boolean
+  readonly progress: Progress
+}
+
+/** What became of a version: `manifest` is null where it was removed, or is not the one that was published. */
+export type AuditedVersion = { readonly checks: readonly Check[]; readonly manifest: Manifest | null }
+
+/**
+ * A version from its manifest to the last of its files. A manifest that is gone means that the version was removed,
+ * unless it has to be there: `prune` takes the manifest first, and what is left answers nobody.
+ */
+export async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
+  const { reader, publication, isDemanded, progress } = order
+  const { version } = publication
+  const place = manifestPlace(version)
+  if (!isDemanded && (await tryRead(reader, place)) === null)
+    return { checks: [await removed(order)], manifest: null }
+  const bytes = await demand(reader, place)
+  if (!(bytes instanceof Uint8Array)) return failed(version, [bytes])
+  const found = await findManifest({ read: async () => bytes }, publication)
+  if (found.fault !== null) return failed(version, [faultAt(reader, place, found.fault, found.what)])
+  const { manifest } = found
+  if (!isOwnFiles(manifest)) {
+    return failed(version, [faultAt(reader, place, 'of another form', 'names files outside of its version')])
+  }
+  const checks = [
+    await checkSignature(order, bytes),
+    await auditDocuments(reader, manifest),
+    await auditFiles(reader, manifest, progress),
+  ]
+  return { checks, manifest }
+}
+
+/** Before a signature was looked at, whoever wrote the manifest decides what is asked for. */
+const isOwnFiles = ({ version, artifacts }: Manifest): boolean =>
+  artifacts.every(({ key, url }) => key.startsWith(`${versionFolder(version)}/`) && url.startsWith('/v1/'))
+
+const failed = (version: string, faults: readonly Fault[]): AuditedVersion => ({
+  checks: [
+    toCheck('manifest', version, 'its manifest cannot be had, so nothing of it was looked at', faults),
+  ],
+  manifest: null,
+})
+
+/** A removal that was interrupted leaves files, which the next `prune` takes. */
+async function removed({ reader, publication: { version } }: VersionOrder): Promise<Check> {
+  const rest = await tryRead(reader, documentPlace(version, 'SHA256SUMS'))
+  const notes =
+    rest === null
+      ? []
+      : [
+          `files of ${version} are left without its manifest: \`highwater prune\` takes them away; where nobody removed the version, restore the manifest from a copy`,
+        ]
+  return toCheck('manifest', version, 'removed', [], notes)
+}
+
+async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<Check> {
+  const { reader, keyring, isSigned, publication } = order
+  const { version } = publication
+  const place = manifestPlace(version)
+  const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
+  const told = (how: string) => `the manifest is the one that the log names, ${how}`
+  if (verdict.kind === 'signed') return toCheck('manifest', version, told(`signed with ${verdict.keyId}`), [])
+  if (verdict.kind === 'fault') return toCheck('manifest', version, told('wrongly signed'), [verdict.fault])
+  const fault = faultAt(
+    reader,
+    place,
+    'unsigned',
+    'has no signature, though the entry that published it has one',
+  )
+  return toCheck('manifest', version, told('not signed'), isSigned ? [fault] : [])
+}
+
+/** Holds the documents of a version to the digests in its manifest. */
+export async function auditDocuments(reader: PublicReader, manifest: Manifest): Promise<Check> {
+  const names = Object.keys(manifest.documents) as VersionDocument[] // the schema knows no others
+  const found = await Promise.all(names.map(name => faultOf(reader, manifest, name)))
+  const faults = found.filter(fault => fault !== null)
+  return toCheck('documents', manifest.version, `${names.join(', ')} as published`, faults)
+}
+
+async function faultOf(
+  reader: PublicReader,
+  { version, documents }: Manifest,
+  name: VersionDocument,
+): Promise<Fault | null> {
+  const place = documentPlace(version, name)
+  const bytes = await demand(reader, place)
+  if (!(bytes instanceof Uint8Array)) return bytes
+  return sha256(bytes) === documents[name]
+    ? null
+    : faultAt(reader, place, 'altered', 'is altered: the manifest names another')
 }

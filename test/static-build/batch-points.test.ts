@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batchPoints } from '#static-build/batch-points.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
+import { batchPoints } from '#static-build/render-version.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
 
 const [POINT] = publishedPoints(handSnapshot([{ id: 'oak', returns: [0.01, -0.02] }]))

@@ -1,9 +1,8 @@
 // Orders to publish four days of one strategy: the smallest build there is.
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import { inLanes } from '#static-build/in-lanes.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { writePoint } from '#static-build/write-point.ts'
+import { inLanes, writePoint } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import type { MemoryStores } from '../support/books/publish-in-memory.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inLanes } from '#static-build/in-lanes.ts'
+import { inLanes } from '#static-build/render-version.ts'
 
 test('everything is run once, in order, and never more at a time than there are lanes', async () => {
   const items = Array.from({ length: 20 }, (_, i) => i)

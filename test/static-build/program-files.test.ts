@@ -10,7 +10,7 @@ import {
   programIndex,
 } from '#core/contract/program-files.ts'
 import { prune } from '#static-build/prune.ts'
-import { programDocuments } from '#static-build/save-program.ts'
+import { programDocuments } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { readProgram } from '#storage/published-program.ts'

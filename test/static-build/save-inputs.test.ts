@@ -1,6 +1,6 @@
 // The private record of what a version was made of, and the digest that commits the operator to it.
 import { describe, expect, test } from 'vitest'
-import { saveInputs } from '#static-build/save-inputs.ts'
+import { saveInputs } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import { createMemoryStore } from '#storage/memory-store.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'

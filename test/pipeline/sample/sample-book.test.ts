@@ -28,7 +28,7 @@ import {
   SAMPLE_VERSION,
   writeSampleBook,
 } from '#pipeline/sample/write-sample-book.ts'
-import { programDocuments } from '#static-build/save-program.ts'
+import { programDocuments } from '#static-build/save-private.ts'
 import { createFileStore } from '#storage/file-store.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import { writeFiles } from '#test/support/temporary-folder.ts'

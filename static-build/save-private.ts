@@ -11,6 +11,7 @@ import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { renderPerformance } from '#core/dataset/resources/program/performance.ts'
 import { renderManifest, renderPreview } from '#core/dataset/resources/program/preview.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { toProgramDataFile } from '#core/program/program-data-file.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -18,7 +19,31 @@ import { toAnswerBytes, toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import { saltOf } from './salt.ts'
+
+const MEDIA_TYPES: { readonly [File in SnapshotFile]: string } = {
+  document: 'application/json',
+  daily: 'application/vnd.apache.arrow.file',
+  weekly: 'application/vnd.apache.arrow.file',
+  trades: 'application/vnd.apache.arrow.file',
+  correlation: 'application/vnd.apache.arrow.file',
+}
+
+const FILES = Object.keys(SNAPSHOT_FILES) as SnapshotFile[] // keyof of a literal
+
+/** Writes the files of a snapshot to the private store and returns the digest of each, by file name. */
+export async function saveSnapshot(
+  privateStore: ObjectStore,
+  version: string,
+  bytes: SnapshotBytes,
+): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {}
+  for (const file of FILES) {
+    const key = privateKey(version, SNAPSHOT_FILES[file])
+    await writeOnce(privateStore, key, bytes[file], { content_type: MEDIA_TYPES[file] })
+    digests[SNAPSHOT_FILES[file]] = sha256(bytes[file])
+  }
+  return digests
+}
 
 const JSON_HEADERS = { content_type: 'application/json' }
 
@@ -63,3 +88,30 @@ export function programDocuments(data: ProgramData, version: string): Readonly<R
     'performance-lump_sum': renderPerformance(data, 'lump_sum'),
   }
 }
+
+/**
+ * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
+ * is returned commits the operator to it in public: who is shown the record later can check that it was this one. The
+ * salt in it keeps anybody from trying guesses; it follows from the signing key, so that a build that was killed makes
+ * it again. Null without a key, for then there is no salt.
+ */
+export async function saveInputs(
+  privateStore: ObjectStore,
+  version: string,
+  inputs: object,
+  signer: Signer | null,
+): Promise<string | null> {
+  const salt = signer === null ? null : saltOf(signer, 'inputs', version)
+  const bytes = toJsonBytes({ version, salt, ...inputs })
+  await writeOnce(privateStore, privateKey(version, 'inputs.json'), bytes, {
+    content_type: 'application/json',
+  })
+  return salt === null ? null : sha256(bytes)
+}
+
+/**
+ * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this signature,
+ * and it tells nothing of the key. No document begins like its text.
+ */
+export const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
+  sha256(signer.sign(new TextEncoder().encode(`salt of the ${record} of ${version}`)))
