@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { POLL_MS } from '#api/history/versions/version-source.ts'
-import { cacheTag } from '#core/contract/caching.ts'
+import { cacheTag } from '#core/contract/pins.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { readEnvironment } from './environment.ts'

@@ -17,9 +17,6 @@ export const MEDIA_TYPES: { readonly [F in Format]: string } = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-/** Formats of typed columns. Their bytes are sent as they are: doubles of ten digits compress little. */
-export const isBinary = (format: Format): boolean => format === 'arrow' || format === 'parquet'
-
 /** `v1/snapshots/20261121T001500Z`: the folder of a version. */
 export const versionFolder = (version: string): string => `v1/snapshots/${toCompactInstant(version)}`
 

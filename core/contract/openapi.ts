@@ -1,8 +1,8 @@
 // The OpenAPI 3.1 document of a service, generated from its routes.
 import { z } from 'zod'
-import { isBinary, MEDIA_TYPES } from './artifacts.ts'
+import { MEDIA_TYPES } from './artifacts.ts'
 import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
-import type { Format, Parameter, Schema } from './parameters.ts'
+import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
 import { links } from './register.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 

@@ -8,6 +8,9 @@ export const PERIODS = ['daily', 'weekly'] as const satisfies readonly Period[]
 export const FORMATS = ['json', 'csv', 'arrow', 'parquet'] as const
 export type Format = (typeof FORMATS)[number]
 
+/** Formats of typed columns. Their bytes are sent as they are: doubles of ten digits compress little. */
+export const isBinary = (format: Format): boolean => format === 'arrow' || format === 'parquet'
+
 /** Every parameter of the history service after parsing. What a route does not know keeps its default. */
 export type Params = {
   readonly sid: string

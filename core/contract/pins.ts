@@ -32,3 +32,6 @@ export function parseCompactInstant(text: string): string | null {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z')
   return iso !== text && parseIsoInstant(iso) !== null ? iso : null
 }
+
+/** `v-20261121T001500Z`: the tag of every unpinned answer of a version, by which a CDN purges them. */
+export const cacheTag = (version: string): string => `v-${toCompactInstant(version)}`

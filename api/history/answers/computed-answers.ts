@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { isBinary } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import type { Params } from '#core/contract/parameters.ts'
+import { isBinary, type Params } from '#core/contract/parameters.ts'
 import { exportCells } from '#core/dataset/resources/export.ts'
 import { RENDER_REVISION, renderAnswer, renderBlocks } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
