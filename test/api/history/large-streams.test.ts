@@ -77,7 +77,7 @@ describe('readers who stand still', () => {
       const socket = await openStanding(server, '0.013')
       expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
       return socket
-    }, 20_000)
+    }, 60_000)
     third.destroy()
     await expect.poll(() => answers.filter(({ kind }) => kind === 'cut')).toHaveLength(2)
     expect(errors).toEqual([])
@@ -89,7 +89,7 @@ describe('readers who stand still', () => {
     await vi.waitFor(async () => {
       const socket = await openStanding(server, '0.012')
       expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-    }, 20_000)
+    }, 60_000)
     expect(answers).toContainEqual(expect.objectContaining({ kind: 'cut' }))
   })
 })
@@ -104,7 +104,7 @@ test('a reader who goes before there is an answer leaves no place taken', async 
   await vi.waitFor(async () => {
     const socket = await openStanding(server, '0.02')
     expect(socket.read(12)?.toString()).toBe('HTTP/1.1 200')
-  }, 20_000)
+  }, 60_000)
   expect(answers.every(({ kind }) => kind === 'cut' || kind === 'refused')).toBe(true)
 })
 
