@@ -3,11 +3,11 @@
     export HIGHWATER_URL=https://signals.example.org HIGHWATER_KEY=hw_live_... WEBHOOK_SECRET=whsec_...
     python3 receiver.py
 
-Every signal since its first start reaches trade() in the order of `seq`, whatever is lost, doubled or late on the way:
+Every signal since the first start reaches trade() in the order of `seq`, even if deliveries are lost, duplicated or late:
 
     push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
-    pull   at the start, every minute, and when a push shows a gap    everything that a push did not bring
-    state  STATE_FILE (SQLite), a row per finished signal             nothing is done again after a restart
+    pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
+    state  STATE_FILE (SQLite), a row per finished signal             no signal is processed twice after a restart
 """
 
 import base64
@@ -29,9 +29,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 def trade(order):
     """YOUR CODE GOES HERE. It gets every signal that may be traded, one at a time.
 
-    When it raises, the signal stays open and comes again, and those behind it wait. When the machine dies after the order
-    and before the row in STATE_FILE, it comes again too: give `signal_id` to your venue as the id of the order, so that the
-    venue refuses the second one. After an outage signals come late: look at `timestamp` before you enter at an old price.
+    If it raises, the signal stays open and is passed again, and later signals wait. If the machine fails after the order
+    and before the row in STATE_FILE, the signal is passed again too: use `signal_id` as the id of the order at your venue,
+    so that the venue refuses the second one. After an outage signals are late: check `timestamp` before you enter at an old
+    price.
     """
     say("TRADE #{seq} {alias} {action} at {signal_price}, stop {stop}, {implied_leverage} x capital".format(**order))
 
@@ -47,31 +48,31 @@ def required(name):
 
 HIGHWATER_URL = required("HIGHWATER_URL").rstrip("/")
 HIGHWATER_KEY = required("HIGHWATER_KEY")
-# Two while you change over: first the new one, then the old one until its 24 hours are over.
+# Two while the secret is rotated: the new one, and the old one until its 24 hours have passed.
 SECRETS = [s for s in (required("WEBHOOK_SECRET"), os.environ.get("WEBHOOK_SECRET_OLD")) if s]
 STATE_FILE = os.environ.get("STATE_FILE", "receiver.sqlite")
 PULL_SECONDS = float(os.environ.get("PULL_SECONDS", "60"))
 ADDRESS = (os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8090")))
 
 UNKNOWN = float("inf")
-SCHEMA_VERSION = "1.0"  # another one may mean another thing, and wants to be read about first
-MOST_BODY_BYTES = 64 * 1024  # a signal has some 400 bytes: nobody needs to send more than this
+SCHEMA_VERSION = "1.0"  # the fields of another version may mean something else: read its changes first
+MOST_BODY_BYTES = 64 * 1024  # a signal has about 400 bytes; larger requests are refused
 PAGE = 500  # signals per page of a pull
-TIMEOUT_SECONDS = 10  # a pull that hangs is given up and tried again; a push that dribbles is cut off
-TOLERANCE_SECONDS = 300  # an older delivery in the form of Standard Webhooks is an eavesdropper's
+TIMEOUT_SECONDS = 10  # a pull that hangs is aborted and repeated; a slow push is cut off
+TOLERANCE_SECONDS = 300  # maximum age of a delivery in the Standard Webhooks format, against replayed requests
 
 
-# ---- is it really from them? -------------------------------------------------------------------------------------------
+# ---- signatures --------------------------------------------------------------------------------------------------------
 
 
 def has_x_signature(body, headers):
-    """`X-Signature: sha256=<hex>`. The key is the secret as it was shown; the text is the body, byte for byte."""
+    """`X-Signature: sha256=<hex>`. The key is the secret as it was shown; the message is the body, byte for byte."""
     digests = [hmac.new(secret.encode(), body, hashlib.sha256).hexdigest() for secret in SECRETS]
     return any(is_equal(headers.get("X-Signature", ""), f"sha256={digest}") for digest in digests)
 
 
 def has_standard_signature(body, headers):
-    """`webhook-signature: v1,<base64> v1,<base64>`. The key is what the secret encodes; id and time come first."""
+    """`webhook-signature: v1,<base64> v1,<base64>`. The key is the decoded secret; id and time come first."""
     stamp = headers.get("webhook-timestamp", "")
     if abs(time.time() - to_number(stamp)) > TOLERANCE_SECONDS:
         return False
@@ -83,22 +84,22 @@ def has_standard_signature(body, headers):
 
 
 def is_equal(one, other):
-    """Takes the same time wherever two texts differ, so that nobody can guess a signature letter by letter."""
+    """Compares in constant time, so that a signature cannot be guessed character by character."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-# SIGNATURE=standard-webhooks takes the other form, which any library of standardwebhooks.com verifies too.
+# SIGNATURE=standard-webhooks selects the other format, which any library of standardwebhooks.com can verify.
 is_signed = has_standard_signature if os.environ.get("SIGNATURE") == "standard-webhooks" else has_x_signature
 
 
-# ---- what was done already ---------------------------------------------------------------------------------------------
+# ---- state -------------------------------------------------------------------------------------------------------------
 
 
 class State:
-    """What outlives a restart. The main thread alone asks it.
+    """The state that survives a restart. Only the main thread uses it.
 
-    `began_after` is where you began: what was fired before is history, and no order for you. Another `epoch` says that the
-    service was restored from a copy: everything since is read again, and what was done before is known by its signal_id.
+    `began_after` is the start: signals fired before it are history and are not traded. A new `epoch` means that the service
+    was restored from a backup: everything since the start is read again, and finished signals are known by their signal_id.
     """
 
     def __init__(self, path):
@@ -126,28 +127,28 @@ class State:
         self.last_seq = seq
 
 
-# ---- work, one piece at a time -----------------------------------------------------------------------------------------
+# ---- work, one task at a time ------------------------------------------------------------------------------------------
 
 state = State(STATE_FILE)
-pushes = queue.SimpleQueue()  # of (signal, previous seq); None wakes the program up to end
+pushes = queue.SimpleQueue()  # of (signal, previous seq); None wakes the main thread to stop
 stopping = threading.Event()
-told_tests = set()  # tests that were pushed before a pull has passed them, which then says nothing of them again
-first_pushed = UNKNOWN  # the first signal that was pushed before a pull could tell where the log stands
+logged_tests = set()  # tests that were pushed and logged; the pull that passes them does not log them again
+first_pushed = UNKNOWN  # the first signal that was pushed before the first pull
 
 
 def receive(order, prev_seq):
-    """A push. `X-Prev-Seq` names the signal that you were sent before this one: when you have not done that, ask for it."""
+    """A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull."""
     global first_pushed
     if order.get("is_test"):
         if state.is_done(order["signal_id"]):
             return None
-        told_tests.add(order["signal_id"])
+        logged_tests.add(order["signal_id"])
         return say(f"skipped #{order['seq']}, a test")
     first_pushed = min(first_pushed, order["seq"])
     if state.epoch is not None and prev_seq <= state.last_seq:
         finish(order)
     else:
-        pull()  # brings this one too, in its place
+        pull()  # returns this one too, in order
 
 
 def pull():
@@ -166,7 +167,7 @@ def pull():
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_):
-        return None  # the key goes to nobody else
+        return None  # the key is sent to no other server
 
 
 def get(path):
@@ -176,7 +177,7 @@ def get(path):
 
 
 def finish(order):
-    """Each signal once, in its order; tests and dry runs are looked at and put aside."""
+    """Processes each signal once, in order; tests and dry runs are skipped."""
     seq, signal_id = order["seq"], order["signal_id"]
     if stopping.is_set() or seq <= state.last_seq:
         return
@@ -186,9 +187,9 @@ def finish(order):
         say(f"skipped #{seq}, done before")
     elif order["mode"] == "LIVE" and order["is_test"] is False:
         trade(order)
-    elif signal_id not in told_tests:
+    elif signal_id not in logged_tests:
         say(f"skipped #{seq}, {'a test' if order['is_test'] else order['mode']}")
-    told_tests.discard(signal_id)
+    logged_tests.discard(signal_id)
     state.finish(signal_id, seq)
 
 
@@ -196,16 +197,16 @@ def say(line):
     print(line, flush=True)
 
 
-# ---- the door ----------------------------------------------------------------------------------------------------------
+# ---- server ------------------------------------------------------------------------------------------------------------
 
 
-class Door(BaseHTTPRequestHandler):
+class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = TIMEOUT_SECONDS
 
     def do_POST(self):
         length = to_number(self.headers.get("Content-Length", ""))
-        # The raw bytes: parsed and written again they are others.
+        # The raw bytes: JSON that is parsed and serialised again has others.
         body = b"" if length == UNKNOWN else self.rfile.read(min(length, MOST_BODY_BYTES + 1))
         if length > MOST_BODY_BYTES:
             return self.answer(413, "too large, or of unknown length")
@@ -215,14 +216,14 @@ class Door(BaseHTTPRequestHandler):
             return self.answer(401, "no valid signature")
         order = parse(body)
         if order is None:
-            return self.answer(400, "no signal")
+            return self.answer(400, "not a signal")
         pushes.put((order, to_number(self.headers.get("X-Prev-Seq", ""))))
-        self.answer(200, "ok")  # at once: who answers late is sent the signal again
+        self.answer(200, "ok")  # at once: if the answer is late, the signal is sent again
 
     def answer(self, status, text):
         self.send_response(status)
         if status == 413:
-            self.send_header("Connection", "close")  # what was not read would be taken for the next request
+            self.send_header("Connection", "close")  # otherwise the unread rest would be parsed as the next request
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text.encode())
@@ -232,7 +233,7 @@ class Door(BaseHTTPRequestHandler):
 
 
 def parse(body):
-    """The signal, or None. Further fields may come one day: they are let through."""
+    """The signal, or None. Unknown fields are allowed: later versions may add some."""
     try:
         order = json.loads(body)
         return order if isinstance(order["signal_id"], str) and type(order["seq"]) is int else None
@@ -241,7 +242,7 @@ def parse(body):
 
 
 def to_number(text):
-    """The whole number of a header; one that is missing or odd is larger than every other."""
+    """The integer of a header; a missing or invalid one is larger than every other."""
     return int(text) if re.fullmatch("[0-9]{1,16}", text) else UNKNOWN
 
 
@@ -259,16 +260,16 @@ def next_push(pull_at):
 
 
 def main():
-    server = ThreadingHTTPServer(ADDRESS, Door)
+    server = ThreadingHTTPServer(ADDRESS, Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     say(f"listening on http://{ADDRESS[0]}:{server.server_port}/signals")
     push, pull_at = (), 0.0
-    while not stopping.is_set():  # ends the trade that is under way, and goes; the rest is pulled at the next start
+    while not stopping.is_set():  # finishes the current trade and exits; the rest is pulled at the next start
         try:
             receive(*push) if push else pull()
-        except Exception as error:  # told and not lost: the next pull begins behind the last finished signal
+        except Exception as error:  # logged; nothing is lost: the next pull begins after the last finished signal
             print(f"not finished, the next pull tries again: {error}", file=sys.stderr, flush=True)
         if not push:
             pull_at = time.monotonic() + PULL_SECONDS

@@ -4,11 +4,11 @@
 //   export HIGHWATER_URL=https://signals.example.org HIGHWATER_KEY=hw_live_... WEBHOOK_SECRET=whsec_...
 //   node receiver.ts
 //
-// Every signal since its first start reaches trade() in the order of `seq`, whatever is lost, doubled or late on the way:
+// Every signal since the first start reaches trade() in the order of `seq`, even if deliveries are lost, repeated or late:
 //
 //   push   POST /signals: verify, answer 200, then work               within a second after a strategy fires
-//   pull   at the start, every minute, and when a push shows a gap    everything that a push did not bring
-//   state  STATE_FILE, a line per finished signal                     nothing is done again after a restart
+//   pull   at the start, every minute, and when a push shows a gap    everything that no push delivered
+//   state  STATE_FILE, a line per finished signal                     no signal is processed twice after a restart
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
 import { serve } from '@hono/node-server'
@@ -33,9 +33,9 @@ type Signal = {
 /**
  * YOUR CODE GOES HERE. It gets every signal that may be traded, one at a time.
  *
- * When it throws, the signal stays open and comes again, and those behind it wait. When the machine dies after the order and
- * before the line in STATE_FILE, it comes again too: give `signal_id` to your venue as the id of the order, so that the
- * venue refuses the second one. After an outage signals come late: look at `timestamp` before you enter at an old price.
+ * If it throws, the signal stays open and is passed again, and later signals wait. If the machine fails after the order and
+ * before the line in STATE_FILE, the signal is passed again too: use `signal_id` as the id of the order at your venue, so
+ * that the venue refuses the second one. After an outage signals are late: check `timestamp` before entering at an old price.
  */
 async function trade({ seq, alias, action, signal_price, stop, implied_leverage }: Signal): Promise<void> {
   console.log(
@@ -48,20 +48,20 @@ async function trade({ seq, alias, action, signal_price, stop, implied_leverage 
 const { env } = process
 const HIGHWATER_URL = required('HIGHWATER_URL').replace(/\/+$/, '')
 const HIGHWATER_KEY = required('HIGHWATER_KEY')
-/** Two while you change over: first the new one, then the old one until its 24 hours are over. */
+/** Two while the secret is rotated: the new one, and the old one until its 24 hours have passed. */
 const SECRETS = [required('WEBHOOK_SECRET'), env.WEBHOOK_SECRET_OLD ?? ''].filter(secret => secret !== '')
 const STATE_FILE = env.STATE_FILE ?? 'receiver.state'
 const PULL_SECONDS = Number(env.PULL_SECONDS ?? 60)
 
-/** The version that this file was written for; another one may mean another thing, and wants to be read about first. */
+/** The version that this file was written for. Fields of another one may mean something else: read its changes first. */
 const SCHEMA_VERSION = '1.0'
-/** A signal has some 400 bytes: nobody needs to send more than this. */
+/** A signal has about 400 bytes; larger requests are refused. */
 const MOST_BODY_BYTES = 64 * 1024
 /** Signals per page of a pull. */
 const PAGE = 500
-/** A pull that hangs is given up, and tried again with the next. */
+/** A pull that hangs is aborted; the next pull repeats it. */
 const PULL_TIMEOUT_MS = 10_000
-/** How old a delivery in the form of Standard Webhooks may be: an eavesdropper cannot use it later. */
+/** Maximum age of a delivery in the Standard Webhooks format, against replayed requests. */
 const TOLERANCE_SECONDS = 300
 
 function required(name: string): string {
@@ -71,12 +71,12 @@ function required(name: string): string {
   process.exit(2)
 }
 
-// ---- is it really from them? -------------------------------------------------------------------------------------------
+// ---- signatures --------------------------------------------------------------------------------------------------------
 
-/** `SIGNATURE=standard-webhooks` takes the other form, which any library of standardwebhooks.com verifies too. */
+/** `SIGNATURE=standard-webhooks` selects the other format, which any library of standardwebhooks.com can verify. */
 const isSigned = env.SIGNATURE === 'standard-webhooks' ? hasStandardSignature : hasXSignature
 
-/** `X-Signature: sha256=<hex>`. The key is the secret as it was shown; the text is the body, byte for byte. */
+/** `X-Signature: sha256=<hex>`. The key is the secret as it was shown; the message is the body, byte for byte. */
 function hasXSignature(body: Uint8Array, headers: Headers): boolean {
   const given = headers.get('x-signature') ?? ''
   return SECRETS.some(secret =>
@@ -84,7 +84,7 @@ function hasXSignature(body: Uint8Array, headers: Headers): boolean {
   )
 }
 
-/** `webhook-signature: v1,<base64> v1,<base64>`. The key is what the secret encodes; the text begins with id and time. */
+/** `webhook-signature: v1,<base64> v1,<base64>`. The key is the decoded secret; the message begins with id and time. */
 function hasStandardSignature(body: Uint8Array, headers: Headers): boolean {
   const timestamp = headers.get('webhook-timestamp') ?? ''
   const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS
@@ -97,17 +97,17 @@ function hasStandardSignature(body: Uint8Array, headers: Headers): boolean {
   return isFresh && expected.some(one => given.some(other => isEqual(one, other)))
 }
 
-/** Takes the same time wherever two texts differ, so that nobody can guess a signature letter by letter. */
+/** Compares in constant time, so that a signature cannot be guessed character by character. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-// ---- what was done already ---------------------------------------------------------------------------------------------
+// ---- state -------------------------------------------------------------------------------------------------------------
 
 /**
- * A line of STATE_FILE. The first one tells where you began: what was fired before is history, and no order for you. Another
- * `epoch` says that the service was restored from a copy.
+ * A line of STATE_FILE. The first one holds the start: signals fired before it are history and are not traded. A new
+ * `epoch` means that the service was restored from a backup.
  */
 type Line =
   | { readonly epoch: string; readonly from: number }
@@ -116,13 +116,13 @@ type Line =
 const state = { epoch: '', from: 0, lastSeq: 0, done: new Set<string>() }
 if (existsSync(STATE_FILE)) {
   const text = readFileSync(STATE_FILE, 'utf8')
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1) // a crash may have left half a line behind
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1) // a crash may have left half a line
   truncateSync(STATE_FILE, Buffer.byteLength(whole))
   for (const line of whole.split('\n')) if (line !== '') apply(JSON.parse(line))
 }
 const file = openSync(STATE_FILE, 'a', 0o600)
 
-/** On the disk first, then in memory. */
+/** Writes to the disk first, then to memory. */
 function remember(line: Line): void {
   writeSync(file, `${JSON.stringify(line)}\n`)
   fsyncSync(file)
@@ -137,34 +137,34 @@ function apply(line: Line): void {
   }
 }
 
-// ---- work, one piece at a time -----------------------------------------------------------------------------------------
+// ---- work, one task at a time ------------------------------------------------------------------------------------------
 
 let work = Promise.resolve()
 let isStopping = false
 
-/** What fails is told and not lost: the next pull begins behind the last signal that was finished. */
+/** A failure is logged, and nothing is lost: the next pull begins after the last finished signal. */
 function doLater(task: () => Promise<void>): void {
   work = work
     .then(() => (isStopping ? undefined : task()))
     .catch(error => console.error(`not finished, the next pull tries again: ${error}`))
 }
 
-/** The first signal that was pushed before a pull could tell where the log stands. */
+/** The first signal that was pushed before the first pull. */
 let firstPushed = Number.POSITIVE_INFINITY
 
-/** Tests that were pushed before a pull has passed them, which then says nothing of them again. */
-const toldTests = new Set<string>()
+/** Tests that were pushed and logged; the pull that passes them does not log them again. */
+const loggedTests = new Set<string>()
 
-/** A push. `X-Prev-Seq` names the signal that you were sent before this one: when you have not done that, ask for it. */
+/** A push. `X-Prev-Seq` is the signal that was sent to you before this one: if you have not processed it, pull. */
 async function receive(signal: Signal, prevSeq: number): Promise<void> {
   if (signal.is_test) {
     if (state.done.has(signal.signal_id)) return
-    toldTests.add(signal.signal_id)
+    loggedTests.add(signal.signal_id)
     return console.log(`skipped #${signal.seq}, a test`)
   }
   firstPushed = Math.min(firstPushed, signal.seq)
   const isNext = state.epoch !== '' && prevSeq <= state.lastSeq
-  await (isNext ? finish(signal) : pull()) // a pull brings this one too, in its place
+  await (isNext ? finish(signal) : pull()) // a pull returns this one too, in order
 }
 
 /** Everything after the last finished signal, page by page. */
@@ -187,14 +187,14 @@ type Page<Data> = { readonly data: Data; readonly links: { readonly next?: strin
 async function get<Data>(path: string): Promise<Page<Data>> {
   const response = await fetch(HIGHWATER_URL + path, {
     headers: { 'x-api-key': HIGHWATER_KEY },
-    redirect: 'error', // the key goes to nobody else
+    redirect: 'error', // the key is sent to no other server
     signal: AbortSignal.timeout(PULL_TIMEOUT_MS),
   })
-  if (response.ok) return (await response.json()) as Page<Data> // what the service promises
+  if (response.ok) return (await response.json()) as Page<Data> // the documented shape
   throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
 }
 
-/** Each signal once, in its order; tests and dry runs are looked at and put aside. */
+/** Processes each signal once, in order; tests and dry runs are skipped. */
 async function finish(signal: Signal): Promise<void> {
   const { schema_version, signal_id, seq, mode, is_test } = signal
   if (isStopping || seq <= state.lastSeq) return
@@ -202,22 +202,22 @@ async function finish(signal: Signal): Promise<void> {
     throw new Error(`#${seq} has schema version ${schema_version}: read what changed, raise SCHEMA_VERSION`)
   if (state.done.has(signal_id)) console.log(`skipped #${seq}, done before`)
   else if (mode === 'LIVE' && is_test === false) await trade(signal)
-  else if (!toldTests.delete(signal_id)) console.log(`skipped #${seq}, ${is_test ? 'a test' : mode}`)
+  else if (!loggedTests.delete(signal_id)) console.log(`skipped #${seq}, ${is_test ? 'a test' : mode}`)
   remember({ seq, signal_id })
 }
 
-// ---- the door ----------------------------------------------------------------------------------------------------------
+// ---- server ------------------------------------------------------------------------------------------------------------
 
 const app = new Hono()
 
 app.post('/signals', bodyLimit({ maxSize: MOST_BODY_BYTES }), async c => {
-  const body = new Uint8Array(await c.req.arrayBuffer()) // the raw bytes: parsed and written again they are others
+  const body = new Uint8Array(await c.req.arrayBuffer()) // the raw bytes: serialising parsed JSON changes them
   if (!isSigned(body, c.req.raw.headers)) return c.text('no valid signature', 401)
   const signal = parse(body)
-  if (signal === null) return c.text('no signal', 400)
+  if (signal === null) return c.text('not a signal', 400)
   const prevSeq = Number(c.req.header('x-prev-seq') || Number.POSITIVE_INFINITY)
   doLater(() => receive(signal, prevSeq))
-  return c.text('ok') // at once: who answers late is sent the signal again
+  return c.text('ok') // at once: if the answer is late, the signal is sent again
 })
 
 function parse(body: Uint8Array): Signal | null {
@@ -228,11 +228,11 @@ function parse(body: Uint8Array): Signal | null {
   }
 }
 
-/** Further fields may come one day: they are let through. */
+/** Unknown fields are allowed: later versions may add some. */
 function toSignal(value: unknown): Signal {
-  const signal = value as Signal | null // its parts are looked at in the next line, as far as this file needs them
+  const signal = value as Signal | null // the fields that this file needs are checked in the next line
   if (typeof signal?.signal_id === 'string' && Number.isSafeInteger(signal.seq)) return signal
-  throw new Error('this is no signal')
+  throw new Error('this is not a signal')
 }
 
 const server = serve(
@@ -242,7 +242,7 @@ const server = serve(
 doLater(pull)
 const timer = setInterval(() => doLater(pull), PULL_SECONDS * 1000)
 
-/** Takes nothing new, ends the trade that is under way, and goes; the rest is pulled at the next start. */
+/** Accepts nothing new, finishes the current trade and exits; the rest is pulled at the next start. */
 function stop(): void {
   isStopping = true
   clearInterval(timer)
