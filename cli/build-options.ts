@@ -1,4 +1,4 @@
-// What `build` and `nightly` are told alike.
+// The options that `check`, `build` and `nightly` share.
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -45,14 +45,14 @@ export type BuildOptions = BookOptions &
     readonly json?: boolean
   }
 
-/** From what to build, where to, and how. */
+/** What to build from, where to publish, and how. */
 export const addBuildOptions = (command: Command): Command =>
   addSigningOptions(addStoreOptions(addBookOptions(command)))
     .option('--version <instant>', 'name of the version, such as 2026-11-21T00:15:00Z (default: now)')
     .option('--effort <best|good|quick>', 'compression effort (default: BUILD_EFFORT, or good)')
     .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
 
-/** Throws a UsageError where an option is none. */
+/** Throws a UsageError for an option that is not valid. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime): BuildOrder {
   const { redisUrl, signals, operations } = readEnvironment(runtime)
   return {
@@ -96,5 +96,5 @@ function parseThreads(text: string | undefined, cores: number): number {
 /** More threads than this only wait for each other. */
 const MOST_THREADS = 64
 
-/** Threads of a build where nobody said how many: one a core. */
+/** The default number of threads: one for each core. */
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)

@@ -8,7 +8,7 @@ import type { ProgramData } from '#core/program/program.ts'
 import type { BuildResult } from './build-version.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a build made, for people and, with `--json`, for machines. */
+/** The result of a build, for people and for `--json`. */
 export type BuildSummary = {
   readonly version: string
   readonly manifest_sha256: string
@@ -16,7 +16,7 @@ export type BuildSummary = {
   readonly strategies: readonly StrategySummary[]
   /** The accumulation program, null in a book without one. */
   readonly program: ProgramSummary | null
-  /** Calendar years in percent, a row a strategy. */
+  /** Calendar years in percent, a row for each strategy. */
   readonly yearly_returns_pct: YearlyReturns
   /** Outages in each set of bars. */
   readonly gaps: Readonly<Record<string, number>>
@@ -45,7 +45,7 @@ type ProgramSummary = {
   readonly deployments: number
   readonly avg_cost_basis: number | null
   readonly pct_deployed: number
-  /** Than equal contributions spent at once. */
+  /** Compared with equal contributions spent at once. */
   readonly pct_cheaper_than_dca: number | null
   readonly rolling_win_rate_pct: number | null
 }
@@ -170,10 +170,10 @@ const twoDecimals = (value: unknown): string => (typeof value === 'number' ? val
 const size = (bytes: number): string =>
   bytes < 1 << 20 ? `${(bytes / 1024).toFixed(0)} kB` : `${(bytes / (1 << 20)).toFixed(1)} MB`
 
-/** A row a strategy, a column a year: `{strategy: 'alder', 2024: 12.5, 2025: -3.1}`; percent, null where it has no day. */
+/** A row for each strategy, a column for each year: `{strategy: 'alder', 2024: 12.5}`; percent, null for a year without days. */
 type YearlyReturns = readonly Readonly<Record<string, string | number | null>>[]
 
-/** The calendar years of all strategies side by side, in catalogue order: the operator's first look at a night. */
+/** The returns of all strategies by calendar year, in the order of the catalogue. */
 export function yearlyReturns(strategies: readonly StrategyData[]): YearlyReturns {
   const years = strategies.flatMap((strategy, position) =>
     yearsOf(strategy).map(({ year, return_pct }) => ({ position, strategy: strategy.id, year, return_pct })),

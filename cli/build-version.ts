@@ -35,7 +35,7 @@ import { alertMismatch, assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
 import type { AlertWays } from './send-alert.ts'
 
-/** What to build from, where to, and as of when. */
+/** What to build from, where to publish, and as of which day. */
 export type BuildOrder = {
   readonly book: string
   readonly storeUrl: string
@@ -45,11 +45,11 @@ export type BuildOrder = {
   readonly version: string | null
   readonly asOf: EpochDay | null
   readonly allowStale: boolean
-  /** Where the live signals are, which must be those of the replay; null where there are none. */
+  /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
   readonly redisUrl: string | null
-  /** Who is told where they are not. */
+  /** Where an alert goes if they differ. */
   readonly alertWays: AlertWays
-  /** Whether the version may alter what was published, or follow what cannot be read any more. */
+  /** Whether the version may change published history, or follow a version that cannot be read. */
   readonly allowRestatement: boolean
   readonly consent: SigningConsent
   readonly threads: number
@@ -145,8 +145,8 @@ const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>,
 })
 
 /**
- * Publishing an older version would take the served data back in time without anybody having said so. So would a window
- * that ends before the served one: who means that names the version.
+ * Refuses a version that is older than the served one, and a window that ends before the served one unless the version is
+ * named: the served data would go back in time by mistake.
  */
 async function assertNotOlder(
   store: ObjectStore,
@@ -167,7 +167,7 @@ async function assertNotOlder(
   )
 }
 
-/** Null where the manifest is lost or damaged: it tells nothing, and the comparison ends a build that nobody allowed. */
+/** Null if the manifest is missing or corrupt; the comparison of the histories then refuses the build. */
 async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise<string | null> {
   const found = await findManifest(store, current)
   return found.fault === null ? found.manifest.window.to : null
@@ -226,7 +226,7 @@ type Timings = Readonly<Record<string, number>>
 type Stopwatch = {
   /** Ends the step under way and begins another; one that was there before goes on. */
   readonly begin: (step: string) => void
-  /** Begins the steps that are told, by the first word of each (both matrices are one `correlate`), and tells on. */
+  /** Begins each reported step, named by its first word (both matrices are `correlate`), and passes the events on. */
   readonly follow: (progress: Progress) => Progress
   /** Ends the last step. */
   readonly end: () => Timings
@@ -247,8 +247,8 @@ export function createStopwatch(elapsedMs: () => number, first: string): Stopwat
   const follow =
     (progress: Progress): Progress =>
     event => {
-      const [told = event.step] = event.step.split(' ')
-      if (told !== step) begin(told)
+      const [name = event.step] = event.step.split(' ')
+      if (name !== step) begin(name)
       progress(event)
     }
   const end = (): Timings => {

@@ -18,24 +18,24 @@ import {
 
 /** Everything that Highwater reads from the environment, parsed once, in the entry file. */
 export type Environment = {
-  /** Where stores, generated secrets and a Redis of our own are, unless variables name other places. */
+  /** The folder of stores, generated secrets and a local Redis, unless other variables name other places. */
   readonly dataFolder: string
   readonly storeUrl: string
   readonly privateStoreUrl: string
-  /** How stores whose URL begins with s3:// are reached. */
+  /** Access to stores whose URL begins with s3://. */
   readonly s3: S3Access
   readonly host: string
   readonly historyPort: number
-  /** Null where nobody said it: then it is the address that is bound. */
+  /** Null if it is not set; then it is the address that the service listens on. */
   readonly publicBaseUrl: string | null
   readonly allowedOrigins: readonly string[]
   /** A shell command that purges caches after a publication; null if there is none. */
   readonly purgeCommand: string | null
-  /** The Redis of the signals; null where nobody named one. */
+  /** The Redis of the signals; null if it is not set. */
   readonly redisUrl: string | null
-  /** Where that Redis keeps its data; null where nobody said so, as for one of another machine. */
+  /** The data folder of that Redis; null if it is not set, for example for a Redis on another machine. */
   readonly redisFolder: string | null
-  /** Whether a Redis whose settings could lose a signal, or are not told, is used all the same. */
+  /** Whether a Redis is accepted whose settings could lose a signal, or are unknown. */
   readonly allowsUnsafeRedis: boolean
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
@@ -47,13 +47,13 @@ export type Environment = {
 
 type OperationsEnvironment = {
   readonly adminHost: string
-  /** Null where nobody named one. */
+  /** Null if it is not set. */
   readonly adminPort: number | null
   /** How hard files are compressed, unless the command has --effort. */
   readonly buildEffort: Effort
-  /** What fetches the data of the book before a night; null where nothing does. */
+  /** The command that updates the data of the book before a nightly build; null if there is none. */
   readonly importCommand: string | null
-  /** Who is told that a night began, and how it ended. */
+  /** The address that a nightly job pings at its start and its end. */
   readonly pingUrl: string | null
 }
 
@@ -96,7 +96,7 @@ const instant = z
 
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
-/** What stands between commas. */
+/** The parts of a text between commas. */
 const list = z
   .string()
   .default('')
@@ -152,7 +152,7 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
   const lack = (name: keyof typeof VARIABLES) =>
     issues.push({ code: 'custom', input: undefined, path: [name] })
   const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: keySecret } = value
-  // A key without its secret, or the other way round, is a typing mistake, and would be told as a wrong secret.
+  // A key without its secret, or a secret without its key, is a mistake that S3 would report as a wrong secret.
   if (key === undefined && keySecret !== undefined) lack('AWS_ACCESS_KEY_ID')
   if (key !== undefined && keySecret === undefined) lack('AWS_SECRET_ACCESS_KEY')
   if (value.REDIS_FOLDER !== undefined && value.REDIS_URL === undefined) lack('REDIS_URL') // ours is known
@@ -163,7 +163,7 @@ export const readEnvironment = ({ env, root }: Pick<Runtime, 'env' | 'root'>): E
   parseEnvironment(env, dataFolder(root, env))
 
 /**
- * Parses the environment. Unset and empty variables take their default: the stores lie under `dataFolder`. Throws a
+ * Parses the environment. Unset and empty variables have their defaults: the stores are under `dataFolder`. Throws a
  * UsageError that lists every problem at once.
  */
 export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): Environment {
@@ -205,7 +205,7 @@ const toS3Access = (data: z.output<typeof variables>): S3Access => ({
         },
 })
 
-/** One line a variable: its name, what was expected and what it holds, except where that may be a secret. */
+/** A line for each variable: its name, what was expected, and its value, unless that may be a secret. */
 function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   const names = [...new Set(error.issues.map(({ path }) => String(path[0])))]
   const lines = names.map(name => {
@@ -223,11 +223,11 @@ function describeGiven(name: string, given: string | undefined): string {
   return UNPRINTED.test(name) || SIGNALS_SECRETS.test(name) ? 'something else' : JSON.stringify(given)
 }
 
-/** Where stores, generated secrets and a Redis of our own lie, unless the environment names other places. */
+/** DATA_FOLDER, or `.data` in the folder of the project. */
 export const dataFolder = (root: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
   DATA_FOLDER ? resolve(DATA_FOLDER) : join(root, '.data')
 
-/** The command was called wrongly: exit code 2, without a stack. */
+/** Wrong usage: exit code 2, without a stack. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

@@ -11,8 +11,8 @@ const PORTS = 17_000
 const MOST_DRAWS = 100
 
 /**
- * A port of this machine that nobody listens on now, and that no outgoing connection takes. One that is asked for by its
- * number is given back where it is free. Rejects where it is not, or where no port is free.
+ * A port of this machine that is free now, and that no outgoing connection will take. A port that is requested by its
+ * number is returned if it is free. Rejects if it is not, or if no port is free.
  */
 export async function freePort(asked = 0): Promise<number> {
   if (asked !== 0) return probe(asked)
@@ -25,7 +25,7 @@ export async function freePort(asked = 0): Promise<number> {
   }
 }
 
-/** Listens for a moment, on any port where 0 is asked for, and tells on which. */
+/** Listens for a moment, on any port if `asked` is 0, and returns the port. */
 const probe = (asked: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()

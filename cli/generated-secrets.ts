@@ -1,4 +1,4 @@
-// Secrets that nobody has set: made at the first run, kept in files that only their owner can read.
+// Secrets that are not set are generated at the first run, into files that only their owner can read.
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '#storage/error-code.ts'
@@ -26,8 +26,8 @@ const SECRET_BYTES = 32
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 /**
- * The secrets of the environment, or generated ones under the data folder. Throws a UsageError where the service listens to
- * more than this machine: there every secret must be one that the operator has chosen, and keeps.
+ * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and the
+ * service listens to other machines: there the operator must choose and keep every secret.
  */
 export async function readSecrets(
   { host, signals }: Pick<Environment, 'host' | 'signals'>,
@@ -57,7 +57,7 @@ function assertChosen(host: string, secrets: Readonly<Record<string, string | nu
   )
 }
 
-/** What the file holds; where there is none it is made, whole or not at all. Of two who make it together both get the first. */
+/** The content of the file, which is created first if it does not exist. Two processes that create it both get the first. */
 async function keep(folder: string, name: string, random: RandomBytes, make: () => string): Promise<string> {
   const path = join(folder, name)
   await mkdir(folder, { recursive: true })
@@ -89,7 +89,7 @@ async function createOnce(path: string, suffix: string, text: string): Promise<v
   }
 }
 
-/** A secret that was generated. Throws where others can read it, or it is empty. */
+/** A generated secret. Throws if other users can read it, or if it is empty. */
 export async function readSecretFile(path: string): Promise<string> {
   const { mode } = await stat(path)
   if ((mode & OTHERS) !== 0)

@@ -14,10 +14,10 @@ import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Who signs an entry vouches for the chain that ends in it. So whoever moves the pointer looks first at the entry that
- * it follows, and at its own key: a signature that no published key made, one that is missing although older entries have
- * theirs, a key that nobody has seen, and no key at all where the newest entry is signed are each refused, unless the
- * operator said so. To be called under the lock of the store, before anything is written.
+ * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
+ * signer. Unless the operator allows it, it refuses a signature that matches no published key, a signature that is missing
+ * although older entries have one, a key that is not published, and no key if the newest entry is signed. To be called under
+ * the lock of the store, before anything is written.
  */
 export async function assertSignedHead(
   store: ObjectStore,
@@ -39,7 +39,7 @@ export async function assertSignedHead(
   if (fault !== null) throw new Error(notVouchedFor(store, head, fault))
 }
 
-/** A job that lost its environment would end the signatures of a log without anybody noticing. */
+/** Otherwise a job that lost its environment would end the signatures of a log unnoticed. */
 async function assertUnsigned(store: ObjectStore, { entry, sha256 }: LoggedEntry): Promise<void> {
   if ((await store.read(signatureKey(sha256))) === null) return
   throw new Error(
@@ -48,7 +48,7 @@ async function assertUnsigned(store: ObjectStore, { entry, sha256 }: LoggedEntry
   )
 }
 
-/** What is wrong with the signature of the newest entry; null where nothing is. */
+/** What is wrong with the signature of the newest entry; null if nothing is. */
 async function faultOf(
   store: ObjectStore,
   log: readonly LoggedEntry[],
@@ -86,8 +86,8 @@ const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string)
   `it from ${POINTER_PREFIX} if it is not`
 
 /**
- * The log tells what was served when, so its times never go backwards: an entry that is written by a clock that was set
- * back would claim a time before the entry that it follows, and expire before it should.
+ * Refuses a clock that is behind the newest pointer entry: times in the log never decrease, and an entry with an earlier time
+ * would expire too early.
  */
 export async function assertClock(store: ObjectStore, nowMs: number): Promise<void> {
   const head = await readHead(store)
@@ -104,7 +104,7 @@ export async function assertClock(store: ObjectStore, nowMs: number): Promise<vo
 /** How far a version may be ahead of the clock: a build may be named after the night that it is for. */
 const MOST_AHEAD_MS = 24 * 3_600_000
 
-/** A version of the far future would stand in the way of every build until its time has come. */
+/** A version in the far future would block every later build until its time. */
 export function assertNotAhead(version: string, nowMs: number): void {
   if (version <= toIsoInstant(nowMs + MOST_AHEAD_MS)) return
   throw new Error(
@@ -114,8 +114,8 @@ export function assertNotAhead(version: string, nowMs: number): void {
 }
 
 /**
- * Runs something under the lock of the public store, because that is where the pointer is: one process at a time moves
- * it or removes what it names. Another `name` is another lock.
+ * Runs a function under a lock of the public store, which has the pointer: one process at a time moves it, or removes
+ * versions. `name` selects the lock.
  */
 export async function withStoreLock<Result>(
   store: ObjectStore,
@@ -135,7 +135,7 @@ export async function withStoreLock<Result>(
   }
 }
 
-/** How the work ended matters more than a lock that was not given back: the next one takes it over. */
+/** The result of the work matters more than a lock that was not released: the next build takes it over. */
 async function release(lock: Lock, terminal: Terminal): Promise<void> {
   try {
     await lock.release()
@@ -145,7 +145,7 @@ async function release(lock: Lock, terminal: Terminal): Promise<void> {
   }
 }
 
-/** The signer whose private key lies in the file that SIGNING_KEY_FILE names; null where none is named. */
+/** The signer with the private key in SIGNING_KEY_FILE; null if the variable is not set. */
 export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null> {
   const path = env.SIGNING_KEY_FILE || null
   if (path === null) return null
@@ -158,13 +158,13 @@ export async function readSigner(env: NodeJS.ProcessEnv): Promise<Signer | null>
   return createSigner(pem)
 }
 
-/** What an operator said about signatures on the command line: each is refused where nobody said it. */
+/** What an operator allows on the command line about signatures. */
 export type SigningConsent = {
-  /** Going on without signatures where the newest entry has one. */
+  /** Publishing without a signature although the newest entry has one. */
   readonly allowUnsigned: boolean
   /** Publishing another key than those that are published. */
   readonly allowNewKey: boolean
-  /** Following a newest entry whose signature is wrong or missing, because the operator knows who wrote it. */
+  /** Accepting a newest entry whose signature is wrong or missing, because the operator knows its origin. */
   readonly vouchForHead: boolean
 }
 

@@ -1,4 +1,4 @@
-// The entry file: here, and nowhere else, the program meets its clock, its environment and its terminal.
+// The entry file: only here does the program use the clock, the environment and the terminal of the process.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { createTerminal } from './terminal.ts'
 
 const elapsed = (): number => performance.now()
 
-// Who reads only the beginning, as `head` does, ends nothing: what is left to say is dropped, and the work goes on.
+// A reader that closes the pipe early, such as `head`, does not end the work: the rest of the output is dropped.
 process.stdout.on('error', error => {
   if (!('code' in error && error.code === 'EPIPE')) throw error
 })
@@ -25,7 +25,7 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   cores: availableParallelism(),
   logStream: process.stdout,
   terminal: createTerminal({ out: process.stdout, err: process.stderr, elapsedMs: elapsed }),
-  // Every further signal is heard and changes nothing: a launcher and a terminal may both send one.
+  // Further signals have no effect: a launcher and a terminal may both send one.
   untilStopped: () =>
     new Promise(resolveStop => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolveStop())

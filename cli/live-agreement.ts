@@ -11,25 +11,25 @@ import { type AlertWays, createAlertChannel } from './send-alert.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
-const TOLD_A_STRATEGY = 5
+const FAULTS_SHOWN = 5
 
 /** The live signals of some strategies are not those of the replay. */
 class LiveMismatchError extends Error {
   readonly aliases: readonly string[]
 
   constructor(aliases: readonly string[], faults: readonly string[]) {
-    const mend =
+    const remedy =
       'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
-    super(['live signals differ from the replay, and nothing was published:', ...faults, mend].join('\n  '))
+    super(['live signals differ from the replay, and nothing was published:', ...faults, remedy].join('\n  '))
     this.name = 'LiveMismatchError'
     this.aliases = aliases
   }
 }
 
 /**
- * Holds the live signals of every module of a book against a replay of its bars. Throws a LiveMismatchError with every difference, so that
- * the version is not published: what is shown as history must be what was fired. An unreachable Redis is a warning,
- * because the history must not depend on it.
+ * Compares the live signals of every module of a book with a replay of its bars. Throws a LiveMismatchError with every
+ * difference, so that the version is not published: the published history must be what was fired. An unreachable Redis is a
+ * warning, because the history must not depend on it.
  */
 export async function assertLiveAgrees(
   book: Book,
@@ -39,7 +39,7 @@ export async function assertLiveAgrees(
 ): Promise<void> {
   const modules = book.strategies.filter(({ source }) => source.kind === 'module')
   if (modules.length === 0) return
-  const redis = connectRedis(redisUrl, () => {}) // each command tells its own error
+  const redis = connectRedis(redisUrl, () => {}) // every command reports its own error
   const stepper = createStepper({ threads, elapsedMs, note: terminal.note })
   try {
     await redis.connect().catch((error: unknown) => {
@@ -74,8 +74,8 @@ async function compareModules(
   return Promise.all(
     ran.map(async ({ entry, past }) => {
       const replayed = await replay(stepper, book, entry, past)
-      const faults = compareLive(past, fired.get(entry.id)!, replayed) // it was asked for
-      return { alias: entry.id, faults: tell(past, faults, replayed, terminal) }
+      const faults = compareLive(past, fired.get(entry.id)!, replayed) // requested above
+      return { alias: entry.id, faults: report(past, faults, replayed, terminal) }
     }),
   )
 }
@@ -98,7 +98,7 @@ async function replay(
 }
 
 /** The first faults of a strategy, or a line that it has none. */
-function tell(
+function report(
   { cursorMs }: LivePast,
   faults: readonly string[],
   { alias, endMs }: Replayed,
@@ -108,7 +108,7 @@ function tell(
     note(
       `${alias}: its live signals up to ${toIsoInstant(Math.min(cursorMs, endMs))} equal those of the replay`,
     )
-  return faults.slice(0, TOLD_A_STRATEGY)
+  return faults.slice(0, FAULTS_SHOWN)
 }
 
 function refuse(found: readonly { readonly alias: string; readonly faults: readonly string[] }[]): void {
@@ -119,7 +119,7 @@ function refuse(found: readonly { readonly alias: string; readonly faults: reado
   )
 }
 
-/** Tells whoever takes the alerts where an error is a LiveMismatchError, and resolves when it is sent. */
+/** Sends an alert if the error is a LiveMismatchError, and resolves when it is sent. */
 export async function alertMismatch(
   error: unknown,
   ways: AlertWays,

@@ -38,7 +38,7 @@ type LiveRuntime = FeedRuntime & {
 }
 
 /**
- * Follows every market of a book until it is asked to stop or the feeds end. A market that fails leaves the others
+ * Follows every market of a book until it is stopped or the feeds end. A market that fails leaves the others
  * running; what was wrong is thrown at the end.
  */
 export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<void> {
@@ -75,7 +75,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   note(`${market}: stopped`)
 }
 
-/** The process of this machine that held it has ended; of other machines nobody knows. */
+/** The process on this machine that held the lease has ended; processes on other machines cannot be checked. */
 const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
 
 /**
@@ -193,17 +193,17 @@ async function toLiveStrategy(
   }
 }
 
-/** What a feed gets of the world. */
+/** The services that a feed needs. */
 type FeedRuntime = {
   readonly cwd: string
   readonly now: () => number
   readonly pause: Pause
   readonly note: (line: string) => void
-  /** Standard input, where a feed comes through it. */
+  /** Standard input, for a feed that comes through it. */
   readonly input: () => Readable
 }
 
-/** `BTCUSDT-PERP/4h=file:bars.csv`: where the bars of a market come from; without a market where there is only one. */
+/** `BTCUSDT-PERP/4h=file:bars.csv`: the source of the bars of a market; the market may be omitted if there is only one. */
 export function parseFeeds(
   given: readonly string[],
   markets: readonly BarsKey[],
@@ -227,7 +227,7 @@ export function parseFeeds(
   return feeds
 }
 
-/** Opens the feed of a market; where none is named it is the book's own file, which grows. */
+/** Opens the feed of a market; the default is the file of the book, which grows. */
 function openFeed(
   source: string | undefined,
   bookDir: string,

@@ -2,18 +2,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 export type LocalServer = {
-  /** What the script said it is reached by: `redis://127.0.0.1:6390`. */
+  /** The address that the script printed: `redis://127.0.0.1:6390`. */
   readonly url: string
-  /** The process of the server itself, where the script tells it. */
+  /** The process of the server, if the script printed it. */
   readonly pid: number | null
   readonly stop: () => Promise<void>
   /** Resolves when it ended, by itself or because it was stopped. */
   readonly ended: Promise<void>
 }
 
-/** Starts a script that prints `ready URL [PID]` and ends when its standard input does. Rejects where it ends before. */
+/** Starts a script that prints `ready URL [PID]` and ends with its standard input. Rejects if it ends before it is ready. */
 export async function startLocalServer(script: string, args: readonly string[]): Promise<LocalServer> {
-  // A group of its own: Ctrl-C in a terminal reaches every process of ours at once, and servers must outlive the rest.
+  // In its own process group: Ctrl-C in a terminal reaches the whole group, and a server must outlive its users.
   const child = spawn(script, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject)

@@ -1,7 +1,7 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import type { SignalsEnvironment } from './signals-variables.ts'
 
-/** What a process tells about itself, a line of JSON each. */
+/** The log of a process, a line of JSON for each event. */
 export type Log = {
   readonly info: (event: string, fields?: LogFields) => void
   readonly warn: (event: string, fields?: LogFields) => void
@@ -9,13 +9,13 @@ export type Log = {
   readonly error: (event: string, error: unknown, fields?: LogFields) => void
 }
 
-/** Names and numbers: an object could bring along what nobody meant to tell. */
+/** Texts and numbers only: an object could contain what must not be logged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null>>
 
-/** Fields whose value is never written, whatever it is. */
+/** Fields whose value is never written. */
 const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url', 'query', 'body']
 
-/** What looks like a secret of ours or a query string, wherever it stands: in a message of another program's error too. */
+/** What looks like a secret or a query string, anywhere in a text, including the messages of other programs. */
 const HIDDEN: readonly RegExp[] = [
   /\b(?:whsec|hw_live|hw_test)_[\w+/=-]+/g,
   /\bbearer\s+\S+/gi,

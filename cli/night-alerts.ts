@@ -1,4 +1,4 @@
-// Alerts on nights: once a cause, however many nights it lasts, and once more when it is mended.
+// Alerts on nightly jobs: once for each cause, however long it lasts, and once when it is resolved; and pings.
 
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
@@ -9,18 +9,18 @@ import { parseJson } from '#storage/parse-json.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertChannel } from './send-alert.ts'
 
-/** What is remembered of a night that failed, in the private store, until one succeeds. */
+/** The state of a failing job, in the private store until one succeeds. */
 const FAILING_KEY = 'nights/failing.json'
 
 const failing = z.object({ since: z.string(), cause: z.string() })
 
 type NightAlerts = {
-  /** `message` tells people, without the remedy. */
+  /** `message` is for people, without the remedy. */
   readonly failed: (step: string, message: string) => Promise<void>
   readonly done: (version: string) => Promise<void>
 }
 
-/** Never rejects: a night that went well is not undone by what could not be told of it. */
+/** Never rejects: an alert that cannot be sent does not fail the job. */
 export function createNightAlerts(
   openPrivateStore: () => Promise<ObjectStore>,
   ways: AlertWays,
@@ -63,7 +63,7 @@ export function createNightAlerts(
   }
 }
 
-/** The same cause has other dates and ages every night. */
+/** The same cause has other dates and ages every time. */
 const causeOf = (step: string, message: string): string => `${step}: ${message.replaceAll(/\d+/g, '#')}`
 
 async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> | null> {
@@ -74,10 +74,10 @@ async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> 
 
 // Tells a service that watches for nights that did not happen, such as healthchecks.io: at the beginning and at the end.
 
-/** Whoever is told answers at once, or is as good as down. */
+/** A receiver that takes longer counts as down. */
 const TIMEOUT_MS = 10_000
 
-/** A check that misses one ping wakes somebody, so a moment's trouble of the network is outlived. */
+/** A missed ping raises an alarm, so short network failures are retried. */
 const ATTEMPTS = 3
 const PAUSE_MS = 2_000
 
@@ -106,7 +106,7 @@ function withEnding(text: string, what: 'start' | 'done' | 'fail'): string {
   return url.href
 }
 
-/** Null where it was taken, else why not, in words that do not name the address: it is a secret. */
+/** Null if the ping was accepted, otherwise the reason, without the address, which is a secret. */
 async function post(url: string, body: string): Promise<string | null> {
   try {
     const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(TIMEOUT_MS) })

@@ -1,4 +1,4 @@
-// A night as one command: import, build and publish, verify, purge; then the report, the alert and the ping.
+// A nightly job: import, build and publish, verify, purge; then the report, the alert and the ping.
 
 import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
@@ -19,18 +19,18 @@ import { assertSound, auditStore } from './verify-report.ts'
 
 export type NightOrder = {
   readonly build: BuildOrder
-  /** Whether somebody said where the snapshots lie. */
+  /** Whether the private store was named explicitly. */
   readonly isPrivateNamed: boolean
   readonly importCommand: string | null
   readonly pingUrl: string | null
 }
 
-/** The report, and why the night failed; null where it did not. */
+/** The report, and the error of a failed job; null if it succeeded. */
 type Night = { readonly report: NightReport; readonly error: unknown }
 
 /**
- * Runs a night to its end, whatever that is, and tells whoever waits for it. Rejects where another one runs: that one tells.
- * A night that is run again publishes one more version of the same data.
+ * Runs a nightly job to its end, and reports the result. Rejects if another one is running: that one reports.
+ * A job that is run again publishes another version of the same data.
  */
 export async function runNight(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { build, pingUrl } = order
@@ -40,10 +40,10 @@ export async function runNight(order: NightOrder, runtime: Runtime): Promise<Nig
     await ping('start', '')
     const night = await walk(order, runtime)
     await keepReport(night.report, build, runtime.terminal)
-    await tell(night.report, order, runtime, ping)
+    await notify(night.report, order, runtime, ping)
     return night
   }
-  // A lock of its own: an import must not run beside another, and the build takes the one of the pointer itself.
+  // A separate lock: two imports must not run at the same time, and the build takes the lock of the pointer itself.
   return withStoreLock(store, runtime, run, 'night')
 }
 
@@ -109,8 +109,13 @@ async function verify(
   assertSound(store.url, await auditStore(stores, { version }, runtime), REMEDY)
 }
 
-/** None of this can fail the night: it ended already. */
-async function tell(report: NightReport, { build }: NightOrder, runtime: Runtime, ping: Ping): Promise<void> {
+/** Cannot fail the job: it has ended already. */
+async function notify(
+  report: NightReport,
+  { build }: NightOrder,
+  runtime: Runtime,
+  ping: Ping,
+): Promise<void> {
   const openPrivate = () => openStore(build.privateStoreUrl, build.s3)
   const alerts = createNightAlerts(openPrivate, build.alertWays, runtime)
   const { error, version, steps } = report
@@ -129,16 +134,16 @@ type Step = {
   readonly ms: number
 }
 
-/** How a night went, for people and for programs. */
+/** The result of a nightly job, for people and for programs. */
 type NightReport = {
   readonly outcome: 'done' | 'failed'
-  /** What it published, null where it published nothing. */
+  /** The published version, null if none was published. */
   readonly version: string | null
   readonly host: string
   readonly started_utc: string
   readonly ended_utc: string
   readonly steps: readonly Step[]
-  /** Why it failed, null where it did not. */
+  /** The error, null if there is none. */
   readonly error: string | null
   readonly summary: BuildSummary | null
 }
@@ -166,7 +171,7 @@ function toReport(
   }
 }
 
-/** Keeps the report beside the record of the build; a night that published nothing has no place there. */
+/** Saves the report beside the record of the build, if a version was published. */
 async function keepReport(report: NightReport, urls: StoreUrls, { note }: Terminal): Promise<void> {
   if (report.version === null) return
   try {
@@ -180,7 +185,7 @@ async function keepReport(report: NightReport, urls: StoreUrls, { note }: Termin
 
 const NAME_WIDTH = 8
 
-/** A line for the night, and a line a step. */
+/** A line for the job, and a line for each step. */
 export function printReport(report: NightReport, { print }: Terminal): void {
   const { outcome, version, started_utc, ended_utc, steps } = report
   print(`night ${outcome}: ${version ?? 'nothing'} published   ${started_utc} to ${ended_utc}`)
@@ -189,13 +194,13 @@ export function printReport(report: NightReport, { print }: Terminal): void {
   }
 }
 
-/** An import that takes longer hangs: the night must end before somebody looks for it. */
+/** An import that takes longer hangs. */
 const IMPORT_TIMEOUT_MS = 2 * 3_600_000
 
 /**
- * Runs what brings the data of a book up to date, as a shell command in the folder of the book. It gets the environment, with
- * the credentials that it needs of its own, but none of Highwater's variables: secrets stand there. What it says goes to
- * `note`. Rejects where it does not end with 0.
+ * Runs the command that updates the data of a book, in a shell in the folder of the book. It gets the environment, with its
+ * own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if its exit
+ * code is not 0.
  */
 function importData(
   command: string,
@@ -208,14 +213,14 @@ function importData(
       cwd: book,
       env: withoutOurs(env),
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // a group of its own: what it starts is ended with it
+      detached: true, // in its own process group, so that the timeout also ends what it starts
     })
     let isLate = false
     const timeout = setTimeout(() => {
       isLate = true
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     }, IMPORT_TIMEOUT_MS)
-    for (const stream of [child.stdout, child.stderr]) tellLines(stream, line => note(`import: ${line}`))
+    for (const stream of [child.stdout, child.stderr]) forEachLine(stream, line => note(`import: ${line}`))
     child.once('error', error => {
       clearTimeout(timeout)
       reject(new Error(`the import cannot be started in ${book}: ${error.message}`))
@@ -236,15 +241,15 @@ function describeEnd(code: number | null, signal: NodeJS.Signals | null, isLate:
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name)))
 
-function tellLines(stream: NodeJS.ReadableStream, tell: (line: string) => void): void {
+function forEachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = ''
   stream.setEncoding('utf8')
   stream.on('data', (text: string) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    lines.forEach(tell)
+    lines.forEach(onLine)
   })
   stream.on('end', () => {
-    if (rest !== '') tell(rest)
+    if (rest !== '') onLine(rest)
   })
 }

@@ -4,17 +4,17 @@ import { codeOf } from '#storage/error-code.ts'
 import type { Environment } from './environment.ts'
 import { OPERATOR_TOKEN_FILE, readSecretFile } from './generated-secrets.ts'
 
-/** An operator waits no longer for an answer; a test fire to a webhook takes ten seconds at the most. */
+/** A test fire to a webhook takes ten seconds at most. */
 const TIMEOUT_MS = 30_000
 
-/** Asks the operator's interface, and gives what stands in `data`. Throws a sentence where it refuses. */
+/** Requests the operator interface, and returns `data` of its answer. Throws its message if it refuses. */
 export type OperatorClient = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 const enveloped = z.object({ data: z.unknown() })
 
 const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
 
-/** The token is that of the environment, else the one that was generated on this machine. */
+/** Uses OPERATOR_TOKEN, or the token that was generated on this machine. */
 export async function createOperatorClient(
   { signals }: Pick<Environment, 'signals'>,
   dataFolder: string,

@@ -9,12 +9,12 @@ export const REQUIRED_MAJOR = 24
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Where compiled modules are kept: to compile them anew is half of the time that a command takes to start. Node checks them
- * against their sources, and compiles where nobody may write here. It lies with the dependencies and goes with them.
+ * The folder of compiled modules: compiling takes half of the time that a command needs to start. Node checks them
+ * against their sources, and compiles them again if it cannot write here. It is removed with the dependencies.
  */
 export const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'compiled')
 
-/** The Node binary that npm installed beside the dependencies, or null where npm has none for this machine. */
+/** The Node binary that npm installed with the dependencies, or null if npm has none for this machine. */
 export function pinnedNode() {
   const binary = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')
   return existsSync(binary) ? binary : null

@@ -96,7 +96,7 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
 ]
 
-/** Exit codes: what cron and systemd see. */
+/** Exit codes. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
 
 const HELP = `
@@ -114,7 +114,7 @@ Examples:
   STORE_URL=file:///tmp/highwater/store highwater serve history
   highwater build --help`
 
-/** Runs the command that `args` name and returns its exit code; an error is told on stderr, never thrown. */
+/** Runs a command and returns its exit code. Never throws: errors are printed on stderr. */
 export async function runCommand(args: readonly string[], runtime: Runtime): Promise<number> {
   try {
     const program = await createProgram(args, runtime)
@@ -127,7 +127,7 @@ export async function runCommand(args: readonly string[], runtime: Runtime): Pro
   }
 }
 
-/** A command is loaded where an argument is its name; of the others the program knows what `--help` tells. */
+/** A command is loaded only if an argument is its name; `--help` needs only name and description of the others. */
 async function createProgram(args: readonly string[], runtime: Runtime): Promise<Command> {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
@@ -147,7 +147,7 @@ async function createProgram(args: readonly string[], runtime: Runtime): Promise
   return program
 }
 
-/** What people can act on is told as a sentence; anything else is a fault of ours and keeps its stack. */
+/** Expected errors are printed as a sentence; any other error is a bug of ours and keeps its stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return `highwater: ${String(error)}`
   const isOurs = error.name === 'TypeError' || error.name === 'RangeError' || error.name === 'ReferenceError'

@@ -21,6 +21,6 @@ export type Runtime = {
   /** The log of a service, a line of JSON for each event. */
   readonly logStream: { readonly write: (line: string) => void }
   readonly terminal: Terminal
-  /** Resolves when the process is asked to end. */
+  /** Resolves at the first SIGINT or SIGTERM. */
   readonly untilStopped: () => Promise<void>
 }

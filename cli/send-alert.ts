@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process'
 import type { SentAlert } from '#signals/alerts.ts'
 import type { Environment } from './environment.ts'
 
-/** Whoever takes alerts answers at once, or is as good as down. */
+/** A receiver that takes longer counts as down. */
 const TIMEOUT_MS = 10_000
 
-/** Where alerts go; null where they do not. */
+/** Where alerts are sent; null if they are not. */
 export type AlertWays = Pick<Environment['signals'], 'alertUrl' | 'alertCommand'>
 
 /**
- * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: what cannot be sent
- * is told to `onError`, in words that name neither the address nor the command.
+ * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: failures go to
+ * `onError`, in a message without the address and the command.
  */
 export function createAlertChannel(
   { alertUrl, alertCommand }: AlertWays,
@@ -44,7 +44,7 @@ async function post(url: string, body: string): Promise<void> {
   if (!response.ok) throw new Error(`ALERT_URL answered ${response.status}`)
 }
 
-/** The command gets nothing of our environment but the path to programs: secrets stand there. */
+/** The command gets only PATH and HOME of our environment, which contains secrets. */
 function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], {
@@ -56,7 +56,7 @@ function pipe(command: string, body: string, { PATH, HOME }: NodeJS.ProcessEnv):
     child.once('close', code =>
       code === 0 ? resolve() : reject(new Error(`ALERT_COMMAND ended with ${code}`)),
     )
-    child.stdin.once('error', () => {}) // it did not want to hear it, and its exit code tells the rest
+    child.stdin.once('error', () => {}) // it did not read its input; its exit code decides
     child.stdin.end(`${body}\n`)
   })
 }

@@ -24,20 +24,20 @@ import { type ServingRuntime, watchHistory } from './history/watch-history.ts'
 import { toReachable } from './reachable-url.ts'
 import { createStarted, type Started } from './started.ts'
 
-/** How long `/readyz` says 503 before the server stops listening, so that a balancer sends nobody any more. */
+/** How long `/readyz` answers 503 before the server stops listening, so that load balancers stop sending requests. */
 const DRAIN_NOTICE_MS = 500
 
 export type HistoryService = {
   readonly url: string
   /** Where the metrics are. */
   readonly adminUrl: string
-  /** Drains: `/readyz` says 503, running requests end, the ports are given back. */
+  /** Drains: `/readyz` answers 503, running requests end, the ports are closed. */
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts the history service on its stores. `note` is told of swaps and of everything that went wrong. Rejects where a port
- * cannot be had; nothing runs then.
+ * Starts the history service on its stores. Swaps and failures go to `note`. Rejects if a port is not available; nothing
+ * runs then.
  */
 export async function serveHistory(
   environment: Environment,
@@ -52,19 +52,19 @@ export async function serveHistory(
     const admin = await listenAdmin(toAdminParts(open), environment, note)
     started.add(admin.close)
     started.add(() => giveNotice(drain))
-    // Only now: a timer would keep a process alive whose port was taken.
+    // Not earlier: a timer would keep a process alive whose port was taken.
     const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
     started.add(() => clearInterval(polling))
     return { url: server.url, adminUrl: admin.url, stop: started.endAll }
   } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is the one that tells
+    await started.endAll().catch(() => {}) // the first error is reported
     throw error
   }
 }
 
 type OpenHistory = Awaited<ReturnType<typeof openHistory>>
 
-/** Everything but the listeners: the stores are looked at once. */
+/** Everything but the listeners; polls the stores once. */
 async function openHistory(
   environment: Environment,
   world: ServingRuntime,
@@ -85,11 +85,11 @@ async function openHistory(
   }
   const watch = watchHistory(environment, world, observed, note)
   started.add(watch.stop)
-  const tell = createTeller(environment.storeUrl, note)
+  const report = createReporter(environment.storeUrl, note)
   const keepSwitched = createSwitchKeeper(store, source, note)
   const look = async (): Promise<void> => {
     const outcome = await source.refresh()
-    tell(outcome)
+    report(outcome)
     watch.onLook(outcome)
     await keepSwitched()
   }
@@ -97,7 +97,7 @@ async function openHistory(
   return { environment, world, note, store, source, published, computed, pinned, version, watch, look }
 }
 
-/** Repairs what nginx serves after each look. A store that this process may only read is noted once a version. */
+/** Repairs what nginx serves after each poll. A read-only store is noted once for each version. */
 function createSwitchKeeper(
   store: ObjectStore,
   source: VersionSource,
@@ -151,12 +151,12 @@ const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts 
   onError: error => note(toFault(error)),
 })
 
-/** With the stack: it goes to the operator and to nobody else. */
+/** With the stack, which only the operator sees. */
 const toFault = (error: unknown, requestId?: string): string =>
   `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ` +
   (error instanceof Error ? error.stack : String(error))
 
-/** So that a balancer sends nobody any more. */
+/** `/readyz` answers 503 from now on. */
 async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
   drain.isDraining = true
   await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
@@ -170,8 +170,8 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
 })
 
 /**
- * Starts the admin listener. A port that somebody named must be had; where nobody did, one that is taken keeps no service
- * from starting: another is used, and said. A service on any free port has its listener on any free port.
+ * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it. If the
+ * service is on any free port, so is the listener.
  */
 async function listenAdmin(
   parts: AdminParts,
@@ -193,8 +193,8 @@ async function listenAdmin(
   }
 }
 
-/** Tells of every swap; of a failure, or of a store without a version, once and not at every look. */
-function createTeller(storeUrl: string, note: (line: string) => void): (outcome: RefreshOutcome) => void {
+/** Notes every swap; a failure, or a store without a version, once and not at every poll. */
+function createReporter(storeUrl: string, note: (line: string) => void): (outcome: RefreshOutcome) => void {
   let isServing = false
   let lastLine = ''
   return outcome => {
@@ -205,7 +205,7 @@ function createTeller(storeUrl: string, note: (line: string) => void): (outcome:
   }
 }
 
-/** What an operator should know of a look at the pointer; nothing where nothing changed. */
+/** The line for the outcome of a poll; empty if nothing changed. */
 function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: string): string {
   switch (outcome.kind) {
     case 'unchanged':

@@ -108,7 +108,7 @@ function isKeyRing(text: string): boolean {
     parseKeyRing(text)
     return true
   } catch {
-    // Its sentence is told where the ring is used; here every problem has the same form.
+    // The use of the ring has a more exact message; here every problem has the same form.
     return false
   }
 }

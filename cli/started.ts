@@ -1,7 +1,7 @@
-/** Parts of a program that run, to be ended in the opposite order of their start. */
+/** Running parts of a program, which end in the reverse order of their start. */
 export type Started = {
   readonly add: (end: () => Promise<unknown> | unknown) => void
-  /** Ends all of them, the last one first. What fails keeps nothing else from ending; the first failure is thrown. */
+  /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
   readonly endAll: () => Promise<void>
 }
 

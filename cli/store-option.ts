@@ -10,7 +10,7 @@ export type StoreOptions = { readonly store?: string; readonly privateStore?: st
 export type StoreUrls = {
   readonly storeUrl: string
   readonly privateStoreUrl: string
-  /** How stores whose URL begins with s3:// are reached. */
+  /** Access to stores whose URL begins with s3://. */
   readonly s3: S3Access
 }
 
@@ -41,7 +41,7 @@ export async function openBothStores(options: StoreOptions, runtime: Runtime) {
   return { store: await openStore(storeUrl, s3), privateStore: await openStore(privateStoreUrl, s3) }
 }
 
-/** Whether somebody said where the snapshots lie, instead of leaving them beside the public store. */
+/** Whether the private store was named explicitly, instead of the default beside the public store. */
 export const isPrivateStoreNamed = (options: StoreOptions, { env }: Runtime): boolean =>
   options.privateStore !== undefined || (options.store === undefined && Boolean(env.PRIVATE_STORE_URL))
 

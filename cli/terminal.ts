@@ -57,7 +57,7 @@ export function createTerminal({ out, err, elapsedMs }: Streams): Terminal {
   }
 }
 
-/** An estimate after less time, or from a smaller part of the work, jumps up and down more than it tells. */
+/** An estimate after less time, or from a smaller part of the work, is too unstable to be useful. */
 const ESTIMATE_AFTER_MS = 2_000
 const ESTIMATE_FROM_PART = 0.05
 

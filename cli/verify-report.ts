@@ -1,4 +1,4 @@
-// How the findings of an audit are told: by `verify-store` and `verify-remote` alike.
+// The report of an audit, for `verify-store`, `verify-remote` and `nightly`.
 import { type Audit, type AuditOrder, audit, faultsIn } from '#static-build/audit/audit.ts'
 import type { Check, Fault } from '#static-build/audit/check.ts'
 import { createStoreReader } from '#static-build/audit/reader.ts'
@@ -6,8 +6,8 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A store or a service that lost everything would fill the screen; `--json` lists all. */
-const MOST_TOLD = 20
+/** A store that lost everything would fill the screen; `--json` lists all. */
+const MOST_SHOWN = 20
 
 type Stores = {
   readonly store: ObjectStore
@@ -15,7 +15,7 @@ type Stores = {
   readonly isPrivateNamed: boolean
 }
 
-/** Audits versions of a store of ours, with their snapshots. */
+/** Audits versions in a store, with their snapshots. */
 export const auditStore = (
   { store, privateStore, isPrivateNamed }: Stores,
   versions: AuditOrder['versions'],
@@ -41,11 +41,11 @@ export const toReport = (url: string, found: Audit): object => ({
   checks: found.checks,
 })
 
-/** A line a check, and under one that failed a line a fault. */
+/** A line for each check, and under a failed one a line for each fault. */
 export function printChecks({ checks }: Audit, { print, note }: Terminal): void {
   for (const check of checks) {
     print(lineOf(check))
-    for (const line of toldOf(check.faults)) print(`        ${line}`)
+    for (const line of linesOf(check.faults)) print(`        ${line}`)
   }
   noteAll(checks, note)
 }
@@ -57,14 +57,14 @@ function lineOf({ check, version, told, faults }: Check): string {
   return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${told}`
 }
 
-/** What is wrong with the log, and a line a version. */
+/** What is wrong with the log, and a line for each version. */
 export function printVersions({ checks }: Audit, { print, note }: Terminal): void {
   for (const { faults } of checks.filter(({ version }) => version === null)) {
-    for (const line of toldOf(faults)) print(line)
+    for (const line of linesOf(faults)) print(line)
   }
   for (const [version, own] of byVersion(checks)) {
     const faults = own.flatMap(each => each.faults)
-    print(`${version}  ${faults.length === 0 ? soundness(own) : toldOf(faults).join(', ')}`)
+    print(`${version}  ${faults.length === 0 ? soundness(own) : linesOf(faults).join(', ')}`)
   }
   noteAll(checks, note)
 }
@@ -80,9 +80,9 @@ const byVersion = (checks: readonly Check[]): Map<string | null, Check[]> =>
 const soundness = (checks: readonly Check[]): string =>
   (checks.find(({ check }) => check === 'files') ?? checks[0])?.told ?? ''
 
-const toldOf = (faults: readonly Fault[]): string[] => [
-  ...faults.slice(0, MOST_TOLD).map(({ told }) => told),
-  ...(faults.length > MOST_TOLD ? [`and ${faults.length - MOST_TOLD} more (--json lists all)`] : []),
+const linesOf = (faults: readonly Fault[]): string[] => [
+  ...faults.slice(0, MOST_SHOWN).map(({ told }) => told),
+  ...(faults.length > MOST_SHOWN ? [`and ${faults.length - MOST_SHOWN} more (--json lists all)`] : []),
 ]
 
 /** Notes go to people alone: they change nothing about the result. */
@@ -90,7 +90,7 @@ function noteAll(checks: readonly Check[], note: Terminal['note']): void {
   for (const { notes } of checks) for (const each of notes) note(`note: ${each}`)
 }
 
-/** Throws a sentence where anything is wrong, so that the command ends with exit code 1. */
+/** Throws if anything is wrong, so that the command ends with exit code 1. */
 export function assertSound(url: string, found: Audit, remedy: string): void {
   const count = faultsIn(found).length
   if (count > 0) throw new Error(`${url}: ${count} fault(s); ${remedy}`)

@@ -62,7 +62,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
-  const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // each command tells its own error
+  const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // every command reports its own error
   const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed, note })
   try {
     await redis.connect().catch(explainAbsence)
@@ -94,7 +94,7 @@ const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (messag
   else terminal.print(`${time} ${message}`)
 }
 
-/** Ends at once when it is asked to stop: nobody waits for a timer. */
+/** Ends at once when `stop` is aborted. */
 const pause: Pause = async (ms, stop) => {
   await after(ms, undefined, { signal: stop }).catch((error: unknown) => {
     if (!stop.aborted) throw error

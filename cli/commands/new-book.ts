@@ -29,7 +29,7 @@ export function defineInit(command: Command, runtime: Runtime): void {
     })
 }
 
-/** `highwater sample DIR`: writes the embedded sample book, for a look at how a whole book is laid out. */
+/** `highwater sample DIR`: writes the sample book, an example of a whole book. */
 export function defineSample(command: Command, runtime: Runtime): void {
   command
     .argument('<dir>', 'an empty or new folder')

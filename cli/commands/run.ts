@@ -14,7 +14,7 @@ import type { HistoryService } from '../serve-history.ts'
 import type { RunningSignals } from '../signals/run-signals.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `highwater run`: the whole system on this machine, with the sample book where nothing is published yet. */
+/** `highwater run`: the whole system on this machine, with the sample book if nothing is published yet. */
 export function defineRun(command: Command, runtime: Runtime): void {
   command
     .option('--history-only', 'serve the history only; needs no Redis')
@@ -29,10 +29,10 @@ async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
   await publishSampleOnce(environment, runtime)
   const stopped = runtime.untilStopped() // only now: until then a signal ends the process at once, as it does a build
-  const { serveHistory } = await import('../serve-history.ts') // a server is loaded only by who serves
+  const { serveHistory } = await import('../serve-history.ts') // loaded only if it is needed
   const history = await serveHistory(forPeople(environment, env), runtime, terminal.note)
   const signals = historyOnly ? null : await startSignals(environment, runtime, history)
-  tellWhatToTry(history.url, signals, terminal)
+  printExamples(history.url, signals, terminal)
   try {
     await Promise.race(signals === null ? [stopped] : [stopped, signals.failed])
     terminal.note('stopping: running requests end first')
@@ -41,11 +41,11 @@ async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
   }
 }
 
-/** Who looks at a terminal looks for trouble alone, unless it is said otherwise. */
+/** On a terminal only warnings are logged, unless LOG_LEVEL is set. */
 const forPeople = (environment: Environment, { LOG_LEVEL }: NodeJS.ProcessEnv): Environment =>
   LOG_LEVEL ? environment : { ...environment, signals: { ...environment.signals, logLevel: 'warn' } }
 
-/** Where the signals cannot start, the history must not stay behind alone, and unsaid. */
+/** If the signals cannot start, the history service is stopped too. */
 async function startSignals(
   environment: Environment,
   runtime: Runtime,
@@ -76,7 +76,7 @@ async function publishSampleOnce(environment: Environment, runtime: Runtime): Pr
   await publishSample(environment, runtime)
 }
 
-function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: Terminal): void {
+function printExamples(url: string, signals: RunningSignals | null, { print }: Terminal): void {
   print(`history service on ${url}`)
   if (signals !== null) {
     print(`signals service on ${signals.url}`)
@@ -97,7 +97,7 @@ function tellWhatToTry(url: string, signals: RunningSignals | null, { print }: T
   print(`  ${url}/openapi.json describes every endpoint; Ctrl-C stops everything`)
 }
 
-/** The accumulation program: for everybody, and with the key of the demonstration. */
+/** Commands for the accumulation program, public and with the demo key. */
 const programCommands = ({ url, demo }: RunningSignals): string[] => [
   `curl ${url}/v1/program/preview`,
   `curl -H 'Content-Type: application/json' -d '${SIMULATION}' ${url}/v1/program/preview/simulate`,
@@ -106,19 +106,19 @@ const programCommands = ({ url, demo }: RunningSignals): string[] => [
 
 const SIMULATION = '{"equity_usd":10000,"contribution_cadence_bars":30}'
 
-/** Builds the sample book and publishes it as the one version that it has. Only the first run loads a whole build. */
+/** Builds and publishes the sample book. Only the first run loads the code of a build. */
 async function publishSample(environment: Environment, runtime: Runtime): Promise<void> {
   const { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } = await import(
     '#pipeline/sample/write-sample-book.ts'
   )
   const { buildVersion } = await import('../build-version.ts')
-  // A folder of its own: two processes that begin at the same time must not write into each other's book.
+  // A new folder: two processes that start at the same time must not write into each other's book.
   const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
   const { storeUrl, privateStoreUrl, s3, signals, operations } = environment
   const order = {
     ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
     ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
-    redisUrl: null, // nobody ran the sample live
+    redisUrl: null, // the sample has no live signals
     alertWays: signals,
     threads: threadsFor(runtime.cores),
     effort: operations.buildEffort,
@@ -133,7 +133,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   }
 }
 
-/** The sample has one version for ever, so what other code left of it has to go. */
+/** The sample always has the same version, so files of it that another version of the code left must be removed. */
 function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment): unknown {
   if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) return error
   const remedy =

@@ -25,7 +25,7 @@ const ALL_EXAMPLES = `
 Example:
   highwater serve all`
 
-/** `highwater serve history|signals|all`: serves until it is asked to end. */
+/** `highwater serve history|signals|all`: serves until a signal ends it. */
 export function defineServe(command: Command, runtime: Runtime): void {
   command.addHelpText('after', GROUP_EXAMPLES)
   const add = (name: string, about: string, examples: string, parts: readonly Part[]) =>
@@ -42,8 +42,7 @@ export function defineServe(command: Command, runtime: Runtime): void {
 }
 
 /**
- * Loads a part of the system, which other commands do not need, starts it, and tells where it is. Resolves with what rejects
- * when the part cannot go on, if any.
+ * Loads a part of the system, starts it, and prints its address. `failed` rejects if the part cannot continue.
  */
 type Part = (serving: Serving) => Promise<{ readonly failed?: Promise<never> }>
 
@@ -57,7 +56,7 @@ async function run(runtime: Runtime, parts: readonly Part[]): Promise<void> {
   const terminal = runtime.terminal
   const environment = readEnvironment(runtime)
   await assertApart(environment.storeUrl, environment.privateStoreUrl)
-  const stopped = runtime.untilStopped() // who reads the addresses below may send a signal at once
+  const stopped = runtime.untilStopped() // before the addresses are printed: a signal may follow at once
   const started = createStarted()
   try {
     const ends = [stopped]

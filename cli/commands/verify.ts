@@ -25,8 +25,8 @@ const STORE_REMEDY =
   'version again with the same book and code'
 
 /**
- * `highwater verify-store`: the log, the signatures, and every version to its last file. Exit code 1 where something
- * is wrong; everything that is wrong is told in one run.
+ * `highwater verify-store`: checks the log, the signatures, and every file of every version. The exit code is 1 if something
+ * is wrong; one run reports everything.
  */
 export function defineVerifyStore(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
@@ -61,7 +61,7 @@ Examples:
 
 const REMEDY = 'do not rely on what failed; ask the publisher, or compare it with an earlier copy that passed'
 
-/** `highwater verify-remote URL`: what a service publishes, checked by somebody who has nothing but its address. */
+/** `highwater verify-remote URL`: checks what a service publishes, with nothing but its address. */
 export function defineVerifyRemote(command: Command, runtime: Runtime): void {
   command
     .argument('<url>', 'address of a history service, or of a CDN in front of it')
@@ -103,7 +103,7 @@ async function verifyRemote(address: string, options: Options, runtime: Runtime)
   assertSound(url, found, REMEDY)
 }
 
-/** Trust on first use is said aloud, to programs too: it is the one thing that this check cannot check. */
+/** Trust on first use is always reported, with --json too: this check cannot verify it. */
 function warnOfTrust({ trusted }: Audit, { note }: Terminal): void {
   if (trusted.length === 0) return
   note(
@@ -139,7 +139,7 @@ async function readTrust({ key, keyId, allowUnsigned }: Options, cwd: string): P
   return { kind: 'keys', keys: await Promise.all((key ?? []).map(path => readKey(resolve(cwd, path)))) }
 }
 
-/** An id has 16 digits; fewer could be met by chance, and by whoever tries for a while. */
+/** An id has 16 digits; a key that matches fewer can be found by trial. */
 function parseDigits(text: string): string {
   const digits = text.toLowerCase()
   if (/^[0-9a-f]{16,64}$/.test(digits)) return digits

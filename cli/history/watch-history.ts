@@ -10,12 +10,12 @@ import { createLog } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createAlertChannel } from '../send-alert.ts'
 
-/** What serving needs of the world. */
+/** The services that serving needs. */
 export type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
 
 type HistoryWatch = {
   readonly onAnswered: (answered: Answered) => void
-  /** Told of every look at the pointer. */
+  /** Called with the outcome of every poll of the pointer. */
   readonly onLook: (outcome: RefreshOutcome) => void
   readonly newRequestId: () => string
   readonly metrics: HistoryMetrics['read']
@@ -57,35 +57,35 @@ export function watchHistory(
 
 const NAME_BYTES = 6
 
-/** Names of requests: what tells this process from another, and a number. */
+/** Request ids: a random part for the process, and a counter. */
 function createNames(drawBytes: Runtime['drawBytes']): () => string {
   const process = Buffer.from(drawBytes(NAME_BYTES)).toString('hex')
   let count = 0
   return () => `${process}-${(++count).toString(36)}`
 }
 
-// Tells somebody when a new version cannot be served: once a cause, and once more when it is mended.
+// Alerts if a new version cannot be served: once for each cause, and once when it is resolved.
 
-/** Looks that fail in a row before a store that is away is told: one or two are a moment's. */
+/** Failed polls in a row before an alert on an unreachable store: one or two are temporary. */
 const LOOKS_IN_A_ROW = 3
 
-/** Told of every look at the pointer; `raise` of what somebody should know. */
+/** Takes the outcome of every poll of the pointer, and calls `raise` with alerts. */
 export function createSwapAlerts(raise: (alert: Alert) => void): (outcome: RefreshOutcome) => void {
-  let told: string | null = null
+  let raised: string | null = null
   let looks = 0
   let hasServed = false
   return outcome => {
     const fault = faultOf(outcome, hasServed)
     hasServed ||= outcome.kind === 'swapped' || outcome.kind === 'fallen back'
     if (fault === null) {
-      if (told !== null) raise(MENDED)
-      told = null
+      if (raised !== null) raise(RESOLVED)
+      raised = null
       looks = 0
       return
     }
     looks++
-    if (fault.message === told || (fault.mayPass && looks < LOOKS_IN_A_ROW)) return
-    told = fault.message
+    if (fault.message === raised || (fault.mayPass && looks < LOOKS_IN_A_ROW)) return
+    raised = fault.message
     raise({ kind: 'swap_failed', subject: 'history', message: `${fault.message}; ${WHAT_IS_SERVED}` })
   }
 }
@@ -94,13 +94,13 @@ type Fault = { readonly message: string; readonly mayPass: boolean }
 
 const WHAT_IS_SERVED = 'the version before is still served; `highwater verify-store` shows what is wrong'
 
-const MENDED: Alert = {
+const RESOLVED: Alert = {
   kind: 'swap_mended',
   subject: 'history',
   message: 'the newest version is served again',
 }
 
-/** A version that is unfit stays so until somebody acts; a store that does not answer may do so at the next look. */
+/** A version that is unfit stays so until an operator acts; a store that does not answer may answer at the next poll. */
 function faultOf(outcome: RefreshOutcome, hasServed: boolean): Fault | null {
   switch (outcome.kind) {
     case 'unchanged':

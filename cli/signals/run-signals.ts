@@ -44,7 +44,7 @@ export async function runSignals(order: RunOrder): Promise<RunningSignals> {
   try {
     return await start(order, started)
   } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is the one that tells
+    await started.endAll().catch(() => {}) // the first error is reported
     throw error
   }
 }

@@ -80,7 +80,7 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
       stop: started.endAll,
     }
   } catch (error) {
-    await started.endAll().catch(() => {}) // the first error is the one that tells
+    await started.endAll().catch(() => {}) // the first error is reported
     throw error
   }
 }
@@ -176,7 +176,7 @@ async function listenToOperator(
 const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
-/** So that a balancer sends nobody any more. */
+/** `/readyz` answers 503 from now on. */
 async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
   drain.isDraining = true
   await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))

@@ -91,7 +91,7 @@ const runningRedisUrl = async (folder: string): Promise<string | null> => {
 }
 
 async function actOn(url: string, act: (redis: Redis) => Promise<void>): Promise<void> {
-  const redis = connectRedis(url, () => {}) // each command tells its own error
+  const redis = connectRedis(url, () => {}) // every command reports its own error
   try {
     await reachRedis(redis)
     await act(redis)
