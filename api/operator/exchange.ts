@@ -56,7 +56,7 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
   if (error instanceof RedisDownError)
     return new ApiError(
       'unavailable',
-      'Redis cannot be asked: whether it did what was asked is unknown; ask again',
+      'Redis does not answer: the outcome is unknown; send the request again',
     )
   // These say what to do, and nothing of a secret.
   if (error instanceof SealError || error instanceof DamagedLogError || error instanceof LogGoneError)

@@ -110,6 +110,6 @@ function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError 
   }
   onError(error)
   return error instanceof DamagedLogError || error instanceof LogGoneError
-    ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator was told')
+    ? new ApiError('unavailable', 'the log of signals must be repaired first; the operator has been alerted')
     : http.toApiError(error)
 }

@@ -61,7 +61,7 @@ export async function keepServer(order: KeepOrder): Promise<KeptServer> {
       const waitMs = RESTART_AFTER_MS[tries]
       if (waitMs === undefined) throw gaveUp(order)
       order.tell(
-        `${order.name} ended by itself: it is started again (${tries + 1} of ${RESTART_AFTER_MS.length})`,
+        `${order.name} ended unexpectedly: restarting it (${tries + 1} of ${RESTART_AFTER_MS.length})`,
       )
       await order.world.pause(waitMs)
       if (isStopping) break
@@ -78,6 +78,6 @@ export async function keepServer(order: KeepOrder): Promise<KeptServer> {
 
 const gaveUp = ({ name, log }: KeepOrder): Error =>
   new Error(
-    `${name} ended again and again, and without it no signal is taken or delivered: ${log} tells why; ` +
-      'mend that and start anew',
+    `${name} ended repeatedly, and without it no signal can be fired or delivered: fix what ${log} reports, ` +
+      'and start the service again',
   )

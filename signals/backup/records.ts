@@ -78,7 +78,7 @@ export type BackupRecord = z.infer<typeof record>
 
 export class BackupError extends Error {
   constructor(reason: string) {
-    super(`this is not a backup that can be restored: ${reason}; take another copy of it`)
+    super(`this backup cannot be restored: ${reason}; use another copy of it`)
     this.name = 'BackupError'
   }
 }
@@ -97,6 +97,6 @@ function parseLine<T>(shape: z.ZodType<T>, line: string, what: string): T {
     if (!(error instanceof SyntaxError)) throw error
   }
   const parsed = shape.safeParse(value)
-  if (!parsed.success) throw new BackupError(`${what} is not what this release writes`)
+  if (!parsed.success) throw new BackupError(`${what} is malformed`)
   return parsed.data
 }

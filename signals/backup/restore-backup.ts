@@ -90,7 +90,7 @@ async function oweAll(redis: Redis, { debts }: Seen, nowMs: number): Promise<num
 
 async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
   if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
-    throw new Error('a service is at work on this Redis: stop it first, and wait some seconds')
+    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
   if (!isForced) await assertNoSignals(redis)
   await askRedis(() => redis.unlink(EPOCH)) // first: a service does not start on what a killed restore has left
   for await (const keys of allKeys(redis)) await askRedis(() => redis.unlink(...keys))
@@ -98,9 +98,7 @@ async function makeRoom(redis: Redis, isForced: boolean): Promise<void> {
 
 async function assertNoSignals(redis: Redis): Promise<void> {
   for await (const _ of allKeys(redis))
-    throw new Error(
-      'this Redis holds signals already: restore into an empty one, or delete what is there with --force',
-    )
+    throw new Error('this Redis already has signals: restore into an empty one, or delete them with --force')
 }
 
 async function* allKeys(redis: Redis): AsyncGenerator<readonly string[], void> {
@@ -207,7 +205,7 @@ async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> 
   if (header === null || last === null) throw new BackupError('it is empty, or its end is missing')
   const end = parseEnd(last)
   if (end.records !== records || end.sha256 !== hash.digest('hex'))
-    throw new BackupError('its checksum is another')
+    throw new BackupError('its checksum does not match')
   return header
 }
 

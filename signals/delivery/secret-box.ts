@@ -78,7 +78,7 @@ export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBo
       const key = ring.get(keyId)
       if (key === undefined) {
         throw new SealError(
-          `a secret is sealed under the key ${keyId}, which SECRET_KEY lacks: put it back behind the newest`,
+          `a secret is encrypted with the key ${keyId}, which SECRET_KEY lacks: add it after the newest`,
         )
       }
       return decrypt(key, bytes, boundTo(keyId, context))
@@ -91,7 +91,7 @@ function parseSealed(sealed: string): { readonly keyId: string; readonly bytes: 
   const [form, keyId, base64, ...more] = sealed.split('.')
   const bytes = Buffer.from(base64 ?? '', 'base64url')
   if (form !== FORM || keyId === undefined || more.length > 0 || bytes.length < NONCE_BYTES + TAG_BYTES) {
-    throw new SealError('what should be a sealed secret is none: restore it, or set the secret anew')
+    throw new SealError('a stored secret is not sealed: restore it, or set the secret again')
   }
   return { keyId, bytes }
 }
@@ -107,7 +107,7 @@ function decrypt(key: KeyObject, bytes: Buffer, aad: Uint8Array): string {
   } catch {
     // Only the tag can fail here.
     throw new SealError(
-      'a secret does not open: it was changed, belongs elsewhere, or SECRET_KEY has another key under its id',
+      'a secret cannot be decrypted: it was modified or moved, or SECRET_KEY has another key under its id',
     )
   }
 }

@@ -117,7 +117,7 @@ export function admitBar(feed: string, known: KnownBars, bar: Bar): Admission {
 }
 
 function describeFault({ t, o, h, l, c }: Bar, timeframeMs: number): string | null {
-  if (t % timeframeMs !== 0) return `must open on a multiple of ${timeframeMs} ms: mend the feed`
+  if (t % timeframeMs !== 0) return `must open on a multiple of ${timeframeMs} ms: fix the feed`
   if (l > 0 && l <= o && l <= c && o <= h && c <= h && h < Number.POSITIVE_INFINITY) return null
-  return `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: mend the feed`
+  return `must have 0 < low <= open, close <= high; it has o ${o}, h ${h}, l ${l}, c ${c}: fix the feed`
 }

@@ -20,9 +20,9 @@ export class LogGoneError extends Error {
   constructor(found: StoredHead, highest: number) {
     const there = found.epoch === null ? 'no epoch' : `epoch ${found.epoch}`
     super(
-      `the log is gone: Redis holds ${there} and signals up to ${found.seq}, and numbers up to ${highest} may be given: ` +
-        'restore it with `highwater ops restore`, or begin anew with ' +
-        `\`highwater ops begin-anew --above ${highest}\`, the service stopped`,
+      `the log is lost: Redis has ${there} and signals up to ${found.seq}, but numbers up to ${highest} may have been delivered: ` +
+        'stop the service, then restore the log with `highwater ops restore`, or start a new one with ' +
+        `\`highwater ops begin-anew --above ${highest}\``,
     )
     this.name = 'LogGoneError'
   }
@@ -87,7 +87,7 @@ export async function nameEpoch(redis: Redis, newEpoch: () => string): Promise<s
  */
 export async function beginAnew(redis: Redis, above: number, newEpoch: () => string): Promise<LogHead> {
   if ((await askRedis(() => redis.exists(RELAY_LEASE))) === 1)
-    throw new Error('a service is at work on this Redis: stop it first, and wait some seconds')
+    throw new Error('a service is running on this Redis: stop it first, and wait some seconds')
   const epoch = newEpoch()
   const { seq: head } = await readStoredHead(redis)
   const [newest] = await askRedis(() => redis.xrevrange(LOG, '+', '-', 'COUNT', 1))

@@ -18,7 +18,7 @@ export async function durabilityProblems(redis: Redis): Promise<readonly string[
   const problems: string[] = []
   for (const [name, needed] of Object.entries(NEEDED)) {
     const found = await settingOf(redis, name)
-    if (found !== needed) problems.push(`${name} is ${found ?? 'not told'} and must be ${needed}`)
+    if (found !== needed) problems.push(`${name} is ${found ?? 'unknown'} and must be ${needed}`)
   }
   return problems
 }
@@ -37,8 +37,8 @@ export async function assertDurable(redis: Redis): Promise<void> {
   const problems = await durabilityProblems(redis)
   if (problems.length === 0) return
   throw new Error(
-    `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, where ` +
-      'its provider promises durability in another way, set ALLOW_UNSAFE_REDIS=yes',
+    `this Redis could lose an acknowledged signal: ${problems.join('; ')}. Set these in its configuration, or, if ` +
+      'its provider guarantees durability in another way, set ALLOW_UNSAFE_REDIS=yes',
   )
 }
 
@@ -62,7 +62,7 @@ export async function assertDisk(folder: string): Promise<void> {
   const used = await usedOfDisk(folder)
   if (used !== null) return
   throw new Error(
-    `REDIS_FOLDER: there is no folder ${folder} that can be looked at: name the one where the Redis of REDIS_URL keeps its ` +
-      'data (CONFIG GET dir), or leave REDIS_FOLDER away where it is on another machine',
+    `REDIS_FOLDER: the folder ${folder} cannot be read: set it to the data folder of the Redis of REDIS_URL ` +
+      '(CONFIG GET dir), or remove REDIS_FOLDER if that Redis is on another machine',
   )
 }

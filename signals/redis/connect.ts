@@ -11,17 +11,17 @@ const RECONNECT_MS = [50, 100, 250, 500, 1_000]
 
 export class RedisDownError extends Error {
   constructor(cause: unknown) {
-    super(`Redis cannot be asked: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    super(`Redis does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'RedisDownError'
   }
 }
 
 /** Why Redis refuses all writes, by the word of its reply, with the fix. */
 const WRITES_REFUSED = {
-  OOM: 'its memory is full: give it more',
-  MISCONF: 'it cannot write to its disk: make room there',
-  READONLY: 'it is a replica: name its primary in REDIS_URL, or promote it',
-  NOREPLICAS: 'it has fewer replicas than it demands: bring them back',
+  OOM: 'its memory is full: increase maxmemory',
+  MISCONF: 'it cannot write to its disk: free space there',
+  READONLY: 'it is a replica: set REDIS_URL to its primary, or promote it',
+  NOREPLICAS: 'it has fewer replicas than min-replicas-to-write: start them',
 } as const
 
 type WriteRefusal = keyof typeof WRITES_REFUSED

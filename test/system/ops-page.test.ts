@@ -56,7 +56,7 @@ describe('the operator page in Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('breaker open')
     await page.getByRole('link', { name: 'Exhausted' }).click()
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-    await page.getByRole('button', { name: 'Replay from 3' }).click()
+    await page.getByRole('button', { name: 'Resend from 3' }).click()
     await page.getByRole('status').waitFor()
     expect(await page.getByRole('status').innerText()).toContain('owed again')
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')

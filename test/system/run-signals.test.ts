@@ -142,7 +142,7 @@ describe('`highwater run`', () => {
     for (const path of ['/readyz', '/v1/strategies']) expect((await fetch(history + path)).status).toBe(200)
 
     process.kill(pid, 'SIGKILL')
-    await running.prints(/our Redis ended by itself: it is started again \(1 of 3\)/)
+    await running.prints(/our Redis ended unexpectedly: restarting it \(1 of 3\)/)
     await until(async () => (await fetch(`${running.signalsUrl}/readyz`)).status === 200)
     expect((await redisOf(folder)).port).toBe(port)
     expect((await ask(running, key, '/v1/whoami')).status).toBe(200)
@@ -164,7 +164,7 @@ test.each(['run', 'serve signals'])(
     await damageRedis(folder)
     process.kill((await redisOf(folder)).pid, 'SIGKILL')
     expect(await running.ended).toMatchObject({ code: 1, signal: null })
-    expect(running.printed()).toMatch(/our Redis ended again and again, .*redis\.log tells why/)
+    expect(running.printed()).toMatch(/our Redis ended repeatedly, .*redis\.log reports/)
     expect(await processesOf(folder)).toEqual([])
   },
 )

@@ -65,17 +65,17 @@ ${table(
     key =>
       html`<tr><td><code>${key.id}</code></td><td>${instant(key.last_used_at, 'never')}</td><td>${instant(key.confirmed_at, 'not yet')}</td><td>${instant(key.created_at, '')}</td></tr>`,
   ),
-  'No key: `highwater ops keys issue` makes one.',
+  'No key: issue one with `highwater ops keys issue`.',
 )}
 <h2>Webhook</h2>
-${webhook === undefined ? html`<div class="scroll"><p class="empty">${sentence('None, so the client pulls: `highwater ops webhook set` sets one.')}</p></div>` : webhookPanel(session, base, webhook, address)}
+${webhook === undefined ? html`<div class="scroll"><p class="empty">${sentence('None, so the client pulls: set one with `highwater ops webhook set`.')}</p></div>` : webhookPanel(session, base, webhook, address)}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${latency.deliveries} deliveries, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Last deliveries</h2>
 ${table(
   ['#Signal', 'Status', '#Latency', 'Alias', '#Attempts', 'Fired (UTC)'],
   deliveries.map(deliveryRow),
-  'Nothing was delivered yet.',
+  'No deliveries yet.',
 )}`
 }
 
@@ -91,7 +91,7 @@ const latencyTable = ({ firstAttempt, acknowledged }: Latency): Piece =>
   table(
     ['Until', '#Median', '#99 %', '#Longest'],
     [...latencyRow('First attempt', firstAttempt), ...latencyRow('Acknowledged', acknowledged)],
-    'Nothing was delivered yet.',
+    'No deliveries yet.',
   )
 
 const latencyRow = (stage: string, spread: Spread | null): readonly Piece[] =>

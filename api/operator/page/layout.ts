@@ -32,7 +32,7 @@ export const NOTES = {
   activated: 'The account is active.',
   suspended: 'The account is suspended: pulls and deliveries stop.',
   tested: 'A test signal was fired to this client.',
-  replayed: 'The signals are owed again, and on their way.',
+  replayed: 'The signals are owed again and will be resent.',
   enabled: 'The webhook is enabled.',
   disabled: 'The webhook is disabled.',
   halted: 'Halted: no entry goes out, a flat still does.',

@@ -167,7 +167,7 @@ const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
 const queueCard = ({ queue, webhooks }: Overview): Figure => [
   'Deliveries owed',
   webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  `calls waiting: fast ${queue.fast}, slow ${queue.slow}`,
+  `clients due: fast ${queue.fast}, slow ${queue.slow}`,
 ]
 
 const clientsCard = ({ clients, webhooks }: Overview): Figure => [
@@ -298,7 +298,7 @@ ${cards([
 ${table(
   ['Client', 'Status', '#Attempts', '#Latency', 'First attempt (UTC)', 'Settled (UTC)'],
   deliveries.map(({ row }) => deliveryRow(row)),
-  'Owed to nobody: no client with a webhook was entitled to it.',
+  'No deliveries: no client with a webhook was entitled to it.',
 )}
 ${total > deliveries.length ? html`<p class="dim">The first ${deliveries.length} of ${total}; <code>highwater ops signal ${logged.seq}</code> lists all.</p>` : ''}
 <h2>Attempts</h2>
@@ -342,7 +342,7 @@ ${table(
       firedAtMs,
       state,
     }) => html`<tr><td class="n">${signalLink(seq)}</td><td>${clientLink(client)}</td>
-<td>${action(session, `/ops/view/clients/${client}/replay`, `Replay from ${seq}`, 'quiet', html`<input type="hidden" name="from" value="${seq}">`)}</td>
+<td>${action(session, `/ops/view/clients/${client}/replay`, `Resend from ${seq}`, 'quiet', html`<input type="hidden" name="from" value="${seq}">`)}</td>
 <td>${alias}</td><td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td><td>${moment(state.settled_at)}</td></tr>`,
   ),
   'Nothing was given up.',

@@ -34,7 +34,7 @@ const PADDING_CHARACTERS = 1_000
 const TAKE_ANY_ORDER =
   'deliveries overtake one another when one is tried again: acknowledge, put them in order by seq, pull what is missing'
 const VERIFY =
-  'whoever finds the address could make you trade: compare X-Signature with sha256= and the hex HMAC-SHA256 of the raw body, ' +
+  'anyone who finds the address could make you trade: compare X-Signature with sha256= and the hex HMAC-SHA256 of the raw body, ' +
   'in constant time, and answer 401 where they differ'
 
 /**

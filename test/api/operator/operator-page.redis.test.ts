@@ -177,7 +177,7 @@ test('a page of a client tells its latency, and one of a signal when each attemp
   expect(served).toMatch(/First attempt<\/td>(<td class="n">9 ms<\/td>){3}/)
   expect(served).toMatch(/Acknowledged<\/td>(<td class="n">140 ms<\/td>){3}/)
   const dead = (await page.get('/ops/view/clients/old-mill')).text
-  expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">Nothing was delivered yet\./)
+  expect(dead).toMatch(/<h2>Latency<\/h2>\s*<div class="scroll"><p class="empty">No deliveries yet\./)
   const { text } = await page.get('/ops/view/signals/3')
   expect(text).toContain('2026-11-21 00:00:05.420')
   expect(text).toContain('<td class="bad">502</td>')
@@ -227,7 +227,7 @@ test('the pages say so while Redis is away', async () => {
   await page.logIn()
   await server.kill()
   const { status, text } = await page.get('/ops')
-  expect([status, text]).toEqual([503, expect.stringContaining('Redis cannot be asked')])
+  expect([status, text]).toEqual([503, expect.stringContaining('Redis does not answer')])
   await server.restart()
   await expect.poll(async () => (await page.get('/ops')).status).toBe(200)
 })

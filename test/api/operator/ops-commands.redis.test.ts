@@ -279,7 +279,7 @@ describe('backup and restore', () => {
     await writeFile(file, text.slice(0, -40))
     expect(await ops(['restore', file, '--force'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('not a backup'),
+      err: expect.stringContaining('this backup cannot be restored'),
     })
     expect(await redis.dbsize()).toBeGreaterThan(0)
   })

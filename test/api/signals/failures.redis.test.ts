@@ -95,7 +95,7 @@ describe('a key, while the log is lost', () => {
     expect([status, response.headers.get('retry-after')]).toEqual([503, '5'])
     expect(await refusalOf(response)).toEqual({
       code: 'unavailable',
-      message: 'the log of signals must be repaired first; the operator was told',
+      message: 'the log of signals must be repaired first; the operator has been alerted',
       details: null,
     })
     expect(errors).toEqual([expect.any(LogGoneError)])

@@ -81,7 +81,7 @@ describe('the signals service', () => {
   test('does not start where the folder that is named is not there: it would never raise an alarm', async () => {
     const nowhere = join(server.folder, 'nowhere')
     await expect(start({ REDIS_FOLDER: nowhere })).rejects.toThrow(
-      `REDIS_FOLDER: there is no folder ${nowhere}`,
+      `REDIS_FOLDER: the folder ${nowhere} cannot be read`,
     )
   })
 

@@ -163,7 +163,7 @@ test('is refused where signals are, unless it is forced, and then nothing else i
   expect(await redis.exists(`${OLD_QUEUE_PREFIX}:fast:meta`)).toBe(0)
 })
 
-test('is refused while a service is at work, forced or not', async () => {
+test('is refused while a service is running, forced or not', async () => {
   await playScene(redis)
   const lines = await backUp()
   await redis.set(RELAY_LEASE, 'somebody', 'PX', 60_000)

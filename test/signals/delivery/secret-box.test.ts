@@ -66,7 +66,7 @@ describe('a sealed secret', () => {
     'v2.new.' + 'A'.repeat(60),
     'v1.new.' + 'A'.repeat(60) + '.x',
   ])('is what it should be, or is refused by a sentence: %j', sealed => {
-    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow('what should be a sealed secret is none')
+    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow('a stored secret is not sealed')
     expect(() => boxOf(NEW).isSealedByNewest(sealed)).toThrow(SealError)
   })
 })
@@ -84,7 +84,7 @@ describe('a ring', () => {
 
   test('that lacks a key names it, and one that has another key under its id says so', () => {
     const sealed = boxOf(OLD).seal('whsec_x', CONTEXT)
-    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow('sealed under the key old, which SECRET_KEY lacks')
+    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow('encrypted with the key old, which SECRET_KEY lacks')
     expect(() => boxOf(`old:${base64Of(3)}`).open(sealed, CONTEXT)).toThrow('another key under its id')
   })
 

@@ -141,7 +141,7 @@ describe('the command', () => {
   test('fails for a flawed one, says what to mend, and takes secrets from the environment', async () => {
     const url = await startFlawedReceiver([SECRET], 'takes everything')
     const { out, err, error } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })
-    expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +whoever finds the address/m)
+    expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +anyone who finds the address/m)
     expect(err).toContain('a rotation was not tested')
     expect(error).toContain('is not fit for signals yet')
   })

@@ -76,7 +76,7 @@ describe('a book that ran live', () => {
       cwd: folder,
       env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
     })
-    expect([code, err]).toEqual([1, expect.stringContaining('the log is gone')])
+    expect([code, err]).toEqual([1, expect.stringContaining('the log is lost')])
   })
 
   test('is built where its replay is what was fired, and refused where a bar was revised since', async () => {
@@ -114,7 +114,7 @@ describe('a book that ran live', () => {
     const built = await build(away)
     expect(built.code).toBe(0)
     expect(built.err).toContain(
-      'warning: live signals were not compared with the replay: Redis cannot be asked',
+      'warning: live signals were not compared with the replay: Redis does not answer',
     )
     expect(await served()).not.toBeNull()
     const live = await run(['live', '--book', 'book'], { cwd: folder, env: { REDIS_URL: away } })

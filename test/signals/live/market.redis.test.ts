@@ -214,7 +214,7 @@ describe('a market', () => {
         },
       })
       const world = await runOn({ folder, feed, change })
-      expect(world.notes[0]).toMatch(/^Redis cannot be asked: .*; waiting for it$/)
+      expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
       expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
     } finally {
       await own.stop()

@@ -153,7 +153,7 @@ describe('a service that runs, whose Redis is emptied', () => {
 
   test('fires nothing where the head alone went back, or another epoch is there', async () => {
     await redis.hset(HEAD, 'seq', '1')
-    await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, and numbers up to 2')
+    await expect(fire(redis, 'c', 'alder')).rejects.toThrow('signals up to 1, but numbers up to 2')
     await redis.hset(HEAD, 'seq', '9')
     await redis.set(EPOCH, 'another')
     await expect(fire(redis, 'c', 'alder')).rejects.toThrow('epoch another')
@@ -203,9 +203,9 @@ describe('highwater ops begin-anew', () => {
     expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
   })
 
-  test('refuses while a service is at work, and a number that is none', async () => {
+  test('refuses while a service is running, and a number that is none', async () => {
     await redis.set(RELAY_LEASE, 'somebody')
-    expect((await beginByCommand([])).err).toContain('a service is at work')
+    expect((await beginByCommand([])).err).toContain('a service is running')
     expect((await beginByCommand(['--above', 'all'])).err).toContain('expected the number of a signal')
   })
 })

@@ -150,7 +150,7 @@ describe.runIf(isAllowed)('a disk that is full under Redis', () => {
 
   test('is told by the folder that an operator names, which must be there', async () => {
     await expect(assertDisk(disk.outside)).resolves.toBeUndefined()
-    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: there is no folder')
+    await expect(assertDisk(`${disk.outside}/nowhere`)).rejects.toThrow('REDIS_FOLDER: the folder')
     expect(await usedOfDisk(`${disk.outside}/nowhere`)).toBeNull()
   })
 })

@@ -67,7 +67,7 @@ describe('a Redis without memory', () => {
       expect(json).toMatchObject({
         error: {
           code: 'unavailable',
-          message: 'Redis takes no writes, its memory is full: give it more; nothing was fired',
+          message: 'Redis takes no writes, its memory is full: increase maxmemory; nothing was fired',
         },
       })
       expect(await alertsOf()).toMatchObject([{ kind: 'redis_full' }])
