@@ -170,7 +170,7 @@ export const toLlmsText = (publicBaseUrl: string): string =>
 const ABOUT = [
   'JSON answers are `{data, meta, links}`, errors are `{error, meta}` with `error.code`, `error.message` and',
   '`error.details`. A figure that cannot be computed is null, and `undefined` beside it says why. Unknown query',
-  'parameters are ignored, and unfit values are refused with 422. `{sid}` is the id of a strategy: ask the catalogue first.',
+  'parameters are ignored, and invalid values are refused with 422. `{sid}` is the id of a strategy: ask the catalogue first.',
 ].join('\n')
 
 const UNITS = [
@@ -191,7 +191,7 @@ const pinning = (publicBaseUrl: string): string =>
     'Data change by a new version, usually once a day; a published version never changes.',
     '',
     '- `Content-Location` of every data answer names its immutable twin under `/v1/snapshots/{version}/`. Cite that address.',
-    `- \`${publicBaseUrl}${pinnedPath(SOME_VERSION, '/v1/export?format=csv')}\` asks one version for ever.`,
+    `- \`${publicBaseUrl}${pinnedPath(SOME_VERSION, '/v1/export?format=csv')}\` always answers from one version.`,
     `- \`?${PIN_PARAMETER}=${SOME_VERSION}\` on any data route does the same.`,
     `- \`${publicBaseUrl}/v1/dataset/versions\` lists the versions, and with \`?${AS_OF_PARAMETER}=2026-11-21\` leads to the one of a day.`,
     '- `/v1/snapshots/{version}/changes` says what was appended and whether published history was restated.',

@@ -156,7 +156,7 @@ export function readQuery<P extends Parameters>(
 export const unfitQuery = (details: readonly ParameterProblem[]): ApiError =>
   new ApiError(
     'validation_error',
-    `unfit query parameters: ${[...new Set(details.map(({ param }) => param))].join(', ')}`,
+    `invalid query parameters: ${[...new Set(details.map(({ param }) => param))].join(', ')}`,
     {
       details,
     },

@@ -106,7 +106,7 @@ describe('an operator is told at the start', () => {
     await writeFile(manifest, damage(await readFile(manifest)))
     await serving({ STORE_URL: url, PRIVATE_STORE_URL: privateUrl }, async ({ service, lines }) => {
       expect(lines).toEqual([
-        `serving ${TINY_VERSION}, which was published before: the version ${NEXT_VERSION} is not fit to be served: ` +
+        `serving ${TINY_VERSION}, which was published before: the version ${NEXT_VERSION} cannot be served: ` +
           'its manifest is not the one that was published',
       ])
       const readyz = await fetch(`${service.url}/readyz`)

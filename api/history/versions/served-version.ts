@@ -21,7 +21,7 @@ export class UnfitVersionError extends Error {
   readonly checks: ReadinessChecks
 
   constructor(version: string, why: string, checks: ReadinessChecks, cause?: unknown) {
-    super(`the version ${version} is not fit to be served: ${why}`, { cause })
+    super(`the version ${version} cannot be served: ${why}`, { cause })
     this.name = 'UnfitVersionError'
     this.checks = checks
   }

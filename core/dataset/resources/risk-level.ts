@@ -95,7 +95,7 @@ export function assertPublishable(
 const LOG_LARGEST_PUBLISHED = 704
 
 const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>
-  new ApiError('validation_error', 'unfit query parameters: risk_pct', {
+  new ApiError('validation_error', 'invalid query parameters: risk_pct', {
     details: [
       {
         param: 'risk_pct',

@@ -9,7 +9,7 @@ import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
 import { type DatasetRoute, findStrategy } from './resource.ts'
 
 const TRADES_NOTE =
-  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone where the ledger tells no more; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
+  'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
 
 export const tradeList = () =>
   z
@@ -23,7 +23,7 @@ export const tradeList = () =>
           exit_price: z.number().describe('Fill price of the exit.'),
           duration_days: z.number().describe('Exit minus entry, days, 6 decimals.'),
           return_pct: percent(
-            'Return per unit of notional after all costs; after commission alone where the ledger tells no more.',
+            'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
           ),
           result: z
             .enum(['win', 'loss', 'breakeven'])

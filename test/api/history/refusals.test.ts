@@ -26,7 +26,7 @@ describe.each(cases)('%s refuses a bad %s', (_path, name, route) => {
       expect(response.status).toBe(422)
       expect(await errorOf(response)).toStrictEqual({
         code: 'validation_error',
-        message: `unfit query parameters: ${name}`,
+        message: `invalid query parameters: ${name}`,
         details: [problem(name, example, route.formats)],
       })
     },
@@ -44,7 +44,7 @@ describe.each(ROUTES.filter(route => namesOf(route).length > 0).map(route => [ro
         expect(response.status).toBe(422)
         const { message, details } = await errorOf(response)
         expect(details).toStrictEqual(chosen.map(([name, example]) => problem(name, example, route.formats)))
-        expect(message).toBe(`unfit query parameters: ${namesOf(route).join(', ')}`)
+        expect(message).toBe(`invalid query parameters: ${namesOf(route).join(', ')}`)
       }
     })
 

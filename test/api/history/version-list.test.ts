@@ -150,7 +150,7 @@ describe('as_of leads to the version that was served at the end of a day', () =>
       const error = await errorOf(await (await openSecond()).app.request(`${LIST}?as_of=${value}`))
       const reason = 'must be a calendar date YYYY-MM-DD'
       const details = [{ param: 'as_of', value: value.slice(0, 80), reason }]
-      expect(error).toEqual({ code: 'validation_error', message: 'unfit query parameters: as_of', details })
+      expect(error).toEqual({ code: 'validation_error', message: 'invalid query parameters: as_of', details })
     },
   )
 

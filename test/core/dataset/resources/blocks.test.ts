@@ -57,6 +57,6 @@ describe('an export in blocks', () => {
   test('is refused as a whole, before there is a block, where a number at its level is too large', () => {
     const params = { ...DEFAULT_PARAMS, risk_pct: 1e307 }
     const roomy = { ...book, dataset: { ...book.dataset, max_modelled_risk_pct: 1e307 } }
-    expect(() => renderBlocks('export', roomy, params)).toThrow('unfit query parameters: risk_pct')
+    expect(() => renderBlocks('export', roomy, params)).toThrow('invalid query parameters: risk_pct')
   })
 })

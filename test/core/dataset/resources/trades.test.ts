@@ -89,9 +89,9 @@ describe('a ledger', () => {
 test('the note and the reference promise no more than a ledger without leverage can hold', () => {
   const book = handSnapshot([{ id: 'alder', returns: [0.01] }])
   const { note } = readTrades(book, { sid: 'alder' }).meta
-  expect(note).toContain('after all costs, or after commission alone where the ledger tells no more')
+  expect(note).toContain('after all costs, or after commission alone if the ledger has no other costs')
   expect(note).toContain('result is the sign of what the trade did to the equity')
   const { return_pct, result } = tradeList().element.shape
-  expect(return_pct.description).toContain('after commission alone where the ledger tells no more')
+  expect(return_pct.description).toContain('after commission alone if the ledger has no other costs')
   expect(result.description).toBe('Sign of what the trade did to the equity, as the win rate counts it.')
 })
