@@ -13,9 +13,8 @@ import type { OperatorParts } from './parts.ts'
 import { OPERATOR_ROUTES, operatorDocument } from './routes.ts'
 
 /**
- * The operator's interface as a Hono app: JSON below `/ops` for who brings the token, the page at `/ops` for who has logged
- * in with it, and for whoever reaches the listener `/healthz` and `/metrics`, which tell numbers and no names, and
- * `/openapi.json`, which describes the routes.
+ * The operator's interface as a Hono app: JSON below `/ops` with the token, the page at `/ops` with a session, and
+ * without either `/healthz`, `/metrics`, which name no client, and `/openapi.json`.
  */
 export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
   const app = new Hono<OperatorEnv>()
@@ -49,7 +48,7 @@ const OPENAPI = renderJson(operatorDocument(API_VERSION) as Json) // zod makes p
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
-/** One path with all its methods. Who asks comes before what is asked. */
+/** One path with all its methods. Authorisation comes before validation. */
 function mount(
   app: Hono<OperatorEnv>,
   path: string,

@@ -14,7 +14,7 @@ export type OperatorEnv = ServiceEnv & { Variables: { requestId: string } }
 
 export type Exchange = Context<OperatorEnv>
 
-/** What a handler answers: the status where it is not 200, and `data` of the envelope. */
+/** A handler's answer: the status if not 200, and `data` of the envelope. */
 export type Answer<Data = unknown> = {
   readonly status?: 200 | 201
   readonly data: Data
@@ -23,7 +23,6 @@ export type Answer<Data = unknown> = {
 
 export type Handler<Data = unknown> = (c: Exchange, parts: OperatorParts) => Promise<Answer<Data>>
 
-/** An answer in the envelope. */
 export function sendAnswer(
   c: Exchange,
   parts: OperatorParts,
@@ -37,7 +36,7 @@ export function sendAnswer(
   return sendBytes(renderJson(envelope), answerHeaders(c), status)
 }
 
-/** The answer to any error; what is not the caller's is told to the log and to nobody else. */
+/** The answer to any error; internal errors are logged and not shown. */
 export const sendError = (c: Exchange, parts: OperatorParts, error: unknown): Response =>
   sendRefusal(toRefusal(error, parts.onError), keyedMeta(c, parts.clock), answerHeaders(c), true)
 
@@ -48,7 +47,7 @@ export const answerHeaders = (c: Exchange): Record<string, string> => ({
   'x-request-id': c.get('requestId') ?? '',
 })
 
-/** An error as the operator is told it. */
+/** An error as the operator sees it. */
 export function toRefusal(error: unknown, onError: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof WritesRefusedError)
@@ -58,17 +57,17 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
       'unavailable',
       'Redis does not answer: the outcome is unknown; send the request again',
     )
-  // These say what to do, and nothing of a secret.
+  // Their messages have the fix and no secret.
   if (error instanceof SealError || error instanceof DamagedLogError || error instanceof LogGoneError)
     return new ApiError('unavailable', error.message)
   onError(error)
   return toApiError(error)
 }
 
-/** The largest body of ours, a client with a thousand aliases, is a third of this. */
+/** Three times the largest valid body, a client with a thousand aliases. */
 export const MOST_OPERATOR_BYTES = 256 << 10
 
-/** The JSON of a request; an empty body is an empty object where `isOptional`. Throws 415, 413 or 400. */
+/** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400. */
 export const readJson = (c: Exchange, isOptional = false): Promise<unknown> =>
   body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
 

@@ -1,18 +1,19 @@
-// Who may ask: whoever names the right host, which a page of another site cannot, and has the token.
+// Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the token
+// must match.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
-/** The hosts by which this machine is called, and the address that is bound. */
+/** The host names of this machine, and the bound address. */
 export const hostsOf = (host: string, more: readonly string[] = []): ReadonlySet<string> =>
   new Set(['127.0.0.1', 'localhost', '[::1]', bracketed(host), ...more].map(name => name.toLowerCase()))
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /**
- * Throws unless the header Host is on the list. A name that an attacker has pointed to 127.0.0.1 (DNS rebinding) would make
- * a browser send requests here from his page, and what it names is his.
+ * Throws unless the Host header is allowed. A name that an attacker points to 127.0.0.1 (DNS rebinding) would let his
+ * page send requests here.
  */
 export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>): void {
   const name = new URL(c.req.url).hostname.toLowerCase()
@@ -37,7 +38,7 @@ export function assertBearer(c: Exchange, { token }: Pick<OperatorParts, 'token'
   )
 }
 
-/** Whether two texts are the same, in a time that tells nothing of either. */
+/** Compares two texts in constant time. */
 export const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

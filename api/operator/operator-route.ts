@@ -3,7 +3,7 @@ import type { Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Handler } from './exchange.ts'
 
-/** How `highwater ops` asks for a route. */
+/** How `highwater ops` calls a route. */
 export type RouteCommand = {
   /** `webhook set <client> <url>`: an argument is a variable of the path or a field of the body. */
   readonly usage: string

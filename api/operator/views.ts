@@ -1,5 +1,5 @@
-// What the operator sees of clients, webhooks, deliveries and live strategies: the schema of each beside the function that
-// makes it. The routes of several files answer these.
+// Clients, webhooks, deliveries and live strategies as the operator sees them: each schema beside the function that
+// makes it.
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { MODES } from '#core/contract/signal.ts'
@@ -76,7 +76,7 @@ export const delivery = z
   })
   .meta({ id: 'Delivery' })
 
-/** How long the client waited for a signal: from the log to its acknowledgement; null as long as there is none. */
+/** From the log to the acknowledgement, null if there is none. */
 export const latencyMs = (firedAtMs: number, { status, settled_at }: DeliveryState): number | null =>
   status === 'delivered' && settled_at !== null ? settled_at - firedAtMs : null
 

@@ -20,7 +20,7 @@ import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
 import type { SignalsRoute } from './signals-route.ts'
 
-/** The signals service as a Hono app: every route of the table, and the refusals of everything else. */
+/** The signals service as a Hono app. */
 export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   const served: ServedParts = {
     ...parts,
@@ -45,7 +45,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   return app
 }
 
-/** `/docs`: the interface for people. Nothing can be tried there, because nearly all of it needs a key. */
+/** `/docs`: the API reference. Requests cannot be tried there, because nearly all need a key. */
 function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
   const reference = createReference({
     title: 'Live trade signals: the API',
@@ -62,10 +62,10 @@ function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
   }
 }
 
-/** Who asks: by the key, and by the network. */
+/** Identification of the caller, by key and by network. */
 type Callers = { readonly identify: Identify; readonly remoteAddress: RemoteAddress }
 
-/** One path with all its methods: those of the table answer, OPTIONS tells, anything else is refused. */
+/** One path with all its methods, OPTIONS, and the refusal of others. */
 function mount(
   app: Hono<SignalsEnv>,
   path: string,
@@ -84,7 +84,7 @@ function mount(
   closePath(app, path, parts, allow)
 }
 
-/** OPTIONS tells the methods of a path, and every other one is refused. */
+/** OPTIONS, and the refusal of other methods. */
 function closePath(app: Hono<SignalsEnv>, path: string, parts: ServedParts, allow: string): void {
   app.options(path, () => new Response(null, { status: 204, headers: { ...answerHeaders(parts), allow } }))
   app.all(path, () => {
@@ -92,7 +92,7 @@ function closePath(app: Hono<SignalsEnv>, path: string, parts: ServedParts, allo
   })
 }
 
-/** Who asks comes before what is asked: a stranger learns nothing of the parameters. */
+/** Authorisation comes before validation: strangers learn nothing about parameters. */
 async function answer(
   route: SignalsRoute,
   c: Exchange,
@@ -112,7 +112,7 @@ function assertActive({ client }: Identity): void {
   throw new ApiError('account_not_active', 'the key is valid, and the account waits for its activation')
 }
 
-/** The operator grants the program by itself, so it needs no account that is active for signals. */
+/** The program is a separate entitlement, so the account need not be active for signals. */
 function assertEntitled({ client }: Identity): void {
   if (client.program) return
   throw new ApiError(
@@ -121,7 +121,7 @@ function assertEntitled({ client }: Identity): void {
   )
 }
 
-/** Starts the signals service; its parts are made once the address is known. */
+/** Starts the signals service; `toParts` gets its address. */
 export const listenSignals = (
   createParts: (url: string) => SignalsParts,
   host: string,

@@ -15,23 +15,23 @@ import { CACHING, COMMON_HEADERS, deprecationHeaders } from '../http/headers.ts'
 import type { PreparedProgram } from './program/prepared-program.ts'
 import type { SignalsSettings } from './settings.ts'
 
-/** Everything the signals app needs of the world. */
+/** The environment of the signals app. */
 export type SignalsParts = {
   readonly redis: Redis
   readonly clock: http.Clock
   readonly settings: SignalsSettings
-  /** The accumulation program that is served now; null where none is published. */
+  /** The accumulation program that is served now; null if none is published. */
   readonly program: () => ServedProgram | null
-  /** Counts who asks for the preview of it. */
+  /** Counts requests of the preview. */
   readonly limits: PreviewLimits
   /** Origins of web pages that may read the preview. */
   readonly allowedOrigins: ReadonlySet<string>
-  /** What a client needs to register its own webhook. */
+  /** For registrations by clients. */
   readonly registering: RegisterParts
-  /** A name for a history of the log that has none yet. */
+  /** A new name for the history of a log. */
   readonly newEpoch: () => string
   readonly isDraining: () => boolean
-  /** Told of every error that is neither the caller's nor that of a Redis which is away. */
+  /** Called for every error that neither the caller nor an unreachable Redis caused. */
   readonly onError: (error: unknown) => void
 }
 
@@ -39,13 +39,13 @@ export type SignalsEnv = http.ServiceEnv
 
 export type Exchange = Context<SignalsEnv>
 
-/** What is the same in every answer, and is made once. */
+/** Documents that are the same in every answer. */
 export type Documents = {
   readonly signalSchema: Json
   readonly openApi: Uint8Array<ArrayBuffer>
 }
 
-/** The parts, and what the app has made of them once. */
+/** The parts, and what the app has derived from them. */
 export type ServedParts = SignalsParts & {
   readonly documents: Documents
   /** Throws `not_found` where there is none. */
@@ -61,7 +61,7 @@ export const sendEnveloped = (
   more: KeyedMetaExtra = {},
 ): Response => sendJson(parts, { data, meta: { ...http.keyedMeta(c, parts.clock), ...more }, links })
 
-/** A record of the program in the envelope: its bytes are those that were published. */
+/** A published record of the program in the envelope, with its exact bytes. */
 export function sendPublished(
   c: Exchange,
   parts: SignalsParts,
@@ -74,7 +74,7 @@ export function sendPublished(
   return sendBytes(parts, body, headers)
 }
 
-/** A JSON answer as it is. */
+/** A JSON answer without an envelope. */
 export const sendJson = (parts: SignalsParts, value: Json): Response => sendBytes(parts, renderJson(value))
 
 /** An answer that is already made: JSON unless `media` says otherwise. */
@@ -93,7 +93,7 @@ export const sendError = (c: Exchange, parts: SignalsParts, error: unknown): Res
     true,
   )
 
-/** Headers of every answer. There is none for other origins: a key has no business in a browser. */
+/** Headers of every answer. No CORS: keys do not belong in browsers. */
 export const answerHeaders = ({ settings }: SignalsParts): Record<string, string> => ({
   ...COMMON_HEADERS,
   ...deprecationHeaders(settings.deprecatedAtMs, settings.sunsetAtMs),

@@ -7,16 +7,15 @@ import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange, SignalsParts } from './exchange.ts'
 import type { RemoteAddress } from './remote-address.ts'
 
-/** Keys that were good here before. They are asked for all the same, also from an address that fails a lot. */
+/** Keys that were valid here before: still looked up when their address has failed too often. */
 export const MOST_KNOWN_KEYS = 10_000
 
-/** Tells who asks by the header `X-API-Key`. Throws `unauthorized`. */
+/** Identifies the caller by the header `X-API-Key`. Throws `unauthorized`. */
 export type Identify = (c: Exchange) => Promise<Identity>
 
 /**
- * A key that has not the form of one is refused without asking Redis, and so is any after too many wrong ones from its
- * address; but a key that was good before keeps its right to be asked for, so that a neighbour who guesses shuts nobody
- * out.
+ * A malformed key is refused without asking Redis, and so is any key after too many wrong ones from its address,
+ * except keys that were valid before, so that a guessing neighbour locks nobody out.
  */
 export function createIdentify(
   { redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>,
@@ -50,19 +49,19 @@ export const WRONG_KEY = 'the API key is mistyped, unknown or revoked'
 export const unauthorized = (message: string): ApiError =>
   new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey header="X-API-Key"' } })
 
-/** Failures a minute that an address has; nobody mistypes a key more often. Who has many addresses guesses 256 bits. */
+/** Failures per minute and address. Guessing from many addresses is hopeless at 256 bits. */
 export const MOST_FAILURES = 20
 
 export const WINDOW_MS = 60_000
 
-/** Counts the failures of addresses, a minute at a time, in bounded memory. */
+/** Counts the failures of addresses per minute, in bounded memory. */
 export type FailedKeys = {
   readonly add: (address: string) => void
-  /** Whether an address has had all its failures of this minute. */
+  /** Whether an address has used up its failures of this minute. */
   readonly isSpent: (address: string) => boolean
 }
 
-/** `elapsed` is a clock that is never set back. */
+/** `elapsed` is a monotonic clock. */
 export function createFailedKeys(elapsed: () => number): FailedKeys {
   const { add, countOf } = createAddressCounts(WINDOW_MS, elapsed)
   return { add, isSpent: address => countOf(address) >= MOST_FAILURES }

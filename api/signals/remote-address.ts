@@ -1,16 +1,16 @@
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from './exchange.ts'
 
-/** Whoever has one IPv6 address has its /64. */
+/** One IPv6 subscriber has a /64. */
 const IPV6_GROUPS = 4
 
-/** Who asks, as far as the network tells: IPv4 whole, of IPv6 the first 64 bits. */
+/** The caller's network: IPv4 whole, the first 64 bits of IPv6. */
 export type RemoteAddress = (c: Exchange) => string
 
 /**
- * Finds out who asks behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy writes whom it heard at the
- * right end of X-Forwarded-For, so that is read from the right, and only as long as the one who wrote is trusted: what a
- * stranger has put there itself stands further left, and is not believed.
+ * Determines the caller behind proxies, given as addresses and networks (`10.0.0.0/8`). Each proxy appends its peer
+ * to X-Forwarded-For, so that is read from the right for as long as the writer is trusted: what a stranger has
+ * written is further left and ignored.
  */
 export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAddress {
   const networks = trustedProxies.map(toNetwork)
@@ -26,7 +26,7 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
   }
 }
 
-/** An address as failures are counted by: IPv4 whole, also inside IPv6, and the network of any other. */
+/** The address under which failures are counted: IPv4 whole, also inside IPv6, else the network. */
 export function toNeighbourhood(text: string): string {
   const address = parseAddress(text)
   return address === null ? 'unknown' : neighbourhoodOf(address)

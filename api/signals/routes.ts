@@ -1,4 +1,4 @@
-// The route table of the signals service, and the documents that are the same in every answer.
+// The route table of the signals service, and its documents.
 import { z } from 'zod'
 import { keyedMeta } from '#core/contract/keyed-meta.ts'
 import { type Service, toOpenApi } from '#core/contract/openapi.ts'
@@ -44,7 +44,7 @@ const RETRY_AFTER: Schema = {
   },
 }
 
-/** The headers of a response of the preview: the limit, once the address was counted. */
+/** Headers of the preview: the limit, once the address was counted. */
 const limitHeaders = (status: number): Schema => {
   if (UNCOUNTED.includes(status)) return {}
   return status === 429 ? { ...LIMIT_HEADERS, ...RETRY_AFTER } : LIMIT_HEADERS
@@ -102,7 +102,7 @@ export const signalsDocument = (publicBaseUrl: string): Schema =>
     SIGNALS_ROUTES,
   )
 
-/** The JSON Schema of a signal, for clients that check what they receive: additional properties are allowed. */
+/** The JSON Schema of a signal, for clients that validate: additional properties are allowed. */
 const signalSchema = (publicBaseUrl: string): Schema => {
   const { $schema, ...rest } = z.toJSONSchema(z.looseObject(signal.shape), {
     target: 'draft-2020-12',
@@ -117,8 +117,7 @@ const signalSchema = (publicBaseUrl: string): Schema => {
   }
 }
 
-/** Makes the documents of a service. */
 export const createDocuments = ({ publicBaseUrl }: SignalsSettings): Documents => ({
   signalSchema: signalSchema(publicBaseUrl) as Json, // zod makes plain JSON, and calls it unknown
-  openApi: renderJson(signalsDocument(publicBaseUrl) as Json), // the same
+  openApi: renderJson(signalsDocument(publicBaseUrl) as Json), // as above
 })

@@ -1,14 +1,14 @@
 /** Version of the interface of both the signals service and the operator. */
 export const API_VERSION = '1.0'
 
-/** What the operator decides about the signals service. */
+/** The operator's settings of the signals service. */
 export type SignalsSettings = {
-  /** Address of the service as its users see it, without a slash at the end. */
+  /** Public address of the service, without a trailing slash. */
   readonly publicBaseUrl: string
-  /** Addresses and networks of the proxies in front, whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
-  /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
+  /** Epoch ms; null if the version is not deprecated. */
   readonly deprecatedAtMs: number | null
-  /** When it will stop answering, epoch ms, null where no date is set. */
+  /** Epoch ms; null if no date is set. */
   readonly sunsetAtMs: number | null
 }

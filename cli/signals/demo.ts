@@ -15,13 +15,12 @@ import { freePort } from '../free-port.ts'
 
 const CLIENT = 'demo'
 
-/** Only its owner may read a secret. */
 const PRIVATE_MODE = 0o600
 
-/** Whatever ends us ends the receiver too: its standard input is ours, and ends with us. */
+/** The receiver ends with this process, however it ends: its standard input is ours. */
 const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref()'
 
-/** The receiver says this once it listens. */
+/** The receiver prints this once it listens. */
 const LISTENING = /^listening on (http:\/\/\S+)$/
 
 export type DemoOrder = {
@@ -33,7 +32,7 @@ export type DemoOrder = {
   readonly signalsUrl: string
   readonly now: () => number
   readonly drawBytes: (count: number) => Uint8Array
-  /** Whether its receiver may lie on this machine: without one the client pulls. */
+  /** Whether its receiver may be on this machine; without one the client pulls. */
   readonly hasReceiver: boolean
   /** Prints a line of the receiver. */
   readonly print: (line: string) => void
@@ -46,14 +45,14 @@ export type Demo = {
   readonly stop: () => Promise<void>
 }
 
-/** Makes the client where there is none, starts the receiver if any, and registers it as the client's webhook. */
+/** Creates the client if needed, starts the receiver if any, and registers it as the client's webhook. */
 export async function startDemo(order: DemoOrder): Promise<Demo> {
   const folder = join(order.dataFolder, 'demo')
   await mkdir(folder, { recursive: true })
   await ensureClient(order)
   const token = await ensureToken(order, join(folder, 'key'))
   if (!order.hasReceiver) {
-    await removeWebhook(order.redis, CLIENT) // nobody listens there any more
+    await removeWebhook(order.redis, CLIENT) // nothing listens there any more
     return { client: CLIENT, token, hasReceiver: false, stop: async () => {} }
   }
   const secret = await ensureFile(join(folder, 'webhook-secret'), () => createWebhookSecret(order.drawBytes))
@@ -67,14 +66,14 @@ export async function startDemo(order: DemoOrder): Promise<Demo> {
   return { client: CLIENT, token, hasReceiver: true, stop: receiver.stop }
 }
 
-/** It may see every strategy that is served when it is made; what the operator makes of it afterwards stays. */
+/** Entitled to every strategy served at its creation; later changes by the operator stay. */
 async function ensureClient({ redis, registering, programAlias, now }: DemoOrder): Promise<void> {
   if ((await getClient(redis, CLIENT)) !== null) return
   const beginning = { aliases: registering.aliases(), program: true, status: 'active' } as const
   await createClient(redis, CLIENT, 'demo', now(), beginning, programAlias)
 }
 
-/** The key of the last start, as long as it is a live one; else a new one, for which the oldest of two makes room. */
+/** The key of the last start if still live; else a new one, which replaces the oldest of two. */
 async function ensureToken({ redis, now, drawBytes }: DemoOrder, file: string): Promise<string> {
   const known = await readText(file)
   if (known !== null && (await authenticate(redis, known, now())) !== null) return known
@@ -102,7 +101,7 @@ const readText = (file: string): Promise<string | null> =>
     },
   )
 
-/** The example that subscribers copy, as a process of its own with nothing of our environment. */
+/** The example receiver for subscribers, as a process without our environment. */
 async function startReceiver(
   { root, signalsUrl, print }: DemoOrder,
   folder: string,
@@ -120,7 +119,7 @@ async function startReceiver(
       STATE_FILE: join(folder, 'receiver.state'),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C is for us: deliveries that are under way end first
+    detached: true, // Ctrl-C is handled here: deliveries under way end first
   })
   const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
   const url = await new Promise<string>((resolve, reject) => {

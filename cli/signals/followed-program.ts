@@ -3,16 +3,15 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { readProgramOf, type ServedProgram } from '#storage/published-program.ts'
 import type { FollowedManifest, ServedManifest } from './served-manifest.ts'
 
-/** The program of the served version; null where that has none, and as long as nothing could be read. */
+/** The program of the served version; null if it has none, or none could be read yet. */
 export type FollowedProgram = () => ServedProgram | null
 
-/** Who is told that a program cannot be read. Alerts that repeat are the channel's business. */
 export type ProgramListeners = {
   readonly onError: (error: unknown) => void
   readonly raise: (alert: Alert) => void
 }
 
-/** Follows it. A program that cannot be read leaves the one before in its place. */
+/** Follows the served version. A program that cannot be read leaves the previous one in place. */
 export async function followProgram(
   served: Pick<FollowedManifest, 'add'>,
   privateStore: ObjectStore,

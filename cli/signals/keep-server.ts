@@ -1,4 +1,4 @@
-// A server that we run beside ourselves and cannot do without: where it ends by itself it is started again.
+// A server process that the service needs and runs itself: restarted when it ends unexpectedly.
 import type { LocalServer } from '../local-server.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -6,34 +6,34 @@ export type KeptServer = {
   /** The same after every start. */
   readonly url: string
   readonly stop: () => Promise<void>
-  /** Rejects with a sentence once it was given up; never resolves. */
+  /** Rejects once restarting was given up; never resolves. */
   readonly failed: Promise<never>
 }
 
 export type KeepOrder = {
-  /** What people call it: `our Redis`. */
+  /** For messages: `our Redis`. */
   readonly name: string
   /** Starts it, at the same address each time. */
   readonly start: () => Promise<LocalServer>
-  /** Where it says why it ended. */
+  /** Its log file. */
   readonly log: string
   readonly world: Pick<Runtime, 'pause' | 'elapsed'>
-  /** Tells people of every end. */
+  /** Prints each unexpected end. */
   readonly tell: (line: string) => void
 }
 
-/** Waits before the next start: who is killed once is back at once, who cannot live has had time to. */
+/** Waits before restarts: a killed server is back at once, one that cannot run gets time. */
 export const RESTART_AFTER_MS = [0, 1_000, 5_000] as const
 
-/** One that lived so long was sound: it has all of its starts again. */
+/** After this uptime all restarts are available again. */
 export const SOUND_MS = 60_000
 
-/** Starts a server and keeps it. Rejects where its first start fails. */
+/** Starts a server and keeps it running. Rejects if its first start fails. */
 export async function keepServer(order: KeepOrder): Promise<KeptServer> {
   let server = await order.start()
   let isStopping = false
   const { promise: failed, reject } = Promise.withResolvers<never>()
-  failed.catch(() => {}) // an end of the process that nobody waits for is none of ours
+  failed.catch(() => {}) // avoids an unhandled rejection
   const keeping = keep().catch(reject)
   return {
     url: server.url,
@@ -55,7 +55,7 @@ export async function keepServer(order: KeepOrder): Promise<KeptServer> {
     }
   }
 
-  /** Resolves with how many starts it has had; throws where it has had the last one. */
+  /** Resolves with the number of restarts used; throws after the last one. */
   async function startAgain(triesBefore: number): Promise<number> {
     for (let tries = triesBefore; !isStopping; tries++) {
       const waitMs = RESTART_AFTER_MS[tries]
@@ -69,7 +69,7 @@ export async function keepServer(order: KeepOrder): Promise<KeptServer> {
         server = await order.start()
         return tries + 1
       } catch {
-        // the script has said why
+        // the script has printed the reason
       }
     }
     return triesBefore

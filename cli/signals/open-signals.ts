@@ -1,4 +1,4 @@
-// What the parts of the signals service share: Redis, stores, the served version, secrets, and who is told of trouble.
+// What the parts of the signals service share: Redis, stores, the served version, secrets, metrics and alerts.
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
@@ -31,7 +31,7 @@ import { type FollowedManifest, followManifest } from './served-manifest.ts'
 export type SignalsOrder = {
   readonly environment: Environment
   readonly redisUrl: string
-  /** Where it keeps its data; null where nobody knows, as for one of another machine. */
+  /** Its data folder; null if unknown, as on another machine. */
   readonly redisFolder: string | null
   readonly secrets: Secrets
   readonly runtime: Pick<Runtime, 'env' | 'now' | 'elapsed' | 'drawBytes' | 'random'>
@@ -40,7 +40,7 @@ export type SignalsOrder = {
 
 export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 
-/** Opens it. Rejects with a sentence where Redis cannot be reached, could lose a signal, or has lost its log. */
+/** Opens everything. Rejects if Redis cannot be reached, could lose a signal, or has lost its log. */
 export async function openSignals(order: SignalsOrder, started: Started) {
   const { environment, runtime, log } = order
   const { now, elapsed, drawBytes } = runtime
@@ -59,7 +59,6 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   return { order, redis, privateStore, served, aliases, box, clock, newToken, onError }
 }
 
-/** Redis, which answers and keeps what it says. */
 async function openRedis(
   { environment, redisUrl }: SignalsOrder,
   started: Started,
@@ -72,7 +71,7 @@ async function openRedis(
   return redis
 }
 
-/** How the service stands, and who is told: Prometheus, and whoever takes the alerts. */
+/** The state of the service, its metrics and its alerts. */
 export function createWatch({ order, redis, aliases, clock, newToken }: OpenSignals) {
   const { environment, runtime, log, redisFolder } = order
   const overview = (): ReturnType<typeof readOverview> =>
@@ -88,27 +87,26 @@ export function createWatch({ order, redis, aliases, clock, newToken }: OpenSign
   return { overview, diskUsed, metrics, alerts: createAlerts(channel, clock.now) }
 }
 
-/** The program of the served version, and who is told where it cannot be read. */
+/** The program of the served version; raises an alert if it cannot be read. */
 export const openProgram = (
   { served, privateStore, onError }: OpenSignals,
   { alerts }: ReturnType<typeof createWatch>,
 ): Promise<FollowedProgram> => followProgram(served, privateStore, { onError, raise: alerts.raise })
 
-/** Counts who asks for the preview, on a connection of its own: a Redis that hangs holds no preview up. */
+/** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
 export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
   const redis = connectRedis(order.redisUrl, onError, { commandTimeout: LIMITS_TIMEOUT_MS })
   started.add(() => redis.disconnect())
-  redis.connect().catch(onError) // it goes on trying by itself
+  redis.connect().catch(onError) // it reconnects by itself
   return createPreviewLimits(redis, clock.elapsed, onError)
 }
 
-/** What requests to webhooks need: where they may go, and who looks up names. */
 export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rules' | 'resolveHost'> => ({
   rules: { allowLoopback: order.environment.signals.allowsPrivateWebhooks },
   resolveHost: createHostResolver(),
 })
 
-/** What a registration needs: a sender of its own, because it waits for the answer. */
+/** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
   { redis, box, clock, newToken, aliases, privateStore, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
@@ -129,19 +127,17 @@ export function createRegistering(
   }
 }
 
-/** A timer of the process. */
 function startTimer(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
 }
 
-/** An error that goes on is told again after so long, with how often it came meanwhile. */
+/** A repeated error is logged again after this time, with a count. */
 const REPEAT_MS = 30_000
 
-/** Different errors that are remembered. */
 const MOST_REMEMBERED = 100
 
-/** Logs errors; one that comes again and again, as from a Redis that is away, fills no disk. */
+/** Logs errors; repeated ones, as from an unreachable Redis, do not fill the disk. */
 export function tellOnce(log: Log, now: () => number): (error: unknown) => void {
   const told = new Map<string, { atMs: number; again: number }>()
   return error => {
@@ -157,10 +153,10 @@ export function tellOnce(log: Log, now: () => number): (error: unknown) => void 
   }
 }
 
-/** The strategies of the served dataset, which an alias may be: in catalogue order; none as long as nothing is published. */
+/** The strategies of the served dataset, in catalogue order; empty until something is published. */
 export type ServedAliases = () => readonly string[]
 
-/** Follows them. `onError` is told where the store cannot be read; the list then stays as it was. */
+/** Follows them. `onError` is called if the store cannot be read; the list then stays as it was. */
 export async function followAliases(
   served: Pick<FollowedManifest, 'add'>,
   onError: (error: unknown) => void,

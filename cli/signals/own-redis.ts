@@ -4,13 +4,13 @@ import { startLocalServer } from '../local-server.ts'
 import type { Runtime } from '../runtime.ts'
 import { type KeptServer, keepServer } from './keep-server.ts'
 
-/** Where our own Redis keeps its data. */
+/** The data folder of the service's own Redis. */
 export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
 
 /**
- * A Redis of our own, where the operator named none: the `redis-server` of this machine, or one that is unpacked under
- * `.servers/`, on a free port of this machine alone. What it has acknowledged lies in the data folder and is there again
- * at the next start. Where it ends by itself it is started again, at the same port; `tell` is told.
+ * Starts the service's own Redis if REDIS_URL is not set: the `redis-server` of this machine, or one unpacked under
+ * `.servers/`, on a free port of loopback. Its data is in the data folder and is there again at the next start. It is
+ * restarted at the same port when it ends unexpectedly; `tell` prints that.
  */
 export async function startOwnRedis(
   { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import type { Environment } from '../environment.ts'
 
-/** Where a Redis of this machine usually is. */
+/** The default address of a Redis. */
 const USUAL_URL = 'redis://127.0.0.1:6379'
 
-/** Says where our own Redis listens, as long as it does. */
+/** The file with the address of our own Redis while it runs. */
 const fileIn = (dataFolder: string): string => join(dataFolder, 'redis-url')
 
-/** The Redis of the signals: the one that the operator named, or the one that runs for this data folder, or the usual one. */
+/** The Redis of the signals: REDIS_URL, or the one that runs for this data folder, or the default. */
 export async function redisUrlOf(
   { redisUrl }: Pick<Environment, 'redisUrl'>,
   dataFolder: string,
@@ -17,19 +17,19 @@ export async function redisUrlOf(
   return redisUrl ?? (await ownRedisUrl(dataFolder)) ?? USUAL_URL
 }
 
-/** Where the Redis that runs for this data folder listens, or did when its service was killed; null where none does. */
+/** The address of the Redis of this data folder, possibly left by a killed service; null if there is none. */
 export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
   const own = await readFile(fileIn(dataFolder), 'utf8').catch(() => '')
   return own.trim() || null
 }
 
-/** Tells other commands on this machine where our own Redis listens. */
+/** Publishes the address of our own Redis to other commands. */
 export const tellRedisUrl = (dataFolder: string, url: string): Promise<void> =>
   writeFile(fileIn(dataFolder), `${url}\n`)
 
 export const forgetRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })
 
-/** Connects. Rejects with a sentence where Redis does not answer. */
+/** Connects. Rejects with the fix if Redis does not answer. */
 export async function reachRedis(redis: Redis): Promise<void> {
   await redis.connect().catch((cause: unknown) => {
     throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })

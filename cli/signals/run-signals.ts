@@ -1,4 +1,4 @@
-// The signals service with whatever it needs on this machine: generated secrets, a Redis of its own, a demonstration.
+// The signals service with everything it needs on this machine: generated secrets, its own Redis, a demonstration.
 import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import type { Environment } from '../environment.ts'
@@ -19,10 +19,10 @@ export type RunningSignals = {
   readonly redisUrl: string
   /** Whether an accumulation program is published. */
   readonly hasProgram: boolean
-  /** Null where none was asked for. */
+  /** Null if not requested. */
   readonly demo: Demo | null
   readonly stop: () => Promise<void>
-  /** Rejects with a sentence when it cannot go on; never resolves. */
+  /** Rejects when the service cannot continue; never resolves. */
   readonly failed: Promise<never>
 }
 
@@ -30,15 +30,14 @@ export type RunOrder = {
   readonly environment: Environment
   readonly runtime: Runtime
   readonly dataFolder: string
-  /** Whether to show a client, its key and a receiver: on a machine that nobody else reaches. */
+  /** Whether to run a client, its key and a receiver, on a machine that nobody else reaches. */
   readonly hasDemo: boolean
-  /** Prints a line for people. */
   readonly print: (line: string) => void
-  /** Tells people what they should know before anything else. */
+  /** Prints a warning. */
   readonly warn: (line: string) => void
 }
 
-/** Starts all of it, in the order in which the one needs the other. Where a part cannot start, none is left running. */
+/** Starts all parts in order. If one cannot start, the others are stopped. */
 export async function runSignals(order: RunOrder): Promise<RunningSignals> {
   const started = createStarted()
   try {
@@ -66,14 +65,14 @@ async function start(order: RunOrder, started: Started): Promise<RunningSignals>
   const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
-  started.add(service.stop) // ends first: deliveries that are under way still find the receiver
+  started.add(service.stop) // stopped first: deliveries under way still reach the receiver
   if (order.hasDemo) demo = await demonstrate(order, service)
   const { url, operatorUrl, program } = service
   const hasProgram = program() !== null
   return { url, operatorUrl, redisUrl, hasProgram, demo, failed, stop: started.endAll }
 }
 
-/** Our own Redis, and a word to other commands where it is. */
+/** Starts our own Redis and publishes its address. */
 async function startRedis({ runtime, dataFolder, warn }: RunOrder, started: Started): Promise<KeptServer> {
   const redis = await startOwnRedis(runtime, dataFolder, warn)
   started.add(redis.stop)
@@ -101,22 +100,22 @@ const ON_THIS_MACHINE =
 const NO_RECEIVER =
   'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would lie on this machine; it pulls'
 
-/** Whether the operator said no, where nothing said would mean the same but for a demonstration. */
+/** Whether the operator disallowed private webhooks explicitly. */
 const isForbidden = ({ runtime }: RunOrder): boolean => runtime.env.ALLOW_PRIVATE_WEBHOOKS === 'no'
 
-/** The receiver of the demonstration lies on this machine. */
+/** The receiver of the demonstration is on this machine. */
 function forDemo(order: RunOrder): Environment {
   const { environment, hasDemo } = order
   if (!hasDemo || isForbidden(order)) return environment
   return { ...environment, signals: { ...environment.signals, allowsPrivateWebhooks: true } }
 }
 
-/** Beside a demonstration the log is for people, who look for trouble alone. */
+/** Beside a demonstration only problems are logged. */
 const levelOf = ({ environment, runtime, hasDemo }: RunOrder): SignalsEnvironment['logLevel'] =>
   hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
 
-/** A Redis of others is looked after by them: the service waits for it, however long. */
+/** A Redis of the operator is waited for, however long. */
 const NEVER = new Promise<never>(() => {})
 
-/** The ids of keys stand beside them, and are no secrets. */
+/** Ids of keys are shorter, and no secrets. */
 const isLong = (text: string): boolean => text.length > 32

@@ -1,4 +1,4 @@
-// The signals service as one process: the keyed interface, the operator's, and delivery, on one Redis.
+// The signals service as one process: the keyed interface, the operator's interface, and delivery, on one Redis.
 import type { Redis } from 'ioredis'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import type { RunningServer } from '#api/http/http-server.ts'
@@ -34,28 +34,28 @@ import {
   type SignalsOrder,
 } from './open-signals.ts'
 
-/** How often the service is held against what it should be. */
+/** How often the state of the service is checked. */
 const LOOK_MS = 10_000
 
-/** How long `/readyz` says 503 before the server stops listening. */
+/** How long `/readyz` answers 503 before the server stops listening. */
 const DRAIN_NOTICE_MS = 500
 
 export type SignalsService = {
   readonly url: string
   readonly operatorUrl: string
-  /** What a demonstration on this machine needs. */
+  /** For a demonstration on this machine. */
   readonly redis: Redis
   readonly registering: RegisterParts
   readonly program: FollowedProgram
-  /** Running requests and deliveries end, the ports are given back. */
+  /** Lets running requests and deliveries end, and frees the ports. */
   readonly stop: () => Promise<void>
 }
 
 type Watch = ReturnType<typeof createWatch>
 
 /**
- * Starts everything. Rejects with a sentence where Redis cannot be reached, or could lose a signal, or a port is taken;
- * nothing runs then.
+ * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
+ * is taken.
  */
 export async function serveSignals(order: SignalsOrder): Promise<SignalsService> {
   const started = createStarted()
@@ -172,7 +172,7 @@ async function listenToOperator(
   return server
 }
 
-/** The name by which operators call an interface that listens on every address of its machine. */
+/** The host name in OPERATOR_URL, for an interface that listens on every address. */
 const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
@@ -200,7 +200,7 @@ function lookNowAndThen(
   started.add(() => clearInterval(looking))
 }
 
-/** What the operator orders for the deliveries of a client, done on this Redis. */
+/** The operator's orders for deliveries, on this Redis. */
 export function createDeliveryOrders(parts: RegisterParts): DeliveryOrders {
   const { redis, box, now } = parts
   return {
@@ -222,7 +222,7 @@ export function createDeliveryOrders(parts: RegisterParts): DeliveryOrders {
   }
 }
 
-/** Does something with the webhook of a client. Throws `not_found` where it has none. */
+/** Acts on the webhook of a client. Throws `not_found` if it has none. */
 async function existing(
   redis: Redis,
   { box }: Pick<RegisterParts, 'box'>,

@@ -3,35 +3,34 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 
-/** How often the served version is looked at: what is published is known this long after. */
+/** How often the served version is checked. */
 const LOOK_MS = 5_000
 
-/** What the signals service needs of a manifest, which names every file of a version and is large. */
+/** The fields that the signals service needs: a manifest names every file of a version and is large. */
 export type ServedManifest = Pick<Manifest, 'version' | 'strategies' | 'program_sha256'>
 
-/** Who wants to know what is served. */
 export type ManifestReader = {
-  /** Given each manifest once; where it rejects, the same one again at every look until it does not. */
+  /** Called once per manifest, and again at every check while it rejects. */
   readonly take: (manifest: ServedManifest) => void | Promise<void>
-  /** Told where the manifest cannot be read, or was not taken. */
+  /** Called if the manifest cannot be read or `take` rejects. */
   readonly onError: (error: unknown) => void
 }
 
-/** Looks at the served version for everyone who wants to know it. */
+/** Follows the served version. */
 export type FollowedManifest = {
-  /** Adds a reader, and resolves when it was given what is served now; nothing as long as nothing is. */
+  /** Adds a reader; resolves once it was given what is served now, if anything. */
   readonly add: (reader: ManifestReader) => Promise<void>
   readonly stop: () => void
 }
 
-/** Looks again and again from now on. */
+/** Checks periodically from now on. */
 export function followManifest(store: ObjectStore): FollowedManifest {
   const { add, look } = createManifestFollower(store)
   const timer = setInterval(() => void look(), LOOK_MS)
   return { add, stop: () => clearInterval(timer) }
 }
 
-/** The same without the timer: `look` never rejects. */
+/** Without the timer; `look` never rejects. */
 export function createManifestFollower(store: ObjectStore) {
   const readers: { readonly reader: ManifestReader; seen: string }[] = []
   let last: { readonly sha256: string; readonly manifest: ServedManifest } | null = null
@@ -58,7 +57,7 @@ export function createManifestFollower(store: ObjectStore) {
       for (const { reader } of readers) reader.onError(error)
     }
   }
-  /** One at a time: a slow one would put an older version in the place of a newer one. */
+  /** One check at a time: a slow one could replace a newer version with an older one. */
   const look = (): Promise<void> => {
     looking ??= lookOnce().finally(() => {
       looking = null
@@ -66,7 +65,7 @@ export function createManifestFollower(store: ObjectStore) {
     return looking
   }
   const add = async (reader: ManifestReader): Promise<void> => {
-    await looking // which knows nothing of this one
+    await looking // started before this reader was added
     readers.push({ reader, seen: '' })
     await look()
   }

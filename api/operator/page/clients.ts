@@ -82,7 +82,6 @@ ${table(
 const instant = (text: string | null, none: string): Piece | string =>
   text === null ? none : moment(Date.parse(text))
 
-/** Of one client, whose name stands above them all. */
 const deliveryRow = ({ seq, alias, firedAtMs, state }: DeliveryRow): Piece =>
   html`<tr><td class="n">${signalLink(seq)}</td><td>${statusOf(state)}</td><td class="n">${latencyOf(firedAtMs, state)}</td>
 <td>${alias}</td><td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td></tr>`

@@ -4,16 +4,16 @@ import type { DeliveryState } from '#signals/delivery/outbox.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import { latencyMs } from '../views.ts'
 
-/** A piece of a page: everything that was put into it is escaped. */
+/** Part of a page, with all values escaped. */
 export type Piece = ReturnType<typeof html>
 
 /** A session of the page. */
 export type Session = {
-  /** What every form of this session must bring along: a page of another site cannot know it. */
+  /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
 }
 
-/** No script at all, and one style sheet from one file. */
+/** No script at all, and one style sheet. */
 const POLICY =
   "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -27,7 +27,7 @@ const TABS = [
 
 export type Tab = (typeof TABS)[number][1]
 
-/** What was done a moment ago, told once on the page that follows: a closed list, so that no link can put words here. */
+/** Messages shown once after an action: a closed list, so that no link can put text here. */
 export const NOTES = {
   activated: 'The account is active.',
   suspended: 'The account is suspended: pulls and deliveries stop.',
@@ -41,7 +41,7 @@ export const NOTES = {
 
 export type Note = keyof typeof NOTES
 
-/** A sentence of ours, in which what stands between backticks is typed. */
+/** Text in which backticks mark code. */
 export const sentence = (text: string): Piece =>
   html`${text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}`
 
@@ -49,7 +49,7 @@ const isNote = (text: string | undefined): text is Note => text !== undefined &&
 
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
-/** A page of who is logged in. */
+/** A page for a session. */
 export function page(
   session: Session,
   tab: Tab,
@@ -66,10 +66,9 @@ export function page(
   )
 }
 
-/** The field that every form carries. */
 export const csrfField = ({ csrf }: Session): Piece => html`<input type="hidden" name="csrf" value="${csrf}">`
 
-/** The page for who is not. */
+/** The page without a session. */
 export const loginPage = (problem: string | null): Promise<Response> =>
   respond(
     'Log in',
@@ -85,7 +84,7 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
     problem === null ? 200 : 401,
   )
 
-/** What became of a request that was refused. */
+/** The page for a refused request. */
 export const errorPage = ({ code, message }: ApiError): Promise<Response> =>
   respond(
     'Refused',
@@ -147,13 +146,13 @@ const TONE: { readonly [Status in DeliveryState['status']]: string } = {
 export const statusOf = ({ status }: DeliveryState): Piece =>
   html`<span class="${TONE[status]}">${status}</span>`
 
-/** Columns of a table and its rows; a sentence where there are none. One that is too wide scrolls, and the keyboard reaches it. */
+/** A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard. */
 export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
   rows.length === 0
     ? html`<div class="scroll"><p class="empty">${sentence(empty)}</p></div>`
     : html`<div class="scroll" role="region" aria-label="${columns.map(columnName).join(', ')}" tabindex="0"><table><thead><tr>${columns.map(heading)}</tr></thead><tbody>${rows}</tbody></table></div>`
 
-/** A `#` in front stands for a column of numbers. */
+/** A `#` in front marks a column of numbers. */
 const heading = (name: string): Piece =>
   name.startsWith('#') ? html`<th class="n">${columnName(name)}</th>` : html`<th>${name}</th>`
 
@@ -166,7 +165,6 @@ export const cards = (figures: readonly Figure[]): Piece =>
     ([name, value, more = '']) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`,
   )}</dl>`
 
-/** A button that does one thing. */
 export const action = (
   session: Session,
   path: string,
@@ -180,7 +178,7 @@ export const clientLink = (id: string): Piece => html`<a href="/ops/view/clients
 
 export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signals/${seq}">${seq}</a>`
 
-/** How a webhook stands, in a word or two. */
+/** The state of a webhook in a word or two. */
 export function webhookWord(state: WebhookState | undefined): Piece {
   if (state === undefined) return html`<span class="dim">none</span>`
   if (!state.enabled) return html`<span class="bad">disabled</span>`
@@ -192,7 +190,6 @@ export function webhookWord(state: WebhookState | undefined): Piece {
 export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
   duration(latencyMs(firedAtMs, state))
 
-/** The one style sheet of the page: quiet colours, and room where something is wrong. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #dfe4ec; --line: #1d6fa5; --paper: #f6f8fb;
   --card: #fff; --good: #1b7f4b; --warn: #a15c00; --bad: #b3261e; --shade: #14213d59 }

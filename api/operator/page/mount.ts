@@ -1,6 +1,6 @@
-// The page for the operator: rendered here, without a script. A cookie opens it and nothing else; the JSON interface beside
-// it takes the token alone, so a browser cannot be made to use it. No session is stored: the cookie is signed with the
-// operator token and carries its own end, so another token ends every session.
+// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes only
+// the token, so a browser cannot be made to use it. No session is stored: the cookie is signed with the operator
+// token and has its own expiry, so changing the token ends every session.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
@@ -17,7 +17,7 @@ import { replayQuery } from '../routes/webhooks.ts'
 import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
 import { VIEWS } from './views.ts'
 
-/** A working day: who leaves the machine over night logs in again. */
+/** A working day. */
 const SESSION_SECONDS = 12 * 3_600
 
 const CSRF_BYTES = 16
@@ -72,13 +72,16 @@ async function logIn(c: Exchange, { token, clock, random }: OperatorParts): Prom
   return redirect(c, '/ops')
 }
 
-/** The session of a request, null where there is none or it is over. */
+/** The session of a request, or null if there is none or it has expired. */
 async function readSession(c: Exchange, { token, clock }: OperatorParts): Promise<Session | null> {
   const [endsMs, csrf = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
   return clock.now() < Number(endsMs) ? { csrf } : null
 }
 
-/** Throws `forbidden` unless the browser says that a page of this host sent the form. A proxy may speak TLS: the scheme is not compared. */
+/**
+ * Throws `forbidden` unless the browser says that a page of this host sent the form. The scheme is not compared: a
+ * proxy may terminate TLS.
+ */
 async function assertOwnSite(c: Exchange): Promise<void> {
   try {
     await CSRF(c, async () => {})
@@ -94,7 +97,7 @@ const CSRF: MiddlewareHandler = csrf({
 const foreignForm = (): ApiError =>
   new ApiError('forbidden', 'this form is not of your session: load the page again, and send it from there')
 
-/** The form of a request, which was sent by a page of the session. */
+/** The form of a request, sent by a page of the session. */
 async function readOwnForm(c: Exchange, parts: OperatorParts): Promise<URLSearchParams> {
   const session = await readSession(c, parts)
   if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')
@@ -110,18 +113,18 @@ async function readForm(c: Exchange): Promise<URLSearchParams> {
   return new URLSearchParams(await readText(c))
 }
 
-/** After a form another page: loading it again does nothing again. */
+/** Redirects after a form, so that reloading does not repeat it. */
 function redirect(c: Exchange, location: string): Response {
   c.header('cache-control', 'no-store')
   return c.redirect(location, 303)
 }
 
-/** Does what a form asks for, and names the page that follows. */
+/** Performs the action of a form and returns the next page. */
 type Act = (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<string>
 
 const CLIENT = '/ops/view/clients/:client'
 
-/** What is done to one client, which the page that follows tells. */
+/** An action on one client; the next page shows the note. */
 const forClient =
   (note: Note, act: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<unknown>): Act =>
   async (c, parts, form) => {
@@ -138,7 +141,7 @@ const forAlias =
     return `/ops/view/live?note=${note}`
   }
 
-/** What was filled in: all but the proof that the form is ours. */
+/** The fields without the token. */
 function fieldsOf(form: URLSearchParams): Record<string, string> {
   const { csrf: _, ...fields } = Object.fromEntries(form)
   return fields

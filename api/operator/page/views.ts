@@ -46,7 +46,7 @@ type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Res
 /** Deliveries on the page of a client. */
 const LAST_DELIVERIES = 20
 
-/** Deliveries of one signal whose attempts are shown; the command line shows those of any. */
+/** Deliveries of one signal whose attempts are shown; the command line shows all. */
 const MOST_SHOWN = 200
 
 const overview: View = async (_, parts, session) =>
@@ -74,7 +74,7 @@ const client: View = async (c, parts, session) => {
   return page(session, 'Clients', id, clientPage(session, view), c.req.query('note'))
 }
 
-/** A page without an address is better than none: the key that sealed it may be missing. */
+/** The page is shown without the address if the key that sealed it is missing. */
 async function readAddress({ orders }: OperatorParts, id: string): Promise<WebhookAddress | null> {
   try {
     return await orders.readAddress(id)
@@ -129,7 +129,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 
 const MEBIBYTE = 1 << 20
 
-/** The service at a glance, and below it only what asks for somebody. */
+/** The service at a glance, and what needs attention. */
 export const overviewPage = (overview: Overview, nowMs: number): Piece => html`<h1>Overview</h1>
 ${cards([logCard(overview), redisCard(overview), relayCard(overview), queueCard(overview), clientsCard(overview), haltCard(overview)])}
 <h2>Webhooks that need a look</h2>
@@ -206,7 +206,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
       'Strategy',
       'Mode',
       'Entries',
-      ...(more === undefined ? [] : ['']), // in front of the times: a phone shows no more than this
+      ...(more === undefined ? [] : ['']), // before the times: a phone shows no more than this
       'Last bar closed (UTC)',
       'Live from (UTC)',
     ],
@@ -219,7 +219,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
     'No strategy has run live yet: `highwater live --book DIR` starts one.',
   )
 
-/** Halt and resume. To go live is a command and no button: nobody should do it by a slip of the mouse. */
+/** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
   return html`<h1>Live</h1>
@@ -272,7 +272,7 @@ function signalRow({ signal, counts }: SignalRow): Piece {
 <td>${is_test ? html`<span class="dim">test</span>` : mode}</td><td>${moment(signal.atMs)}</td></tr>`
 }
 
-/** A delivery and its attempts, which the page of a signal shows below each other. */
+/** A delivery and its attempts. */
 export type Delivered = { readonly row: DeliveryRow; readonly attempts: readonly Attempt[] }
 
 export function signalPage(logged: LoggedSignal, deliveries: readonly Delivered[], total: number): Piece {
@@ -309,7 +309,6 @@ ${table(
 )}`
 }
 
-/** Of one signal, which the page is about. */
 const deliveryRow = ({ client, firedAtMs, state }: DeliveryRow): Piece =>
   html`<tr><td>${clientLink(client)}</td><td>${statusOf(state)}</td><td class="n">${state.attempts}</td>
 <td class="n">${latencyOf(firedAtMs, state)}</td><td>${preciseMoment(state.first_attempt_at)}</td><td>${preciseMoment(state.settled_at)}</td></tr>`
@@ -322,11 +321,11 @@ const attemptRow = (
 <td class="${ok ? 'good' : 'bad'}">${answerWord(status, reason)}</td><td class="n">${duration(total_ms)}</td>
 <td class="n">${duration(first_byte_ms)}</td><td>${preciseMoment(at)}</td><td class="wide dim">${excerpt}</td></tr>`
 
-/** `200`, `502`, `200 timeout`, `tls failed`: a status that is no success needs no other word. */
+/** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
 const answerWord = (status: number | null, reason: string | null): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
 
-/** Deliveries that were given up, each with the button that sends it and everything after it again. */
+/** Exhausted deliveries, each with a button that resends from it on. */
 export const exhaustedPage = (
   session: Session,
   { rows, next }: Page<DeliveryRow>,

@@ -21,7 +21,7 @@ import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { client, count, delivery, instant, ofClient, toDelivery, toWebhook, webhook } from '../views.ts'
 
-/** Deliveries that the answer about one client brings along. */
+/** Deliveries in the answer about one client. */
 const LAST_DELIVERIES = 20
 
 const CLIENT = '/ops/clients/{client}'
@@ -231,7 +231,7 @@ export const CLIENT_ROUTES = [
     refusals: ['conflict'],
     example: { path: `${NEW}/keys` },
     command: { usage: 'keys issue <client>' },
-    // The only answer that ever holds a key.
+    // The only answer that ever contains a key.
     handler: async (c, { redis, random, clock }) => {
       const { id, token } = await issueKey(redis, clientOf(c), random, clock.now())
       return { status: 201, data: { id, token } }
@@ -272,8 +272,8 @@ export const CLIENT_ROUTES = [
 export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
 
 /**
- * What a typing mistake would look like. It is no refusal: a client may be entitled to what is published tomorrow, or
- * was until yesterday.
+ * Aliases that are not served: a warning, not an error, because a client may be entitled to what is published
+ * tomorrow.
  */
 function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
   const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
@@ -284,7 +284,7 @@ function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { r
 const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | null) =>
   state === undefined ? null : toWebhook(state, address)
 
-/** A client with its keys, its webhook, what it waits for signals and its last deliveries. Throws `not_found`. */
+/** A client with its keys, webhook, latency and last deliveries. Throws `not_found`. */
 async function describeClient(
   id: string,
   { redis, orders }: OperatorParts,
@@ -311,7 +311,7 @@ async function describeClient(
   }
 }
 
-/** A text that names no key is told so: that it were refused already would be a false comfort where a key has leaked. */
+/** A malformed key is an error: answering that it is not live would be false reassurance about a leaked key. */
 function keyOf(c: Exchange): string {
   const text = c.req.param('key') ?? ''
   const id = keyIdOf(text)

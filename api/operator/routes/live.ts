@@ -62,7 +62,7 @@ export const LIVE_ROUTES = [
     data: liveStrategies,
     example: { path: '/ops/live/resume', body: { alias: 'alder' } },
     command: { usage: 'live resume [alias]' },
-    // Also for an alias that is no more: its halt must be possible to end.
+    // Also for an alias that is no longer served, so that its halt can be ended.
     handler: async (c, parts) => {
       const { alias } = parseRequest(haltRequest, await readJson(c, true))
       await resume(parts.redis, alias)
@@ -98,7 +98,7 @@ const describeLive = async ({ redis, aliases }: OperatorParts) => ({
   strategies: (await readLive(redis, aliases())).map(toLive),
 })
 
-/** A halt of a name that nobody has would be believed. Throws `validation_error`. */
+/** A halt of an unknown name would be believed. Throws `validation_error`. */
 export function assertAlias(alias: string, { aliases }: Pick<OperatorParts, 'aliases'>): void {
   if (alias === EVERY_ALIAS || aliases().has(alias)) return
   const reason = 'expected the id of a strategy of the served dataset'

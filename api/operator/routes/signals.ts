@@ -30,11 +30,11 @@ import {
   toLive,
 } from '../views.ts'
 
-/** Rows that one answer lists. */
+/** Rows per answer. */
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
 
-/** The number of a signal in a query or a path. JSON keeps it exact. */
+/** The number of a signal in a query or a path. */
 export const seqText = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 const limit = z.coerce.number().int().min(1).max(MOST_ROWS).default(USUAL_ROWS)
@@ -284,7 +284,7 @@ export const SIGNAL_ROUTES = [
   }),
 ]
 
-/** The signal that a path names. Throws `not_found`, `validation_error`. */
+/** The signal named in the path. Throws `not_found`, `validation_error`. */
 export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Promise<LoggedSignal> {
   const { seq } = parseRequest(seqInPath, { seq: c.req.param('seq') ?? '' })
   const found = await readSignal(redis, seq)
@@ -348,11 +348,11 @@ async function fireOnce(
   }
 }
 
-/** A halt stops entries through every door; a `flat` takes risk off, and what was fired before is told again. */
+/** A halt stops entries from every source; a `flat` reduces risk, and a repeated fire is answered again. */
 const haltedError = (alias: string): ApiError =>
   new ApiError('conflict', `${alias} is halted: entries are not fired until \`highwater ops live resume\``)
 
-/** Only here is it said what to do about a reply that was lost: the id makes it safe. */
+/** Only a fire can be repeated after a lost reply: the id makes it safe. */
 async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<unknown> {
   if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
   if (error instanceof ClockError) return new ApiError('unavailable', error.message)
@@ -365,10 +365,9 @@ async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<u
 
 const OUTCOME_UNKNOWN = 'outcome unknown: send the same signal_id again'
 
-/** A Redis that cannot write ends, and takes back what was half written: its disk is left a little less than full. */
+/** A Redis that cannot write ends and removes what was half written, so its disk is slightly below full. */
 const FULL_FROM = 0.98
 
-/** What an operator should mend before, where it is the disk. */
 const whyDown = (diskUsed: number): string =>
   diskUsed < FULL_FROM
     ? ''

@@ -1,4 +1,4 @@
-// Webhooks, test fires and replays.
+// Webhooks, test fires and resends.
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
@@ -11,7 +11,7 @@ import { count, ofClient, toWebhook, webhook } from '../views.ts'
 import { clientOf } from './clients.ts'
 import { seqText } from './signals.ts'
 
-/** A rotation over a month is none. */
+/** A longer overlap would be no rotation. */
 const LONGEST_OVERLAP_HOURS = 30 * 24
 
 const HOUR_MS = 3_600_000
@@ -99,7 +99,7 @@ export const WEBHOOK_ROUTES = [
       body: { url: 'https://hooks.new-client.example.org/signals' },
     },
     command: { usage: 'webhook set <client> <url>' },
-    // The only answers that ever hold a secret of a webhook are this one and that to a rotation.
+    // The only answers that contain a secret of a webhook are this one and that to a rotation.
     handler: async (c, parts) => {
       const { id } = await findClient(parts.redis, clientOf(c))
       const request = parseRequest(webhookRequest, await readJson(c))
@@ -206,7 +206,7 @@ export const WEBHOOK_ROUTES = [
   }),
 ]
 
-/** How a webhook stands after what was done to it. Throws `not_found` if it was removed meanwhile. */
+/** The webhook after an operation. Throws `not_found` if it was removed meanwhile. */
 async function stateOf(c: Exchange, { redis, orders }: OperatorParts) {
   const id = clientOf(c)
   const state = (await readWebhookStates(redis, [id])).get(id)
@@ -217,14 +217,14 @@ async function stateOf(c: Exchange, { redis, orders }: OperatorParts) {
 const noWebhook = (id: string): ApiError =>
   new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
 
-/** Throws `not_found` unless the client is there and has a webhook. */
+/** Throws `not_found` unless the client exists and has a webhook. */
 async function assertWebhook(c: Exchange, { redis }: OperatorParts): Promise<string> {
   const { id } = await findClient(redis, clientOf(c))
   if (!(await readWebhookStates(redis, [id])).has(id)) throw noWebhook(id)
   return id
 }
 
-/** To a disabled webhook nothing is sent: whoever waits for the test would wait for ever. */
+/** Nothing is sent to a disabled webhook, so the test would never arrive. */
 async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
   const webhook = (await readWebhookStates(redis, [id])).get(id)
   if (webhook?.enabled !== false) return

@@ -1,4 +1,4 @@
-// What is made of a served program once, and kept as long as it is served.
+// Data derived from a served program once.
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
 import { type ProgramDeploy, programDeploys } from '#core/contract/payloads/program.ts'
@@ -6,25 +6,25 @@ import { type PreparedSimulation, prepareSimulation } from '#core/dataset/resour
 import { sha256 } from '#storage/digest.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
 
-/** Alias of the program as long as none is published: the name of the flag that clients may have already. */
+/** Alias while no program is published. */
 const DEFAULT_PROGRAM_ALIAS = 'accumulation'
 
 /** The name of the program's flag among the entitlements. */
 export const programAliasOf = (served: ServedProgram | null): string => served?.alias ?? DEFAULT_PROGRAM_ALIAS
 
-/** Deployments that are remembered of simulations: some ten megabytes. Ten years of days hold some 8 000 at the most. */
+/** Cached deployments of simulations: some ten megabytes. Ten years of days have at most some 8 000. */
 export const MOST_DEPLOYMENTS = 100_000
 
 export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents'> & {
   /** Ascending by seq. */
   readonly deploys: readonly ProgramDeploy[]
-  /** Names the published preview. Weak: around it every answer tells its own moment. */
+  /** The ETag of the published preview; weak, because the envelope differs per answer. */
   readonly previewEtag: string
-  /** The run of a cadence on an equity of one dollar: any other equity is a multiple of it. */
+  /** The run of a cadence with one dollar; results scale linearly with equity. */
   readonly simulationOf: (cadenceBars: number) => PreparedSimulation
 }
 
-/** Gives the program that is served now. Throws `not_found` where there is none. */
+/** Returns the program that is served now. Throws `not_found` if there is none. */
 export function createPrograms(current: () => ServedProgram | null): () => PreparedProgram {
   let last: { readonly served: ServedProgram; readonly prepared: PreparedProgram } | null = null
   return () => {
@@ -54,7 +54,7 @@ function prepare({ data, documents }: ServedProgram): PreparedProgram {
   }
 }
 
-/** So many runs, and the engine of JavaScript has compiled what a simulation is made of: the first asker does not wait for it. */
+/** Runs at start so that the first request meets compiled code. */
 const WARM_UP_RUNS = 20
 
 function warmUp(data: ServedProgram['data']): void {

@@ -1,4 +1,4 @@
-// What a simulation and a profile are asked with, and the answer of both simulations: one shape, and bounds of their own.
+// Inputs of simulations and profiles, and the answer of both simulations: one shape, different bounds.
 import { z } from 'zod'
 import { ApiError, type ParameterProblem } from '#core/contract/errors.ts'
 import { echo } from '#core/contract/parse-request.ts'
@@ -9,7 +9,6 @@ import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { readJson } from '../../http/read-body.ts'
 import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
 
-/** Two numbers and their names are shorter by far. */
 export const MOST_PROGRAM_BYTES = 4_096
 
 /** From and to, both included. */
@@ -17,19 +16,19 @@ type Bounds = readonly [least: number, most: number]
 
 type InputBounds = { readonly [Field in keyof SimulationInput]: Bounds }
 
-/** Without a key: what a visitor may try, and a season of days between two contributions. */
+/** Without a key. */
 export const KEYLESS_BOUNDS: InputBounds = {
   equity_usd: [100, 1_000_000],
   contribution_cadence_bars: [1, 90],
 }
 
-/** With the entitlement: what any treasury may plan, and ten years of days. */
+/** With the entitlement. */
 export const KEYED_BOUNDS: InputBounds = {
   equity_usd: [1, 1_000_000_000],
   contribution_cadence_bars: [1, 3_650],
 }
 
-/** What a zod check says where it fails; a field that is not there has a reason of its own. */
+/** The reason of a zod issue; a missing field has its own. */
 const expected =
   (reason: string) =>
   ({ input }: { readonly input?: unknown }): string =>
@@ -42,7 +41,7 @@ export const boundsText = ({ equity_usd, contribution_cadence_bars }: InputBound
   `An equity outside of ${equity_usd.join(' to ')} dollars and a cadence outside of ` +
   `${contribution_cadence_bars.join(' to ')} bars are brought to these bounds: \`input\` is what was used, \`meta\` says so.`
 
-/** The body of a simulation: what lies outside of the bounds is brought to them. */
+/** The body of a simulation: values outside the bounds are clamped. */
 export const simulationRequest = z.object(
   {
     equity_usd: z
@@ -67,13 +66,13 @@ const inside = (field: keyof SimulationInput) => {
     .meta(shape[field].meta() ?? {})
 }
 
-/** The body of a profile: what is stored must be what was asked, so nothing is brought anywhere. */
+/** The body of a profile: stored as requested, so values are never clamped. */
 export const profileRequest = z.object(
   { equity_usd: inside('equity_usd'), contribution_cadence_bars: inside('contribution_cadence_bars') },
   { error: () => 'expected an object {"equity_usd": 10000, "contribution_cadence_bars": 7}' },
 )
 
-/** Reads a body; unknown fields are ignored. Throws a `validation_error` that lists every problem at once. */
+/** Parses a body; unknown fields are ignored. Throws a `validation_error` with every problem. */
 export function parseInput(
   request: typeof simulationRequest | typeof profileRequest,
   body: unknown,
@@ -86,7 +85,7 @@ export function parseInput(
   throw new ApiError('validation_error', `unfit body: ${names}`, { details })
 }
 
-/** No group is empty. A problem without a field is one of the whole body. */
+/** Groups are not empty. A problem without a field concerns the whole body. */
 const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown): ParameterProblem =>
   field === undefined
     ? { param: 'body', value: echo(body), reason }
@@ -96,7 +95,7 @@ const problemOf = (field: PropertyKey | undefined, reason: string, body: unknown
         reason,
       }
 
-/** The input as a surface takes it: each number brought to the nearest that is inside. */
+/** Clamps each number to the bounds. */
 const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInput => ({
   equity_usd: clamp(input.equity_usd, bounds.equity_usd),
   contribution_cadence_bars: clamp(input.contribution_cadence_bars, bounds.contribution_cadence_bars),
@@ -104,7 +103,7 @@ const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInpu
 
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
-/** Answers a simulation within the bounds of a surface. */
+/** Answers a simulation within given bounds. */
 export async function simulate(
   c: Exchange,
   parts: ServedParts,

@@ -13,7 +13,6 @@ import { unauthorized, WRONG_KEY } from '../identify.ts'
 import { programAliasOf } from '../program/prepared-program.ts'
 import type { SignalsRoute } from '../signals-route.ts'
 
-/** An address and a secret are shorter by far. */
 export const MOST_WEBHOOK_BYTES = 4_096
 
 const WEBHOOK = '/v1/webhook'
@@ -95,7 +94,7 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
     data: registeredWebhook,
     refusals: ['rate_limited', 'conflict'],
     example: { path: WEBHOOK, body: { url: 'https://hooks.example.org/signals' } },
-    // The secret is in the answer if it was made here, this once.
+    // The answer has the secret only if it was created here.
     handler: async (c, parts, { client }) => {
       const { registering } = parts
       await assertMayRegister(registering.redis, client.id)
@@ -127,12 +126,12 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
   },
 ]
 
-/** Revoked between the look at the key and its confirmation: then it is what a revoked key is. */
+/** Revoked between identification and confirmation. */
 function died(error: unknown): never {
   throw error instanceof ApiError && error.code === 'not_found' ? unauthorized(WRONG_KEY) : error
 }
 
-/** Without the path of the address, which may hold a token, and without secrets: only when each of them ends. */
+/** Without the path of the address, which may contain a token, and without secrets, only their expiry. */
 const stateOf = ({
   url,
   enabled,
@@ -150,7 +149,7 @@ const stateOf = ({
 const toInstant = (atMs: number | null): string | null =>
   atMs === null ? null : new Date(atMs).toISOString()
 
-/** The values are not repeated: they are an address that may hold a token, and a secret. */
+/** Values are not repeated: they may contain a token or a secret. */
 function parseWebhookRequest(body: unknown): z.output<typeof ownWebhookRequest> {
   const parsed = ownWebhookRequest.safeParse(body)
   if (parsed.success) return parsed.data

@@ -1,4 +1,4 @@
-// The process itself: health, readiness, versions and the document.
+// Health, readiness, versions and the document.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
@@ -96,7 +96,7 @@ export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 
-/** Asks Redis and writes nothing, so that a full one is ready to be read. Throws `not_ready` with the checks in it. */
+/** Reads Redis without writing, so that a full one is ready for pulls. Throws `not_ready` with the checks. */
 async function assertReady(redis: Redis, isDraining: boolean): Promise<Readiness> {
   const checks = await readReadiness(redis)
   const reason = isDraining ? 'the process is shutting down' : reasonOf(checks)
@@ -104,7 +104,7 @@ async function assertReady(redis: Redis, isDraining: boolean): Promise<Readiness
   throw new ApiError('not_ready', reason, { details: { checks } })
 }
 
-/** Nothing is known of a log that cannot be reached: then it is not held to be there. */
+/** An unreachable log counts as missing. */
 async function readReadiness(redis: Redis): Promise<Readiness> {
   try {
     await readGuardedHead(redis)

@@ -1,4 +1,4 @@
-// The preview of the program: open to everybody, web pages too, and counted by the address that asks.
+// The preview of the program: open to everybody, including web pages, and limited per address.
 import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { programPreview, programSimulation } from '#core/contract/payloads/program.ts'
@@ -32,7 +32,6 @@ export const PREVIEW_ROUTES: readonly PreviewRoute[] = [
     statuses: [200, 304],
     refusals: ['not_found'],
     example: { path: PREVIEW },
-    // The published record, from memory.
     handler: (c, parts) => {
       const { documents, previewEtag: etag } = parts.servedProgram()
       const caching = { etag, 'cache-control': CACHING.preview }
@@ -58,7 +57,7 @@ export const PREVIEW_ROUTES: readonly PreviewRoute[] = [
   },
 ]
 
-/** Answers for as long as the address is within its limit; of who is above it not even the body is read. */
+/** Answers while the address is within its limit; above it not even the body is read. */
 export async function answerPreview(
   { limit, handler }: PreviewRoute,
   address: string,
@@ -85,13 +84,13 @@ async function answerWithin(
   )
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers spells them. */
+/** As in draft-ietf-httpapi-ratelimit-headers. */
 const limitHeaders = ({ name, remaining, resetSeconds }: Allowance): Record<string, string> => ({
   'ratelimit-policy': `"${name}";q=${PREVIEW_LIMITS[name]};w=${WINDOW_SECONDS}`,
   ratelimit: `"${name}";r=${remaining};t=${resetSeconds}`,
 })
 
-/** Lets pages of the allowed origins read every answer of a path, refusals too, and tells browsers so who ask before. */
+/** CORS for the allowed origins, on every answer of a path and on preflights. */
 export const forPages = (
   { allowedOrigins }: SignalsParts,
   routes: readonly SignalsRoute[],

@@ -1,5 +1,4 @@
-// The accumulation program for clients that are entitled to it: what a night published of it, as it was published, and
-// what is computed from the same data.
+// The accumulation program for entitled clients: published records with their exact bytes, and computed answers.
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {

@@ -1,4 +1,4 @@
-// The log of signals: the newest one, the pull, the schema, the head, and the account of deliveries.
+// The log of signals: newest, pull, schema, head, and the account of deliveries.
 import { z } from 'zod'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
@@ -35,10 +35,10 @@ const SCHEMA = '/v1/signals/schema'
 const HEAD = '/v1/signals/head'
 const ACCOUNT = '/v1/signals/account'
 
-/** A page holds no more than this; who wants everything gives no limit. */
+/** The largest `limit`; without one everything is returned. */
 export const MOST_PER_PAGE = 10_000
 
-/** `since` and `limit` of a list that is ascending by number; `rows` names what a page holds. */
+/** `since` and `limit` of a list ascending by number. */
 export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
   since: wholeNumberParameter(
     'The highest number that was processed: the answer follows it. 0 gives everything.',
@@ -179,8 +179,8 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
 ]
 
 /**
- * The pull: what is stored is put between brackets as it is, block by block, and never held as a whole. What is fired while
- * it is answered is in the next pull.
+ * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are
+ * in the next pull.
  */
 async function history(
   c: Exchange,
@@ -228,7 +228,7 @@ async function* jsonText(
   yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
 }
 
-/** A page that is full leads to the next one, which begins after `last`. */
+/** A full page links to the next one, after `last`. */
 const linksOf = (query: HistoryQuery, last: number | null): Links => ({
   self: canonicalUrl(HISTORY, historyQuery, query),
   history: HISTORY,
@@ -246,7 +246,7 @@ const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, strin
   'content-disposition': `attachment; filename="signals-${id}-since-${since}.csv"`,
 })
 
-/** A text of less is made whole before its first byte is sent, so that what fails is still answered in the envelope. */
+/** Shorter texts are complete before the first byte is sent, so that errors still get the envelope. */
 export const MOST_WHOLE_LENGTH = 1 << 18
 
 const encoder = new TextEncoder()
