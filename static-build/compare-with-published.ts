@@ -13,7 +13,7 @@ import { UnreadableError } from '#storage/unreadable-error.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 import { RestatementError } from './restatement.ts'
 
-/** A snapshot that is to be published, and what it is held to. */
+/** A snapshot to publish, and the stores with the versions to compare it with. */
 export type Comparison = {
   readonly snapshot: Snapshot
   readonly store: ObjectStore
@@ -24,8 +24,8 @@ export type Comparison = {
 
 /**
  * What the version appends and alters: of the served one, and of what was published after that one and then rolled back,
- * because users saw it. What was replaced by a later publication is no measure any more: that one was held to it.
- * Throws a RestatementError where something is altered and nobody allowed it, and an UnreadableError where nobody can
+ * because users saw it. A version that a later publication replaced is not compared: the later one was compared with it.
+ * Throws a RestatementError if a value is altered and that was not allowed, and an UnreadableError if this cannot
  * say whether.
  */
 export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]): Promise<Changes> {
@@ -57,11 +57,11 @@ async function changesAgainst(
 
 const withWayOut = (error: UnreadableError, { version }: CurrentVersion): UnreadableError =>
   new UnreadableError(
-    `${error.message}. Nothing was published, because nobody can say what would be altered of ${version}; where it is ` +
-      'lost for good, publish with --allow-restatement, which tells every user so',
+    `${error.message}. Nothing was published, because the change from ${version} cannot be computed; if it is ` +
+      'lost for good, publish with --allow-restatement, which every user sees',
   )
 
-/** Nobody can say what is altered, so it counts as altered, and nothing is claimed of the rest. */
+/** The alterations are unknown, so the history counts as restated, and no other claim is made. */
 const unknownChanges = ({ dataset }: Snapshot, { version }: CurrentVersion): Changes => ({
   version: dataset.version,
   previous: version,
@@ -88,16 +88,16 @@ function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
   if (!rolledBack.history_restated) return changes
   const { previous, removed, strategies } = rolledBack
   const unread = [...(changes.not_compared ?? []), ...(rolledBack.not_compared ?? [])]
-  const told = rolledBack.not_compared === undefined && previous !== null
+  const isNamed = rolledBack.not_compared === undefined && previous !== null
   return {
     ...changes,
     history_restated: true,
-    ...(told ? { rolled_back: { version: previous, removed, strategies } } : {}),
+    ...(isNamed ? { rolled_back: { version: previous, removed, strategies } } : {}),
     ...(unread.length > 0 ? { not_compared: unread } : {}),
   }
 }
 
-/** A program that is to be published, and what it is held to. */
+/** A program to publish, and the stores with the version to compare it with. */
 export type ProgramComparison = {
   readonly snapshot: { readonly dataset: { readonly version: string } }
   readonly program: ProgramData | null
@@ -107,7 +107,7 @@ export type ProgramComparison = {
   readonly allowRestatement: boolean
 }
 
-/** A build that would change a deployment that was published: whoever saw it may have bought with it. */
+/** A build that would change a published deployment: a user may have invested by it. */
 export class ProgramChangedError extends Error {
   constructor(message: string) {
     super(message)
@@ -117,8 +117,8 @@ export class ProgramChangedError extends Error {
 
 /**
  * Holds the deployments of a program to those of the newest version that published one of the same alias, rolled back or
- * not: each of them has to be there again, to the byte. That version was held to those before it, so it speaks for them.
- * Throws a ProgramChangedError that names the first that differs, and an UnreadableError where nobody can say whether.
+ * not: each of them must be there again, to the byte. That version was compared with those before it.
+ * Throws a ProgramChangedError that names the first difference, and an UnreadableError if the comparison is impossible.
  */
 export async function compareProgram(order: ProgramComparison, log: readonly LoggedEntry[]): Promise<void> {
   const { program, snapshot } = order
@@ -157,8 +157,8 @@ async function readOrPass(
     if (!(error instanceof UnreadableError)) throw error
     if (allowRestatement) return null
     throw new UnreadableError(
-      `${error.message}. Nothing was published, because nobody can say whether the program changes what ${entry.version} ` +
-        'published; where it is lost for good, publish with --allow-restatement, which compares with the version before it',
+      `${error.message}. Nothing was published, because it is not known whether the program changes what ${entry.version} ` +
+        'published; if it is lost for good, publish with --allow-restatement, which compares with the version before it',
     )
   }
 }

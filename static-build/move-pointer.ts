@@ -10,7 +10,7 @@ import type { Signer } from '#storage/signature.ts'
 import { tolerate } from '#storage/tolerate.ts'
 
 /**
- * How long an entry proves what is served: two nights, so that one that failed is no alarm, and a third is. `refresh`
+ * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do. `refresh`
  * bridges longer pauses.
  */
 export const ENTRY_LIFETIME_MS = 48 * 3_600_000
@@ -18,7 +18,7 @@ export const ENTRY_LIFETIME_MS = 48 * 3_600_000
 /** Newest versions that a refusal names. */
 const MOST_NAMED = 10
 
-/** What moving the pointer needs of the world. */
+/** The clock and the key that an entry is written with. */
 export type Mover = { readonly nowMs: number; readonly signer: Signer | null }
 
 /** The instants of an entry that is written now. */
@@ -28,7 +28,7 @@ export const entryTimes = (nowMs: number): { readonly at: string; readonly expir
 })
 
 /**
- * Serves an older version again: an entry that names it. Nothing is deleted. Throws where the version was never
+ * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was never
  * published, was removed, or is served already.
  */
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
@@ -45,13 +45,13 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
   return append(store, log.at(-1) ?? null, next, manifest, mover)
 }
 
-/** Says anew that the served version is served, with a new `expires`: for a night that published nothing. */
+/** Appends an entry for the served version with a new `expires`: for a night that published nothing. */
 export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<LoggedEntry> {
   const head = (await readLog(store)).at(-1)
   if (head === undefined) {
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
   }
-  const manifest = await readManifest(store, head.entry) // what is damaged is not confirmed
+  const manifest = await readManifest(store, head.entry) // a damaged version is not confirmed
   const { version, manifest_sha256, history_restated } = head.entry
   const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
   return append(store, head, next, manifest, mover)
@@ -71,13 +71,13 @@ async function append(
 }
 
 /**
- * Throws a sentence where a version was removed. What still has files was not, or not wholly: then its manifest is
- * asked for, and that it is missing is a damage.
+ * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest is read next,
+ * and if that is missing the version is damaged.
  */
 export async function assertThere(store: ObjectStore, version: string): Promise<void> {
   if ((await store.list(`${versionFolder(version)}/`)).length > 0) return
   throw new Error(
-    `${version} was removed by \`highwater prune\`: ${store.url} has nothing of it; take one that ` +
+    `${version} was removed by \`highwater prune\`: ${store.url} has none of its files; choose one that ` +
       '`highwater versions` does not list as removed',
   )
 }

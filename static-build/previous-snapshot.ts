@@ -17,7 +17,7 @@ export function logBefore(log: readonly LoggedEntry[], version: string): readonl
 }
 
 /**
- * The versions that were first published after the served one, newest first: shown, and rolled back. A build was held to
+ * The versions that were first published after the served one, newest first: shown, and rolled back. A build was compared with
  * all that was published before it, so the newest of them that can be had speaks for the older ones too.
  */
 export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
@@ -29,7 +29,7 @@ export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[
 }
 
 /**
- * The snapshot of a published version, held to the digests of its manifest. Throws an UnreadableError where it is not
+ * The snapshot of a published version, checked against the digests of its manifest. Throws an UnreadableError if it is not
  * whole or of another format.
  */
 export async function readPublishedSnapshot(

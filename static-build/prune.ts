@@ -24,7 +24,7 @@ const SNAPSHOTS = 'v1/snapshots/'
 
 /**
  * Removes versions that no rule keeps, and what builds left that were never published. The manifest goes first: a
- * version without one is gone, whatever lies there. The pointer log stays whole.
+ * version without one is removed, whatever files remain. The pointer log does not change.
  */
 export async function prune(
   store: ObjectStore,
@@ -40,14 +40,14 @@ export async function prune(
   const published = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
   const isThere = (folder: string): boolean => folders.has(folder) || privateFolders.has(folder)
-  const goners = removed.filter(version => isThere(toCompactInstant(version)))
+  const toRemove = removed.filter(version => isThere(toCompactInstant(version)))
   const unfinished = [...folders].filter(folder => !published.has(folder)).sort()
-  for (const version of goners) await removeVersion(store, privateStore, version)
+  for (const version of toRemove) await removeVersion(store, privateStore, version)
   for (const folder of unfinished) {
-    await removeAll(privateStore, `${folder}/`) // first: by what is public the next run finds what is left
+    await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
-  return { removed: goners, unfinished }
+  return { removed: toRemove, unfinished }
 }
 
 /** The versions that stay, among those that were published. */

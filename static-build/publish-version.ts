@@ -39,7 +39,7 @@ export type PublishOrder = {
   readonly builtWith: Omit<Manifest['built_with'], 'effort'>
   /** How hard the files are compressed. */
   readonly effort: Effort
-  /** Null where the book has none. */
+  /** Null if the book has none. */
   readonly program: ProgramData | null
   /** Digests and extents of what was read, for the private record. */
   readonly inputs: object
@@ -52,8 +52,8 @@ export type PublishOrder = {
   /** Whether the version may alter what was published, or follow what cannot be read any more. */
   readonly allowRestatement: boolean
   /**
-   * Asked right before the pointer moves: rejects where another build may have begun since. Where nobody else can
-   * publish there is nobody to ask.
+   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no other process
+   * can publish.
    */
   readonly assertAlone?: () => Promise<void>
   /** Renders and writes the artifacts: on threads, unless another way is given. */
@@ -118,7 +118,7 @@ const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapsho
   dataset: { ...snapshot.dataset, history_restated },
 })
 
-/** Of what lies in the private store beside the snapshot. */
+/** Digests of the private files beside the snapshot. */
 type PrivateDigests = Pick<Manifest, 'inputs_sha256' | 'program_sha256'>
 
 const toManifest = (
@@ -166,7 +166,7 @@ async function writeManifest({ store, signer }: PublishOrder, manifest: Manifest
   return sha256(bytes)
 }
 
-/** What was written is read back before anybody is sent to it. */
+/** All files are read back before the version is served. */
 async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
   const faults = await findFaults(store, manifest, progress)
   if (faults.length === 0) return
@@ -195,7 +195,7 @@ async function pointTo(
 }
 
 /**
- * Reads every file of a version back from the store and holds it to the manifest. Throws a StoreError at the first
+ * Reads every file of a version back from the store and checks it against the manifest. Throws a StoreError at the first
  * that cannot be read: nothing is published from a store that is away.
  */
 export function findFaults(

@@ -25,7 +25,7 @@ export type PublishedFile = {
 /** The files of a canonical point, plain and twins, and its line of the manifest. */
 export type RenderedPoint = { readonly artifact: Artifact; readonly files: readonly PublishedFile[] }
 
-/** Renders one canonical answer, and compresses it where it is text. */
+/** Renders one canonical answer, and compresses it if it is text. */
 export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort): RenderedPoint {
   const rendered = renderAnswer(point.id, snapshot, point.params)
   const key = artifactKey(snapshot.dataset.version, routeOf(point.id), point.params)

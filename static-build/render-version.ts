@@ -35,7 +35,7 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { store, version, points, effort, threads } = order
   const snapshot = toShared(order.snapshot)
   const pool = createPool(threads)
-  const tell = createCounter(order.progress, points.length)
+  const count = createCounter(order.progress, points.length)
   try {
     const artifacts = await inLanes(
       batchPoints(points, threads),
@@ -45,7 +45,7 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
         const rendered: RenderedPoint[] = await pool.run(task)
         for (const point of rendered) {
           await writePoint(store, point)
-          tell()
+          count()
         }
         return rendered.map(({ artifact }) => artifact)
       },
@@ -68,11 +68,11 @@ const createPool = (threads: number): Tinypool =>
 /** Tells that nothing is done, and one more at every call. */
 function createCounter(progress: Progress, total: number): () => void {
   let done = 0
-  const tell = () => progress({ step: 'render', done, total, unit: 'artifacts' })
-  tell()
+  const report = () => progress({ step: 'render', done, total, unit: 'artifacts' })
+  report()
   return () => {
     done++
-    tell()
+    report()
   }
 }
 
@@ -115,7 +115,7 @@ export function batchPoints(points: readonly SizedPoint[], threads: number): Siz
 
 /**
  * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in which they
- * came. After a failure nothing new is begun; what is under way ends first, and then the first error is thrown.
+ * came. After a failure no new item is started; the running ones end, and then the first error is thrown.
  */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
@@ -142,7 +142,7 @@ export async function inLanes<Item, Result>(
 
 /**
  * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several together in
- * the time of one. The manifest comes after all points, so their order tells nobody anything. Resolves or rejects
+ * the time of one. The manifest is written after all points, so their order does not matter. Resolves or rejects
  * when all of them have ended.
  */
 export async function writePoint(store: ObjectStore, { files }: RenderedPoint): Promise<void> {

@@ -17,7 +17,7 @@ export type RenderTask = {
 /** Decoding costs a pass over the document, so a thread does it once; one build has one snapshot. */
 let decoded: { readonly version: string; readonly snapshot: Snapshot } | null = null
 
-/** Gives a `RenderedPoint` for each point, to whoever asked the pool. */
+/** Returns a `RenderedPoint` for each point to the caller of the pool. */
 export function runTask({ version, snapshot, points, effort }: RenderTask) {
   if (decoded?.version !== version) decoded = { version, snapshot: decodeSnapshot(snapshot) }
   const whole = decoded.snapshot

@@ -5,7 +5,7 @@ import { isRestated } from '#core/dataset/compare-snapshots.ts'
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
 const MOST_TOLD = 5
 
-/** A build that would alter what was published, and nobody allowed it. */
+/** A build that would alter published values without permission. */
 export class RestatementError extends Error {
   /** Where `isRolledBack`, what the changes are against was shown and then rolled back. */
   constructor(changes: Changes, isRolledBack: boolean) {
@@ -15,15 +15,15 @@ export class RestatementError extends Error {
         `the version ${changes.version} would alter history that ${changes.previous} published${since}:`,
         ...changes.removed.map(id => `  ${id}: the strategy is gone`),
         ...changes.strategies.filter(isRestated).flatMap(linesOf),
-        'nothing was published. Mend the book; or, where the old values were wrong, publish the new ones with ' +
-          '--allow-restatement, which every user is told',
+        'nothing was published. Correct the book; or, if the old values were wrong, publish the new ones with ' +
+          '--allow-restatement, which every user sees',
       ].join('\n'),
     )
     this.name = 'RestatementError'
   }
 }
 
-/** A published value as it is told: what was not there is `none`. */
+/** A published value as text: `none` if there was none. */
 export const toText = (value: unknown): string => (value === null ? 'none' : String(value))
 
 function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {

@@ -48,7 +48,7 @@ export async function saveSnapshot(
 const JSON_HEADERS = { content_type: 'application/json' }
 
 /**
- * Writes the files of a program to the private store, last their index, and returns its digest; null where there is no
+ * Writes the files of a program to the private store, last their index, and returns its digest; null if there is no
  * program. The index is salted like the record of the inputs, because a basket follows from prices that everybody has
  * and from a handful of parameters that can be guessed. Without a signing key there is no salt, and the digest binds all
  * the same.
@@ -91,7 +91,7 @@ export function programDocuments(data: ProgramData, version: string): Readonly<R
 
 /**
  * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
- * is returned commits the operator to it in public: who is shown the record later can check that it was this one. The
+ * is returned commits the operator to it in public: anyone who sees the record later can check that it is the same. The
  * salt in it keeps anybody from trying guesses; it follows from the signing key, so that a build that was killed makes
  * it again. Null without a key, for then there is no salt.
  */
@@ -111,7 +111,7 @@ export async function saveInputs(
 
 /**
  * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this signature,
- * and it tells nothing of the key. No document begins like its text.
+ * and it reveals nothing about the key. No document begins like its text.
  */
 export const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
   sha256(signer.sign(new TextEncoder().encode(`salt of the ${record} of ${version}`)))

@@ -180,7 +180,7 @@ const tablePayload = z.union([
     .transform(({ properties }) => properties.rows.items),
 ])
 
-/** The fields of a table in a format, in the order of its columns; a column a strategy where the rows hold them all. */
+/** The fields of a table in a format, in the order of its columns; one column for each strategy if the rows hold all of them. */
 export function tableFields(route: DatasetRoute, format: Format, strategies: readonly string[]): Field[] {
   const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
   return Object.entries(properties).flatMap(([name, column]) =>
@@ -260,7 +260,7 @@ const filesOf = ({ key, sha256, encodings }: Artifact) => [
   }),
 ]
 
-/** The path of a key in the folder of its version. Throws where it lies elsewhere: a copy of the folder would miss it. */
+/** The path of a key in the folder of its version. Throws if it is elsewhere: a copy of the folder would not contain it. */
 export function toRelative(key: string, folder: string): string {
   if (key.startsWith(folder)) return key.slice(folder.length)
   throw new Error(`the artifact '${key}' is not in the folder '${folder}' of its version`)

@@ -1,3 +1,3 @@
-/** The code of an error of the system below, such as ENOENT; undefined where it has none. */
+/** The code of a system error, such as ENOENT; undefined if it has none. */
 export const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

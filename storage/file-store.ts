@@ -68,7 +68,7 @@ async function placeNew(placing: Placing): Promise<boolean> {
   const { path } = placing
   const isNew =
     !(await isThere(path)) && (await withUnfinished(placing, unfinished => linkNew(unfinished, path)))
-  await flushFolder(dirname(path)) // in any case: who linked an object may have been killed before this
+  await flushFolder(dirname(path)) // in any case: the process that linked an object may have been killed before this
   return isNew
 }
 
@@ -130,7 +130,7 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
     if (isMissing(error)) return null
     throw error
   })
-  // One below may be missing: it was removed meanwhile, and tells nothing of its neighbours.
+  // A folder below may have been removed meanwhile, which says nothing about the others.
   if (entries === null) return (await isThere(folder)) ? listFiles(root, prefix) : []
   return entries
     .filter(entry => entry.isFile())
@@ -176,16 +176,16 @@ const REMEDIES: Readonly<Record<string, (url: string) => string>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
   EFBIG: url =>
-    `the file is larger than the limit of this process or of the disk of ${url}: raise it (ulimit -f tells it), and ` +
+    `the file is larger than the limit of this process or of the disk of ${url}: raise it (see ulimit -f), and ` +
     'run the command again',
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
-  EROFS: url => `the disk of ${url} can only be read: mount it for writing, or name another store`,
+  EROFS: url => `the disk of ${url} is read-only: mount it for writing, or use another store`,
   EMFILE: () =>
-    'too many files are open: raise the limit of this process (ulimit -n tells it), or use fewer --threads',
+    'too many files are open: raise the limit of this process (see ulimit -n), or use fewer --threads',
 }
 
-/** The error with its remedy, where there is one that is known. */
+/** The error with its remedy, if one is known. */
 export function withRemedy(error: unknown, url: string): unknown {
   const remedy = REMEDIES[String(codeOf(error))]
   if (remedy === undefined || !(error instanceof Error)) return error
@@ -195,7 +195,7 @@ export function withRemedy(error: unknown, url: string): unknown {
 /** Times that a folder is made for a file: another process that removes its last file takes it away again. */
 const MOST_TRIES = 5
 
-/** Puts something at a path, and makes its folder where there is none: of the files of a version the fewest are the first. */
+/** Puts something at a path, and creates its folder if it is missing: for most files of a version it exists. */
 export async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
   try {
     return await put()
@@ -235,7 +235,7 @@ export async function removeWithFolders(root: string, path: string): Promise<voi
   }
 }
 
-/** It holds something, is a mount, or may not be removed: an empty folder is no reason to fail. */
+/** Not empty, a mount, or not removable: a remaining folder is not an error. */
 const STAYS: ReadonlySet<unknown> = new Set(['ENOTEMPTY', 'EEXIST', 'EBUSY', 'EACCES', 'EPERM', 'EROFS'])
 
 /** Whether the folder is gone now, by whomever. */

@@ -4,7 +4,7 @@ import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 import { tolerate } from './tolerate.ts'
 
-/** Who holds a lock: enough to tell a process that lives from one that is gone, and to name it to people. */
+/** The holder of a lock: enough to distinguish a running process from one that ended, and to name it in messages. */
 export type LockHolder = {
   readonly pid: number
   readonly host: string
@@ -22,7 +22,7 @@ const lockRecord = z.object({
 
 type LockRecord = z.infer<typeof lockRecord>
 
-/** What a lock needs of the world. */
+/** What a lock needs of its environment. */
 export type LockWorld = {
   readonly holder: LockHolder
   readonly now: () => number
@@ -43,7 +43,7 @@ export class LockedError extends Error {
   constructor(name: string, url: string, holder: LockHolder) {
     super(
       `another ${name} of ${url} is running: process ${holder.pid} on ${holder.host} since ${holder.started}; ` +
-        'wait for it, or end it, and run the command again (the lock of a process that is gone is taken over)',
+        'wait for it, or stop it, and run the command again (the lock of a process that ended is taken over)',
     )
     this.name = 'LockedError'
   }
@@ -52,8 +52,8 @@ export class LockedError extends Error {
 /** A lock that this process holds. */
 export type Lock = {
   /**
-   * Throws where another process has taken the lock over, because this one was silent for too long (a laptop that
-   * slept). To be asked right before what the lock is there for; nobody can take it over in the five minutes after.
+   * Throws if another process has taken the lock over, because this one was silent for too long (a laptop that slept).
+   * Call it right before the protected operation; no other process can take the lock over in the five minutes after.
    */
   readonly assertHeld: () => Promise<void>
   readonly release: () => Promise<void>
@@ -62,7 +62,7 @@ export type Lock = {
 /**
  * Takes the lock `name` of a store. Throws LockedError while another living process holds it.
  *
- * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and whoever
+ * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and the process that
  * creates the next number has taken it over. So two processes that find the same stale lock cannot both win, which
  * deleting and re-creating one file would allow.
  */
@@ -95,7 +95,7 @@ function hold(store: ObjectStore, name: string, key: string, world: LockWorld): 
   )
   beat.unref()
   return {
-    // The heartbeat first: who looks at the lock from then on finds it held.
+    // The heartbeat first: from then on other processes find the lock held.
     assertHeld: async () => {
       await write(false)
       if ((await highestKey(store, name)) !== key) throw new Error(lostSentence(name, store.url))
@@ -114,7 +114,7 @@ const lostSentence = (name: string, url: string): string =>
 const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
   (await store.list(`lock/${name}/`)).at(-1)
 
-/** Where old numbers are cleared away, one of them can be created again by who listed long ago; a higher one tells. */
+/** After old numbers were removed, a process with an old listing can create one of them again; a higher one shows that. */
 async function assertHighest(store: ObjectStore, name: string, key: string): Promise<void> {
   const highest = (await highestKey(store, name)) ?? key
   if (highest <= key) return
@@ -143,7 +143,7 @@ async function readRecord(store: ObjectStore, key: string): Promise<LockRecord |
   const parsed = lockRecord.safeParse(parseJson(bytes))
   if (parsed.success) return parsed.data
   throw new Error(
-    `${store.url}/${key} is no record of a lock, so nobody can say who holds it: make sure that no other command works ` +
+    `${store.url}/${key} is not a lock record, so its holder is unknown: make sure that no other command works ` +
       'on the store, remove the object, and run the command again',
   )
 }

@@ -14,10 +14,10 @@ export type ObjectHeaders = {
 export type ObjectStore = {
   /** Where it is, for messages: `file:///var/highwater/public`. */
   readonly url: string
-  /** The bytes of an object, or null where there is none. */
+  /** The bytes of an object, or null if there is none. */
   read(key: string): Promise<Uint8Array | null>
   /**
-   * Writes an object once, whole and durable before the promise resolves. False where the key exists: then nothing
+   * Writes an object once, whole and durable before the promise resolves. False if the key exists: then nothing
    * was written. Of any number of racers exactly one gets true.
    */
   create(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<boolean>
@@ -25,7 +25,7 @@ export type ObjectStore = {
   replace(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<void>
   /** The keys that begin with `prefix`, ascending by code point. A prefix is a path with a slash at its end, or ''. */
   list(prefix: string): Promise<readonly string[]>
-  /** Removes an object; removing what is not there is fine. */
+  /** Removes an object; no error if there is none. */
   remove(key: string): Promise<void>
 }
 

@@ -18,20 +18,20 @@ export async function openStore(
   patience?: S3Patience,
 ): Promise<ObjectStore> {
   if (!isS3(url)) return createFileStore(folderOf(url))
-  if (access === null) throw new Error(`nobody said how to reach ${url}: only files are open here`)
+  if (access === null) throw new Error(`no S3 access was given for ${url}: only folders can be opened here`)
   const { createS3Store } = await import('./s3-store.ts') // a fifth of a second, which files need not wait for
   return createS3Store(url, access, patience)
 }
 
 /**
- * Throws unless the public and the private store lie apart: neither is the other, nor lies below it. Else stops and
- * leverage, which only the snapshot has, would lie where a web server of the public store serves them.
+ * Throws unless the public and the private store are apart: neither is the other, nor below it. Otherwise a web server of
+ * the public store would serve stops and leverage, which only the snapshot has.
  */
 export async function assertApart(publicUrl: string, privateUrl: string): Promise<void> {
   const [open, hidden] = [await placeOf(publicUrl), await placeOf(privateUrl)]
   if (!open.startsWith(hidden) && !hidden.startsWith(open)) return
   throw new Error(
-    `the private store ${privateUrl} and the public store ${publicUrl} overlap, and what is private would be served: ` +
+    `the private store ${privateUrl} and the public store ${publicUrl} overlap, so private files would be served: ` +
       `name a private store outside of the public one and not around it, such as ${privateTwin(publicUrl)}`,
   )
 }
@@ -42,12 +42,12 @@ export async function cleanStore(url: string): Promise<void> {
 }
 
 /**
- * The private twin of a store, where none is named: a sibling folder, so that no web server of the public one meets it.
+ * The private twin of a store, if none is named: a sibling folder, so that no web server of the public one serves it.
  * Of a store that is a whole bucket the twin is another bucket.
  */
 export const privateTwin = (url: string): string => `${url.replace(/\/+$/, '')}.private`
 
-/** Where a store lies, with a slash at its end: equal for equal places, and a beginning of every place below. */
+/** The place of a store, with a slash at its end: equal for equal places, and a prefix of every place below. */
 const placeOf = async (url: string): Promise<string> =>
   withSlash(isS3(url) ? toS3Url(parseS3Url(url)) : await realPath(folderOf(url)))
 
@@ -55,7 +55,7 @@ const isS3 = (url: string): boolean => url.startsWith('s3://')
 
 const withSlash = (place: string): string => `${place.replace(/\/+$/, '')}/`
 
-/** The path without links, as far as it can be followed; what cannot is told by the first write. */
+/** The path without links, as far as it can be followed; the first write reports the rest. */
 const realPath = (path: string): Promise<string> =>
   realpath(path).catch(async () =>
     path === dirname(path) ? path : join(await realPath(dirname(path)), basename(path)),

@@ -1,4 +1,4 @@
-/** The value in some stored bytes, or undefined where they are no JSON: no schema accepts that. */
+/** The value in some stored bytes, or undefined if they are not JSON: no schema accepts that. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes))

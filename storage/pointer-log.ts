@@ -21,25 +21,25 @@ import type { Signer } from './signature.ts'
 import { tolerate } from './tolerate.ts'
 import { writeOnce } from './write-once.ts'
 
-/** An entry as it lies in the store. */
+/** An entry in the store. */
 export type LoggedEntry = { readonly entry: PointerEntry; readonly sha256: string }
 
 /** What the next entry says; its place in the chain follows from the log. */
 export type NextEntry = Omit<PointerEntry, 'seq' | 'prev_entry_sha256'>
 
-/** Somebody else appended an entry first. */
+/** Another process appended an entry first. */
 export class LostRaceError extends Error {
   constructor(store: ObjectStore, winner: PointerEntry | null) {
     const what = winner === null ? '' : `: entry ${winner.seq} (${winner.action} ${winner.version})`
     super(
-      `another publisher of ${store.url} was faster${what}; nothing of this one is served: run the command again`,
+      `another publisher of ${store.url} was faster${what}; this version is not served: run the command again`,
     )
     this.name = 'LostRaceError'
   }
 }
 
 /**
- * The newest entry, or null where the log is empty. The hint only says where to begin: entries after it are looked
+ * The newest entry, or null if the log is empty. The hint only says where to begin: entries after it are looked
  * for until one is missing, so a hint that is late, lost or damaged costs requests and never an old answer.
  */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
@@ -70,7 +70,7 @@ async function readHint(store: ObjectStore): Promise<CurrentHint | null> {
 /** Entries that are read at the same time: a log of years takes a second from a far store. */
 const READS_AT_ONCE = 32
 
-/** The whole log, oldest first. Throws where it has a gap, or an entry that does not continue the one before. */
+/** The whole log, oldest first. Throws if it has a gap, or an entry that does not continue the one before. */
 export async function readLog(store: ObjectStore): Promise<readonly LoggedEntry[]> {
   const found = await pMap(await listSeqs(store), seq => readEntry(store, seq), {
     concurrency: READS_AT_ONCE,
@@ -98,7 +98,7 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
   if (bytes === null) return null
   const parsed = pointerEntry.safeParse(parseJson(bytes))
   if (parsed.success && parsed.data.seq === seq) return { entry: parsed.data, sha256: sha256(bytes) }
-  throw new Error(`${store.url}/${key} is no entry of a pointer log: restore it from a copy`)
+  throw new Error(`${store.url}/${key} is not a pointer entry: restore it from a copy`)
 }
 
 /**
@@ -137,7 +137,7 @@ async function signEntry(
   await writeOnce(store, signatureKey(digest), signer.sign(bytes), IMMUTABLE_BYTES)
 }
 
-/** Writes the hint of an entry. Anybody may do it again at any time. */
+/** Writes the hint of an entry. Any process may repeat it at any time. */
 export const deriveHint = (
   store: ObjectStore,
   { seq, version, manifest_sha256 }: PointerEntry,

@@ -3,8 +3,8 @@ import type { ObjectStore } from './object-store.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
 /**
- * A private file of a published version, held to its digest. Throws an UnreadableError where it is missing or altered, and
- * a StoreError where the store cannot tell.
+ * A private file of a published version, checked against its digest. Throws an UnreadableError if it is missing or altered,
+ * and a StoreError if the store does not answer.
  */
 export async function readPrivateFile(
   privateStore: ObjectStore,

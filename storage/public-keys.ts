@@ -6,7 +6,7 @@ import { parseJson } from './parse-json.ts'
 import { keyIdOf, parsePublicKeyPem, type Signer } from './signature.ts'
 
 /**
- * The public keys that are published, oldest first; none where nothing was signed. Throws a sentence where the object is
+ * The public keys that are published, oldest first; none if nothing was signed. Throws if the object is
  * damaged, or holds a key under the name of another.
  */
 export async function readKeys(store: ObjectStore): Promise<PublicKeys['keys']> {
@@ -28,7 +28,7 @@ function isKey({ id, public_key_pem }: PublicKeys['keys'][number]): boolean {
 /**
  * Makes sure that the public key of a signer is among those that are published. Keys are added and never dropped: an
  * old signature has to be verifiable for as long as its version is. To be called by one process at a time, because two
- * that read the same list would each write it without the key of the other: who appends to the log holds its lock.
+ * that read the same list would each write it without the key of the other: a process that appends to the log holds its lock.
  */
 export async function publishKey(store: ObjectStore, { keyId, publicKeyPem }: Signer): Promise<void> {
   const known = await readKeys(store)

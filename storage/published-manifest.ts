@@ -8,12 +8,12 @@ import { UnreadableError } from './unreadable-error.ts'
 /** Why the manifest that a pointer entry names cannot be had. */
 export type ManifestFault = 'missing' | 'altered' | 'of another form' | 'of another version'
 
-/** What lies where a manifest should: `what` completes a sentence that begins with it. */
+/** The manifest, or what is wrong: `what` completes a sentence that begins with its key. */
 export type FoundManifest =
   | { readonly fault: null; readonly manifest: Manifest }
   | { readonly fault: ManifestFault; readonly what: string }
 
-/** Reads the manifest that a pointer entry names by its digest. Throws a StoreError where the store cannot tell. */
+/** Reads the manifest that a pointer entry names by its digest. Throws a StoreError if the store does not answer. */
 export async function findManifest(
   store: Pick<ObjectStore, 'read'>,
   { version, manifest_sha256 }: CurrentVersion,
@@ -31,7 +31,7 @@ export async function findManifest(
   return { fault: null, manifest: parsed.data }
 }
 
-/** The same, where nothing can go on without it. Throws an UnreadableError with the remedy. */
+/** The same for callers that need it. Throws an UnreadableError with the remedy. */
 export async function readManifest(store: ObjectStore, current: CurrentVersion): Promise<Manifest> {
   const found = await findManifest(store, current)
   if (found.fault === null) return found.manifest

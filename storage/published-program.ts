@@ -27,8 +27,8 @@ export type ServedProgram = {
 }
 
 /**
- * The program of a published version, each file held to its digest; null where the version has none. Throws an
- * UnreadableError where a file is missing, altered or of another form, and a StoreError where a store cannot tell.
+ * The program of a published version, each file checked against its digest; null if the version has none. Throws an
+ * UnreadableError if a file is missing, altered or of another form, and a StoreError if a store does not answer.
  */
 export async function readProgram(
   store: ObjectStore,
@@ -38,7 +38,7 @@ export async function readProgram(
   return readProgramOf(privateStore, await readManifest(store, current))
 }
 
-/** The same of a version whose manifest was read. */
+/** The same for a version with a known manifest. */
 export async function readProgramOf(
   privateStore: ObjectStore,
   { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,

@@ -3,16 +3,16 @@ import { manifestKey } from '#core/contract/artifacts.ts'
 import { type ObjectStore, StoreError } from './object-store.ts'
 import type { Publication } from './publications.ts'
 
-/** A publication, and whether its version still lies in the store. */
+/** A publication, and whether its version is still in the store. */
 export type ListedPublication = Publication & {
-  /** Whether its manifest, the first object that `highwater prune` removes, is gone; never so where it is served. */
+  /** Whether its manifest, the first object that `highwater prune` removes, is missing; never for the served version. */
   readonly is_removed: boolean
 }
 
 /** Manifests that are looked for at the same time: those of three years take half a second in a far store. */
 const LOOKS_AT_ONCE = 32
 
-/** Looks for the manifest of each version. What the store cannot tell at the moment is not known to be removed. */
+/** Looks for the manifest of each version. If the store does not answer, the version does not count as removed. */
 export const markRemoved = (
   store: ObjectStore,
   publications: readonly Publication[],

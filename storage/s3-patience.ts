@@ -1,13 +1,13 @@
 /** How patient a client is. */
 export type S3Patience = {
-  /** Tries of a request before its error is told. */
+  /** Attempts of a request before its error is thrown. */
   readonly tries: number
   readonly connectMs: number
   /** Longest silence of a server that is at work on a request. */
   readonly silenceMs: number
 }
 
-/** For a tier: somebody waits for the answer, and what no file gives is computed instead. */
+/** For a tier: a client waits for the answer, and a file that cannot be read is computed instead. */
 export const SERVING_PATIENCE: S3Patience = { tries: 3, connectMs: 2_000, silenceMs: 5_000 }
 
 /** Seven tries with doubling pauses bridge an outage of some seconds; a longer one is for a person to look at. */

@@ -81,7 +81,7 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
       { cause },
     )
   })
-  const digest = got.Metadata?.[DIGEST] // none where another program copied the object
+  const digest = got.Metadata?.[DIGEST] // none if another program copied the object
   if (digest !== undefined && digest !== sha256(bytes)) {
     throw new BrokenObjectError(
       'the service returned other bytes than were written: restore the object from a copy',
@@ -91,8 +91,7 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
 }
 
 /**
- * A try whose answer was lost may have written the object: then the next one finds it there, and our own bytes tell
- * that it was us. (Of two racers with the very same bytes both may believe it, and both are right about what stands.)
+ * An attempt whose answer was lost may have written the object: the next attempt finds it there, with the same bytes. (Of two racers with the very same bytes both may believe it, and both are right about what stands.)
  */
 function createObject(place: Place, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   const command = new PutObjectCommand({ ...putInput(place, key, bytes, headers), IfNoneMatch: '*' })
@@ -149,7 +148,7 @@ async function listKeys({ client, bucket, prefix }: Place, below: string): Promi
   return keys
 }
 
-/** A failure that is told by us and not by the client: an object that came broken. Trying again may mend it. */
+/** A failure found by this store and not by the client: a broken object. A retry may fix it. */
 export class BrokenObjectError extends Error {}
 
 /** Whether an error says that there is no such object; that there is no such bucket is another matter. */
@@ -172,11 +171,13 @@ const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE'])
 export function describeS3Error(error: unknown, bucket: string): string {
   if (error instanceof BrokenObjectError) return error.message
   const name = nameOf(error)
-  if (name === 'NoSuchBucket') return `there is no bucket '${bucket}': create it, or mend the name in the URL`
+  if (name === 'NoSuchBucket')
+    return `there is no bucket '${bucket}': create it, or correct the name in the URL`
   if (name === 'CredentialsProviderError') {
     return 'no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'
   }
-  if (name === 'RequestTimeTooSkewed') return 'the service finds our clock wrong: set it, and try again'
+  if (name === 'RequestTimeTooSkewed')
+    return 'the service rejects the clock of this machine: set it, and try again'
   const status = statusOf(error)
   if (status === 403) {
     return (
@@ -204,7 +205,7 @@ function describeConnection(error: unknown): string | null {
 }
 
 const describeUnknown = (error: unknown): string =>
-  `${error instanceof Error && error.message !== '' ? error.message : nameOf(error)} (${nameOf(error)}): mend that, and run ` +
+  `${error instanceof Error && error.message !== '' ? error.message : nameOf(error)} (${nameOf(error)}): correct that, and run ` +
   'the command again'
 
 const tries = (error: unknown): string => `in ${triesOf(error)} tries`

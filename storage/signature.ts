@@ -17,7 +17,7 @@ export type Signer = {
   readonly sign: (bytes: Uint8Array) => Uint8Array
 }
 
-/** A signer from a private key in PEM form. Throws a sentence where the text is no Ed25519 private key. */
+/** A signer from a private key in PEM form. Throws if the text is not an Ed25519 private key. */
 export function createSigner(privateKeyPem: string): Signer {
   const key = parseKey(privateKeyPem)
   const publicKey = createPublicKey(key)
@@ -32,7 +32,7 @@ function parseKey(pem: string): KeyObject {
   const key = tryParse(pem)
   if (key?.asymmetricKeyType === 'ed25519') return key
   throw new Error(
-    'the signing key is no Ed25519 private key in PEM form: make one with `highwater keys new FILE`',
+    'the signing key is not an Ed25519 private key in PEM form: create one with `highwater keys new FILE`',
   )
 }
 
@@ -52,7 +52,7 @@ export const keyIdOf = (publicKey: KeyObject): string =>
     .digest('hex')
     .slice(0, KEY_ID_DIGITS)
 
-/** The Ed25519 public key that a PEM text holds, or null where it holds none. */
+/** The Ed25519 public key that a PEM text holds, or null if it holds none. */
 export function parsePublicKeyPem(pem: string): KeyObject | null {
   try {
     const key = createPublicKey(pem)

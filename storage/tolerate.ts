@@ -1,5 +1,5 @@
 /**
- * The one spelling of dropping an error: `tolerate(promise, 'why it does not matter')`. It is still told, on stderr.
+ * The one way to drop an error: `tolerate(promise, 'why it does not matter')`. It is still printed on stderr.
  * Resolves when the promise has ended, however that was.
  */
 export const tolerate = (promise: Promise<unknown>, why: string): Promise<void> =>

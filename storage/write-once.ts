@@ -1,6 +1,6 @@
 import type { ObjectHeaders, ObjectStore } from './object-store.ts'
 
-/** What to do about other bytes. A thread hands over no more of an error than its message: by this it is known. */
+/** The remedy for other bytes. Only the message of an error leaves a thread, so callers recognise it by this text. */
 export const OTHER_BYTES_REMEDY =
   'build under a new --version, or use the code, the book and the --effort that made it'
 

@@ -7,7 +7,7 @@ import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { filePlace } from './places.ts'
 import { type Found, type Place, type PublicReader, tryRead } from './reader.ts'
 
-/** Files that are asked for at the same time: enough to hide the latency of a far service, and no burden to it. */
+/** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16
 
 /** An object, and what the manifest says of it. */
@@ -16,7 +16,7 @@ type Promised = { readonly place: Place; readonly bytes: number; readonly sha256
 /** How an object is read: what cannot be read is an answer, or is thrown and ends the whole check. */
 type Read = (place: Place) => Promise<Found>
 
-/** Holds every file of a version to its length and digest; its twins too, where they are objects of their own. */
+/** Checks every file of a version against its length and digest, and its twins too if they are separate objects. */
 export async function auditFiles(
   reader: PublicReader,
   manifest: Manifest,
@@ -37,12 +37,12 @@ export async function fileFaults(
 ): Promise<readonly Fault[]> {
   const promised = objectsOf(reader, manifest)
   let done = 0
-  const tell = () => progress({ step: 'verify', done, total: promised.length, unit: 'objects' })
-  tell()
+  const report = () => progress({ step: 'verify', done, total: promised.length, unit: 'objects' })
+  report()
   const check = async (each: Promised): Promise<Fault | null> => {
     const fault = await faultOf(reader, each, await read(each.place))
     done++
-    tell()
+    report()
     return fault
   }
   const found = await pMap(promised, check, { concurrency: READS_AT_ONCE })

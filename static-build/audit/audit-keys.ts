@@ -7,9 +7,9 @@ import { type Keyring, parsePublicKey, type TrustedKey } from './trusted-keys.ts
 
 /** Which keys are trusted. */
 export type Trust =
-  /** All that are published beside the versions: whoever could forge a version could add a key of his own. */
+  /** All keys published beside the versions: an attacker who can forge a version can add a key too. */
   | { readonly kind: 'published' }
-  /** Those whose fingerprint begins with one of these digits. */
+  /** Keys whose fingerprint begins with one of these digits. */
   | { readonly kind: 'fingerprints'; readonly fingerprints: readonly string[] }
   /** These, whatever is published. */
   | { readonly kind: 'keys'; readonly keys: readonly TrustedKey[] }
@@ -22,12 +22,12 @@ export async function auditKeys(
   const { keys: published, faults } = await readPublishedKeys(reader)
   const { trusted, unknown } = choose(published, trust)
   const absent = unknown.map(digits =>
-    faultAt(reader, keysPlace, 'missing', `names no key whose fingerprint begins with ${digits}`),
+    faultAt(reader, keysPlace, 'missing', `has no key whose fingerprint begins with ${digits}`),
   )
   const ids = trusted.map(({ id }) => id).join(' and ')
   const how = trust.kind === 'published' ? 'as it is published there' : 'pinned'
-  const told = trusted.length === 0 ? 'no public key' : `${ids}, ${how}`
-  return { keyring: { trusted, published }, check: toCheck('keys', null, told, [...faults, ...absent]) }
+  const summary = trusted.length === 0 ? 'no public key' : `${ids}, ${how}`
+  return { keyring: { trusted, published }, check: toCheck('keys', null, summary, [...faults, ...absent]) }
 }
 
 function choose(

@@ -9,10 +9,10 @@ import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { currentPlace, entryPlace } from './places.ts'
 import { type Found, type PublicReader, tryRead } from './reader.ts'
 
-/** Entries that are asked for at the same time; as many are asked for in vain after the newest. */
+/** Concurrent requests for entries; as many requests after the newest entry find nothing. */
 const WINDOW = 16
 
-/** A night a day for more than two centuries: whoever shows more shows them without end. */
+/** One entry a day for more than two centuries: a longer log is an attempt to keep the reader busy. */
 const MOST_ENTRIES = 100_000
 
 /** An entry with the bytes that its signature is of. */
@@ -21,20 +21,20 @@ export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
 /** The entries that could be read, oldest first, and whether the log is whole. */
 export type AuditedLog = { readonly entries: readonly AuditedEntry[]; readonly check: Check }
 
-/** Walks the log from its first entry until one is missing, and holds each entry to the one before. */
+/** Reads the log from its first entry until one is missing, and checks each entry against the one before. */
 export async function auditLog(reader: PublicReader, progress: Progress): Promise<AuditedLog> {
   const least = await leastEntries(reader)
   const found = await walk(reader, progress)
   const { entries, faults } = chainOf(reader, found)
-  const told =
+  const summary =
     entries.length === 0
       ? 'no entry of a log'
       : `${entries.length} entries without a gap, each with the digest of the one before`
   const all = [...least.faults, ...faults, ...endFaults(reader, found.length, least.count)]
-  return { entries, check: toCheck('log', null, told, all, notesOn(entries)) }
+  return { entries, check: toCheck('log', null, summary, all, notesOn(entries)) }
 }
 
-/** A hint that cannot be read is a fault of its own: without it nobody notices that the newest entries are withheld. */
+/** An unreadable hint is a fault: without it a reader does not notice that the newest entries are withheld. */
 async function leastEntries(reader: PublicReader): Promise<{ count: number; faults: readonly Fault[] }> {
   try {
     return { count: await reader.leastEntries(), faults: [] }
@@ -44,7 +44,7 @@ async function leastEntries(reader: PublicReader): Promise<{ count: number; faul
   }
 }
 
-/** What is wrong with where the log ends: before it begins, before the number that is told, or nowhere. */
+/** What is wrong with the end of the log: empty, shorter than the hint says, or endless. */
 function endFaults(reader: PublicReader, length: number, least: number): readonly Fault[] {
   const next = entryPlace(length + 1)
   if (length >= MOST_ENTRIES) {
@@ -58,7 +58,7 @@ function endFaults(reader: PublicReader, length: number, least: number): readonl
   return [faultAt(reader, next, 'missing', rest)]
 }
 
-/** What lies under the numbers from 1 on, up to the last that is there; a gap shorter than a window is in it. */
+/** The objects with the numbers from 1 to the last one found; gaps shorter than a window are included. */
 async function walk(reader: PublicReader, progress: Progress): Promise<readonly Found[]> {
   const found: Found[] = []
   while (found.length < MOST_ENTRIES) {
@@ -67,7 +67,7 @@ async function walk(reader: PublicReader, progress: Progress): Promise<readonly 
       Array.from({ length: WINDOW }, (_, i) => tryRead(reader, entryPlace(first + i))),
     )
     const isOutage = window.every(each => each instanceof StoreError)
-    found.push(...(isOutage ? window.slice(0, 1) : window)) // an outage is told once
+    found.push(...(isOutage ? window.slice(0, 1) : window)) // an outage is reported once
     if (isOutage || window.includes(null)) break
     progress({ step: 'log', done: found.length, total: found.length + WINDOW, unit: 'entries' })
   }
@@ -76,7 +76,7 @@ async function walk(reader: PublicReader, progress: Progress): Promise<readonly 
   return found.slice(0, last + 1)
 }
 
-/** The chain of what was found under 1, 2, 3 and so on: the entries that are such, and what is wrong with the others. */
+/** The chain of the objects 1, 2, 3 and so on: the valid entries, and the faults of the others. */
 export function chainOf(
   reader: PublicReader,
   found: readonly Found[],
@@ -108,7 +108,7 @@ function toEntry(bytes: Uint8Array, seq: number): AuditedEntry | null {
   return areInstants ? { entry: parsed.data, sha256: sha256(bytes), bytes } : null
 }
 
-/** Why an entry does not continue the log, or null where it does. A gap before it is told by itself. */
+/** Why an entry does not continue the log, or null if it does. A gap before it is a fault of its own. */
 function whyNotNext(
   { entry }: AuditedEntry,
   before: AuditedEntry | null,
@@ -116,14 +116,14 @@ function whyNotNext(
 ): string | null {
   const isNeighbour = entry.seq === (before?.entry.seq ?? 0) + 1
   if (isNeighbour && entry.prev_entry_sha256 !== (before?.sha256 ?? null)) {
-    return `does not continue entry ${entry.seq - 1}, whose digest is another: one of the two was altered`
+    return `does not continue entry ${entry.seq - 1}, which has another digest: one of the two was altered`
   }
   const known = manifests.get(entry.version)
   if (known === undefined || known === entry.manifest_sha256) return null
   return `names another manifest of ${entry.version} than an entry before it: a version never changes`
 }
 
-/** A clock that was set back once is a fault of the publisher that stands in the log for ever: it is told, no more. */
+/** A clock that was once set back cannot be corrected in the log: a note, not a fault. */
 const notesOn = (entries: readonly AuditedEntry[]): string[] =>
   entries.flatMap(({ entry }, i) => {
     const before = entries[i - 1]?.entry
@@ -137,7 +137,7 @@ const notesOn = (entries: readonly AuditedEntry[]): string[] =>
 /** Clocks of two machines that are kept in step differ by less. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** Whether the newest entry proves what is served now. An operator is told of one that expired, a subscriber warned. */
+/** Whether the newest entry is still valid. An expired one is a note for the operator and a fault for a subscriber. */
 export function auditHead(
   reader: PublicReader,
   { entry }: AuditedEntry,
@@ -146,12 +146,12 @@ export function auditHead(
 ): Check {
   const place = entryPlace(entry.seq)
   const { action, version, at, expires } = entry
-  const told = `entry ${entry.seq} of ${at} (${action} ${version}), valid until ${expires}`
-  const expired = `expired at ${expires}: it proves no more what is served now; its publisher runs \`highwater refresh\``
+  const summary = `entry ${entry.seq} of ${at} (${action} ${version}), valid until ${expires}`
+  const expired = `expired at ${expires}: it no longer proves which version is served; its publisher runs \`highwater refresh\``
   const isExpired = nowMs >= instantOf(entry, 'expires')
   const future =
-    `was written at ${at}, later than the clock of this machine says it is: one of the two clocks is wrong, and nobody ` +
-    'can tell whether it expired'
+    `was written at ${at}, later than the clock of this machine says it is: one of the two clocks is wrong, so ` +
+    'it is not known whether it expired'
   const isEarly = nowMs + CLOCK_SKEW_MS < instantOf(entry, 'at')
   const faults = [
     ...(isExpired && isExpiryFault ? [faultAt(reader, place, 'expired', expired)] : []),
@@ -160,7 +160,7 @@ export function auditHead(
   return toCheck(
     'head',
     null,
-    told,
+    summary,
     faults,
     isExpired && !isExpiryFault ? [`entry ${entry.seq} ${expired}`] : [],
   )

@@ -6,10 +6,10 @@ import { entryPlace, entrySignaturePlace } from './places.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
 import { type Keyring, signerOf } from './trusted-keys.ts'
 
-/** Signatures that are asked for at the same time. */
+/** Concurrent requests for signatures. */
 const READS_AT_ONCE = 16
 
-/** What a signature says of some bytes: who made it, that there is none, or what is wrong with it. */
+/** The result of checking a signature: its key, that there is none, or what is wrong with it. */
 export type Verdict =
   | { readonly kind: 'signed'; readonly keyId: string }
   | { readonly kind: 'unsigned' }
@@ -30,10 +30,13 @@ export async function verdictOn(
   }
   const key = signerOf(keyring.trusted, bytes, signature)
   if (key !== null) return { kind: 'signed', keyId: key.id }
-  return { kind: 'fault', fault: faultAt(reader, of, 'wrongly signed', whose(keyring, bytes, signature)) }
+  return {
+    kind: 'fault',
+    fault: faultAt(reader, of, 'wrongly signed', wrongSigner(keyring, bytes, signature)),
+  }
 }
 
-function whose({ trusted, published }: Keyring, bytes: Uint8Array, signature: Uint8Array): string {
+function wrongSigner({ trusted, published }: Keyring, bytes: Uint8Array, signature: Uint8Array): string {
   const other = signerOf(published, bytes, signature)
   if (other !== null) {
     return `is signed with the key ${other.id}, which is none of those that are trusted here: name it too if you trust it`
@@ -42,13 +45,13 @@ function whose({ trusted, published }: Keyring, bytes: Uint8Array, signature: Ui
   return `has a signature that is not of its bytes under the key ${trusted.map(({ id }) => id).join(' or ')}`
 }
 
-/** `signedFrom` is the number of the first entry that has a signature; null where none has. */
+/** `signedFrom` is the number of the first entry with a signature; null if there is none. */
 export type SignatureAudit = { readonly check: Check; readonly signedFrom: number | null }
 
 /**
  * The signature of every entry. Entries before the first signed one need none: they were written before signing began,
- * and the chain ties them to what is signed. Where nothing at all is signed, that is
- * a note, or a fault: always where a key is published, which was done to sign with it.
+ * and the chain ties them to the signed ones. If nothing is signed at all, that is a note, or a fault: always a fault if a
+ * key is published, because keys are published to sign with them.
  */
 export async function auditSignatures(
   reader: PublicReader,
@@ -70,9 +73,9 @@ export async function auditSignatures(
   }
   const faults = verdicts.flatMap((verdict, i) => faultsOf(reader, entries[i]!, verdict, i > first))
   const ids = new Set(verdicts.flatMap(verdict => (verdict.kind === 'signed' ? [verdict.keyId] : [])))
-  const told = `${signed} of ${entries.length} entries signed with ${[...ids].join(' and ') || 'no trusted key'}`
+  const summary = `${signed} of ${entries.length} entries signed with ${[...ids].join(' and ') || 'no trusted key'}`
   const notes = first === 0 ? [] : [beforeSigning(first)]
-  return { check: toCheck('signatures', null, told, faults, notes), signedFrom: entries[first]!.entry.seq }
+  return { check: toCheck('signatures', null, summary, faults, notes), signedFrom: entries[first]!.entry.seq }
 }
 
 const beforeSigning = (count: number): string =>
@@ -91,10 +94,10 @@ function nothingSigned(
   entries: readonly AuditedEntry[],
   isUnsignedFault: boolean,
 ): Check {
-  const told = 'nothing is signed: digests and the chain tell of accidents, and not of who wrote them'
+  const summary = 'nothing is signed: digests and the chain show accidents, but not who wrote them'
   const newest = entries.at(-1)
-  if (!isUnsignedFault || newest === undefined) return toCheck('signatures', null, told, [], [told])
+  if (!isUnsignedFault || newest === undefined) return toCheck('signatures', null, summary, [], [summary])
   const rest = 'has no signature, nor has any entry: nothing proves who published it'
   const fault = faultAt(reader, entryPlace(newest.entry.seq), 'unsigned', rest)
-  return toCheck('signatures', null, told, [fault])
+  return toCheck('signatures', null, summary, [fault])
 }

@@ -5,8 +5,8 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { type Check, type Fault, toCheck } from './check.ts'
 
 /**
- * The private snapshot of a version, held to the digests in its manifest. Where the store was not named by anybody and
- * has nothing of the version, it is a copy of the public store alone that is audited: a note.
+ * Checks the private snapshot of a version against the digests in its manifest. If the private store was not named and has
+ * no file of the version, only a copy of the public store is audited: a note.
  */
 export async function auditSnapshot(
   privateStore: ObjectStore,
@@ -28,7 +28,7 @@ const isAway = ({ what }: Fault): boolean => what === 'missing' || what === 'unr
 
 export const isFault = (found: Uint8Array | Fault): found is Fault => !(found instanceof Uint8Array)
 
-/** A private file as it was published, or what is wrong with it. */
+/** Checks a private file: its bytes, or what is wrong with it. */
 export async function readPrivate(
   store: ObjectStore,
   key: string,

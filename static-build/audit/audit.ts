@@ -1,4 +1,4 @@
-// What is published, held to what it says of itself: the log, its signatures, and versions to the last file. The
+// Checks a published store against its own log, signatures and manifests, down to the last file. The
 // publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they forgive.
 import { privateKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
@@ -26,24 +26,24 @@ export type AuditOrder = {
   readonly nowMs: number
   /** Which versions are read whole: the served one, all that are there, or the one that is named. */
   readonly versions: 'served' | 'all' | { readonly version: string }
-  /** Whether a log that nobody signed is a fault. */
+  /** Whether an unsigned log is a fault. */
   readonly isUnsignedFault: boolean
   /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
-  /** Where the snapshots lie, and whether somebody named it; null where only what is public is audited. */
+  /** The store of the snapshots, and whether it was named explicitly; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
   readonly progress: Progress
 }
 
 export type Audit = {
-  /** The newest entry; null where none could be read. */
+  /** The newest entry; null if none could be read. */
   readonly head: AuditedEntry | null
   /** The keys with which signatures were verified. */
   readonly trusted: readonly TrustedKey[]
   readonly checks: readonly Check[]
 }
 
-/** Audits what is published. Every fault is found in one run; it rejects where the program itself is at fault. */
+/** Audits a published store. Finds every fault in one run; rejects only on an error of the program itself. */
 export async function audit(order: AuditOrder): Promise<Audit> {
   const { reader, nowMs, isUnsignedFault, isExpiryFault, progress } = order
   const { keyring, check: keys } = await auditKeys(reader, order.trust)
@@ -93,7 +93,7 @@ async function checksOf(
   const { checks, manifest } = await auditVersion(order)
   if (manifest === null || privateStore === null) return checks
   const snapshot = await auditSnapshot(privateStore.store, manifest, privateStore.isNamed)
-  if (snapshot.notes.length > 0) return [...checks, snapshot] // another store has what is private
+  if (snapshot.notes.length > 0) return [...checks, snapshot] // the private files are in another store
   const program = await auditProgram(privateStore.store, manifest)
   return program === null ? [...checks, snapshot] : [...checks, snapshot, program]
 }
@@ -108,7 +108,7 @@ function neverPublished(reader: PublicReader, version: string): Check {
   return toCheck('manifest', version, 'never published', [fault])
 }
 
-/** The private files of a version's program, held to their index, and the index to the manifest; null without one. */
+/** Checks the program files of a version against their index, and the index against the manifest; null without a program. */
 export async function auditProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Manifest,
@@ -116,12 +116,12 @@ export async function auditProgram(
   if (program_sha256 === null) return null
   const indexKey = privateKey(version, PROGRAM_INDEX)
   const bytes = await readPrivate(privateStore, indexKey, program_sha256)
-  if (isFault(bytes)) return toCheck('program', version, NOT_HAD, [bytes])
+  if (isFault(bytes)) return toCheck('program', version, UNREADABLE, [bytes])
   const index = programIndex.safeParse(parseJson(bytes))
   if (!index.success) {
     const object = `${privateStore.url}/${indexKey}`
     const told = `${object} has another form: update the program`
-    return toCheck('program', version, NOT_HAD, [{ object, what: 'of another form', told }])
+    return toCheck('program', version, UNREADABLE, [{ object, what: 'of another form', told }])
   }
   const { files } = index.data
   const found = await Promise.all(
@@ -133,7 +133,7 @@ export async function auditProgram(
   return toCheck('program', version, `${files.length + 1} private files of the program`, faults)
 }
 
-const NOT_HAD = 'its index cannot be had, so nothing of it was looked at'
+const UNREADABLE = 'its index cannot be read, so its files were not checked'
 
 /** A version to be audited. */
 export type VersionOrder = {
@@ -142,17 +142,17 @@ export type VersionOrder = {
   readonly publication: Publication
   /** Whether the entry that published it is one of those that are signed. */
   readonly isSigned: boolean
-  /** Whether it has to be there: the served one does, and one that was asked for by name. */
+  /** Whether it must exist: the served version must, and one that was requested by name. */
   readonly isDemanded: boolean
   readonly progress: Progress
 }
 
-/** What became of a version: `manifest` is null where it was removed, or is not the one that was published. */
+/** The result for a version: `manifest` is null if it was removed, or is not the published one. */
 export type AuditedVersion = { readonly checks: readonly Check[]; readonly manifest: Manifest | null }
 
 /**
  * A version from its manifest to the last of its files. A manifest that is gone means that the version was removed,
- * unless it has to be there: `prune` takes the manifest first, and what is left answers nobody.
+ * unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
  */
 export async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
   const { reader, publication, isDemanded, progress } = order
@@ -176,13 +176,13 @@ export async function auditVersion(order: VersionOrder): Promise<AuditedVersion>
   return { checks, manifest }
 }
 
-/** Before a signature was looked at, whoever wrote the manifest decides what is asked for. */
+/** Until its signature is checked, an attacker may have written the manifest and so chosen what is requested. */
 const isOwnFiles = ({ version, artifacts }: Manifest): boolean =>
   artifacts.every(({ key, url }) => key.startsWith(`${versionFolder(version)}/`) && url.startsWith('/v1/'))
 
 const failed = (version: string, faults: readonly Fault[]): AuditedVersion => ({
   checks: [
-    toCheck('manifest', version, 'its manifest cannot be had, so nothing of it was looked at', faults),
+    toCheck('manifest', version, 'its manifest cannot be read, so its files were not checked', faults),
   ],
   manifest: null,
 })
@@ -194,7 +194,7 @@ async function removed({ reader, publication: { version } }: VersionOrder): Prom
     rest === null
       ? []
       : [
-          `files of ${version} are left without its manifest: \`highwater prune\` takes them away; where nobody removed the version, restore the manifest from a copy`,
+          `files of ${version} are left without its manifest: \`highwater prune\` removes them; if the version was not removed on purpose, restore the manifest from a copy`,
         ]
   return toCheck('manifest', version, 'removed', [], notes)
 }
@@ -204,16 +204,18 @@ async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<C
   const { version } = publication
   const place = manifestPlace(version)
   const verdict = await verdictOn(reader, keyring, place, bytes, manifestSignaturePlace(version))
-  const told = (how: string) => `the manifest is the one that the log names, ${how}`
-  if (verdict.kind === 'signed') return toCheck('manifest', version, told(`signed with ${verdict.keyId}`), [])
-  if (verdict.kind === 'fault') return toCheck('manifest', version, told('wrongly signed'), [verdict.fault])
+  const summary = (how: string) => `the manifest is the one in the log, ${how}`
+  if (verdict.kind === 'signed')
+    return toCheck('manifest', version, summary(`signed with ${verdict.keyId}`), [])
+  if (verdict.kind === 'fault')
+    return toCheck('manifest', version, summary('wrongly signed'), [verdict.fault])
   const fault = faultAt(
     reader,
     place,
     'unsigned',
     'has no signature, though the entry that published it has one',
   )
-  return toCheck('manifest', version, told('not signed'), isSigned ? [fault] : [])
+  return toCheck('manifest', version, summary('not signed'), isSigned ? [fault] : [])
 }
 
 /** Holds the documents of a version to the digests in its manifest. */

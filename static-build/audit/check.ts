@@ -1,4 +1,4 @@
-// What an audit finds: checks, each with its faults, told so that a person can act on them.
+// The result of an audit: checks, each with its faults, worded so that a person can act on them.
 import type { StoreError } from '#storage/object-store.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
 
@@ -36,7 +36,7 @@ export type Fault = {
   readonly told: string
 }
 
-/** A step of an audit. It passed where it has no fault. */
+/** A step of an audit. It passed if it has no fault. */
 export type Check = {
   readonly check: (typeof CHECKS)[number]
   /** The version that it concerns; null for the log. */

@@ -25,7 +25,7 @@ export const SUBSCRIBER_PATIENCE: HttpPatience = {
 /** A service moves its paths at most so often within its own origin. */
 const MOST_REDIRECTS = 3
 
-/** A failure that another attempt may mend: the network, a service that is overloaded or restarts. */
+/** A failure that a retry may fix: the network, or a service that is overloaded or restarts. */
 class PassingFailure extends Error {}
 
 /** Reads published objects from a service, or a CDN before it, as they are before any coding. */
@@ -116,8 +116,8 @@ async function follow(url: URL, signal: AbortSignal): Promise<Response | null> {
 function answerOf(response: Response): Response | null {
   if (response.status === 200) return response
   if (response.status === 404 || response.status === 410) return null
-  const told = `the service answered ${response.status}`
-  throw response.status >= 500 || response.status === 429 ? new PassingFailure(told) : new Error(told)
+  const message = `the service answered ${response.status}`
+  throw response.status >= 500 || response.status === 429 ? new PassingFailure(message) : new Error(message)
 }
 
 /** Reads a body to its end, and no further than it may go. */

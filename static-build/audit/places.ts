@@ -1,4 +1,4 @@
-// Where the objects lie that are audited: the key of each, and the path under which a service answers it.
+// The audited objects: the key of each in a store, and its path in the service.
 import { toCompactInstant } from '#core/calendar.ts'
 import type { VersionDocument } from '#core/contract/artifacts.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
@@ -19,7 +19,7 @@ export const keysPlace: Place = placeOf('keys', '', SMALL_BYTES)
 /** The entry of a number. */
 export const entryPlace = (seq: number): Place => placeOf('pointer_entry', sortedNumber(seq), SMALL_BYTES)
 
-/** The signature of the entry whose bytes have a digest. */
+/** The signature of the entry with a digest. */
 export const entrySignaturePlace = (sha256: string): Place =>
   placeOf('pointer_signature', sha256, SMALL_BYTES)
 

@@ -1,7 +1,7 @@
 import { POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 
-/** A published object: where a store keeps it, and where a service answers it. */
+/** A published object: its key in a store, and its path in the service. */
 export type Place = {
   readonly key: string
   /** Path and query below the address of a service. */
@@ -10,12 +10,12 @@ export type Place = {
   readonly mostBytes: number
 }
 
-/** Where what is published is read, by its publisher in the store or by a subscriber over HTTP. */
+/** Reads published objects: for the publisher from the store, for a subscriber over HTTP. */
 export type PublicReader = {
   readonly url: string
   /** What an object is called here: its key, or its path. */
   readonly nameOf: (place: Place) => string
-  /** The bytes of an object, or null where there is none. Rejects with a StoreError where nobody can tell. */
+  /** The bytes of an object, or null if there is none. Rejects with a StoreError if the store does not answer. */
   readonly read: (place: Place) => Promise<Uint8Array | null>
   /** The log has at least so many entries; 0 where nothing is known. Rejects with a StoreError. */
   readonly leastEntries: () => Promise<number>
@@ -32,7 +32,7 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   hasTwins: true,
 })
 
-/** What became of reading an object: its bytes, nothing there, or the reason why nobody can tell. */
+/** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
 
 /** Reads an object; what the world did wrong is an answer, and anything else is thrown. */

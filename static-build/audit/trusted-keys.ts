@@ -9,10 +9,10 @@ export type TrustedKey = {
   readonly pem: string
 }
 
-/** The keys that an audit accepts, and those that it only knows, to say whose a signature is. */
+/** The keys that an audit accepts, and those that it only uses to name the signer. */
 export type Keyring = { readonly trusted: readonly TrustedKey[]; readonly published: readonly TrustedKey[] }
 
-/** A public key from its PEM form, or null where the text is no Ed25519 public key. */
+/** A public key from its PEM form, or null if the text is not an Ed25519 public key. */
 export function parsePublicKey(pem: string): TrustedKey | null {
   const key = parsePublicKeyPem(pem)
   if (key === null) return null
@@ -22,7 +22,7 @@ export function parsePublicKey(pem: string): TrustedKey | null {
   return { id: keyIdOf(key), fingerprint, pem }
 }
 
-/** The trusted key whose signature it is; null where it is that of none of them. */
+/** The trusted key that made a signature; null if none of them did. */
 export const signerOf = (
   keys: readonly TrustedKey[],
   bytes: Uint8Array,

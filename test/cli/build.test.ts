@@ -129,10 +129,7 @@ describe('build', () => {
     async below => {
       const { folder, storeUrl, build } = await aBook()
       const { code, err } = await build('--private-store', `${storeUrl}${below}`)
-      expect([code, err]).toEqual([
-        1,
-        expect.stringContaining('overlap, and what is private would be served'),
-      ])
+      expect([code, err]).toEqual([1, expect.stringContaining('overlap, so private files would be served')])
       expect(await readdir(folder)).toEqual(['book'])
     },
   )

@@ -134,7 +134,7 @@ test.each([['serve', 'history'], ['serve', 'signals'], ['serve', 'all'], ['run']
       { cwd, env },
     )
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain('overlap, and what is private would be served')
+    expect(err).toContain('overlap, so private files would be served')
     expect(await readdir(cwd)).toEqual([])
   },
 )

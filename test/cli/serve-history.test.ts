@@ -121,7 +121,7 @@ describe('an operator is told at the start', () => {
     await serving({ STORE_URL }, async ({ lines }) => {
       expect(lines).toHaveLength(1)
       expect(lines[0]).toMatch(
-        /^nothing is served yet: file:.*v1\/pointer\/0000000001\.json is no entry of a pointer log: /,
+        /^nothing is served yet: file:.*v1\/pointer\/0000000001\.json is not a pointer entry: /,
       )
       expect(lines[0]).not.toContain('\n')
     })

@@ -10,7 +10,7 @@ test.each([
   ['EDQUOT', /free space on the disk of file:\/\/\/srv\/store, and run the command again$/],
   ['EFBIG', /larger than the limit of this process .* raise it .*, and run the command again$/],
   ['EACCES', /give the user that runs this the right to write in file:\/\/\/srv\/store, and run/],
-  ['EROFS', /the disk of file:\/\/\/srv\/store can only be read: mount it for writing/],
+  ['EROFS', /the disk of file:\/\/\/srv\/store is read-only: mount it for writing/],
 ])('%s says what the system said and what mends it', (code, remedy) => {
   const cause = errorOf(code)
   const error = withRemedy(cause, URL)

@@ -83,7 +83,7 @@ describe('a store', () => {
   )
 
   test('in a bucket needs somebody to say how it is reached, and nothing to be cleaned', async () => {
-    await expect(openStore('s3://bucket/a')).rejects.toThrow('nobody said how to reach s3://bucket/a')
+    await expect(openStore('s3://bucket/a')).rejects.toThrow('no S3 access was given for s3://bucket/a')
     await cleanStore('s3://bucket/a')
   })
 

@@ -107,7 +107,7 @@ describe('a log that was tampered with is refused', () => {
 
   test('an entry under the number of another', async () => {
     await store.replace(pointerKey(3), (await store.read(pointerKey(1)))!, HEADERS)
-    await expect(readHead(store)).rejects.toThrow('is no entry of a pointer log')
+    await expect(readHead(store)).rejects.toThrow('is not a pointer entry')
   })
 })
 
@@ -127,7 +127,7 @@ describe('signatures', () => {
   })
 
   test('what is no Ed25519 private key is refused without being quoted', () => {
-    expect(() => createSigner('SECRET')).toThrow('no Ed25519 private key')
+    expect(() => createSigner('SECRET')).toThrow('not an Ed25519 private key')
     expect(() => createSigner('SECRET')).not.toThrow('SECRET')
   })
 })

@@ -75,7 +75,7 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
     'a newest entry that is no JSON',
     altered(pointerKey(2), () => Buffer.from('{')),
     ALL,
-    /\/v1\/pointer\/0000000002\.json is no entry of a pointer log: restore it from a copy/,
+    /\/v1\/pointer\/0000000002\.json is not a pointer entry: restore it from a copy/,
   ],
   [
     'a newest entry whose signature is wrong',
@@ -111,7 +111,7 @@ const DAMAGES: readonly [string, Harm, readonly Name[], RegExp][] = [
       await writeFile(join(folder, 'lock/build', name!), '{"pid": 4')
     },
     ['build', 'rollback', 'refresh', 'prune'],
-    /\/lock\/build\/\d+ is no record of a lock, .*: make sure that no other command works on the store, remove the object/,
+    /\/lock\/build\/\d+ is not a lock record, .*: make sure that no other command works on the store, remove the object/,
   ],
   [
     'a manifest of the served version with other bytes',

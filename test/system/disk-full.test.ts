@@ -18,7 +18,7 @@ test.each(LIMITS)(
     const exit = await limited(blocks, buildArgs(stores))
     expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
     expect(exit.stderr).toMatch(reason)
-    expect(exit.stderr).toMatch(/raise it \(ulimit -f tells it\), and run the command again\n/)
+    expect(exit.stderr).toMatch(/raise it \(see ulimit -f\), and run the command again\n/)
     expect(exit.stderr).not.toMatch(/^ +at /m)
     expect(await pointerOf(stores)).toBe(TINY_VERSION)
     expect(await faultsOf(stores)).toEqual([])

@@ -181,7 +181,7 @@ describe('every method reports', () => {
     const store = createS3Store('s3://not-there/store', s3Server(), PATIENCE)
     for (const run of everyMethod(store)) {
       await expect(run()).rejects.toThrow(
-        /there is no bucket 'not-there': create it, or mend the name in the URL/,
+        /there is no bucket 'not-there': create it, or correct the name in the URL/,
       )
     }
   })

@@ -41,7 +41,7 @@ describe('a build is refused with', () => {
 
   test('a bucket that is not there', async () => {
     const stores = { url: 's3://not-there/store', privateUrl: 's3://not-there/store.private' }
-    const reason = /there is no bucket 'not-there': create it, or mend the name in the URL/
+    const reason = /there is no bucket 'not-there': create it, or correct the name in the URL/
     expectRefusal(await buildInto(stores, s3Server()), reason)
   })
 

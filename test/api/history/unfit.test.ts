@@ -79,7 +79,7 @@ test('an entry that is none is told with its store and key', async () => {
   const { store, privateStore } = createMemoryStores()
   await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
   const { source } = await createTestApp(store, privateStore)
-  const message = `${store.url}/v1/pointer/0000000001.json is no entry of a pointer log: restore it from a copy`
+  const message = `${store.url}/v1/pointer/0000000001.json is not a pointer entry: restore it from a copy`
   expect(await source.refresh()).toMatchObject({ kind: 'failed', error: { message } })
 })
 
