@@ -35,16 +35,19 @@ export const clientRequest = z
     id: z.string().describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
     tier: z.string().default('standard').describe('your own word for what was sold'),
     aliases,
-    activate: z.boolean().default(false).describe('true where the account is switched on at once'),
+    activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
   })
   .meta({ id: 'ClientRequest' })
 
 const entitlementRequest = z
   .strictObject({
-    aliases,
-    add: aliases,
-    remove: aliases,
-    program: z.boolean().optional().describe('true or false'),
+    aliases: aliases.describe('a list of ids of strategies: all that the client may see'),
+    add: aliases.describe('a list of ids of strategies to add'),
+    remove: aliases.describe('a list of ids of strategies to remove'),
+    program: z
+      .boolean()
+      .optional()
+      .describe('true or false: whether the client may use the accumulation program'),
   })
   .meta({ id: 'EntitlementRequest' })
 

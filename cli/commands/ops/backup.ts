@@ -1,15 +1,16 @@
 // What needs no running service, and for a restore must have none: it speaks with Redis itself.
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { access, constants, type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
-import { readHighWater } from '#signals/delivery/high-water.ts'
+import { aboveHighWater, readHighWater } from '#signals/delivery/high-water.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { rekeyWebhooks } from '#signals/delivery/webhooks.ts'
+import { beginAnew } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { codeOf } from '#storage/error-code.ts'
@@ -19,7 +20,6 @@ import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../signals/own-redis.ts'
 import { ownRedisUrl, reachRedis } from '../../signals/redis-url.ts'
-import { assertReadable } from './assert-readable.ts'
 
 type JsonOption = { readonly json?: boolean }
 
@@ -28,7 +28,7 @@ const PRIVATE_MODE = 0o600
 
 const EPOCH_BYTES = 9
 
-/** `highwater ops backup`, `restore` and `rekey`. */
+/** `highwater ops backup`, `restore`, `rekey` and `begin-anew`. */
 export function addBackup(ops: Command, runtime: Runtime): void {
   ops
     .command('backup <file>')
@@ -57,13 +57,14 @@ export function addBackup(ops: Command, runtime: Runtime): void {
     .action((options: JsonOption) =>
       withRedis(runtime, (redis, environment) => rekey(redis, environment, runtime, options)),
     )
+  addBeginAnew(ops, runtime)
 }
 
 /**
  * Acts on Redis itself, and closes the connection. A Redis of our own ends with the service, so where REDIS_URL names none
  * and ours does not run, it is started for as long as the command lasts.
  */
-export async function withRedis(
+async function withRedis(
   runtime: Runtime,
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
@@ -186,4 +187,49 @@ async function rekey(redis: Redis, environment: Environment, runtime: Runtime, {
   const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))
   if (json) terminal.json(done)
   else terminal.print(`${done.sealed} webhooks are sealed anew, ${done.untouched} were already`)
+}
+
+/** Resolves with the path itself. Throws a UsageError where no file is there, or we may not read it. */
+export async function assertReadable(path: string): Promise<string> {
+  try {
+    await access(path, constants.R_OK)
+    return path
+  } catch (error) {
+    const what = codeOf(error) === 'ENOENT' ? 'there is no such file' : 'it cannot be read'
+    throw new UsageError(`${path}: ${what}; give the path of one that this user may read`)
+  }
+}
+
+type BeginAnewOptions = { readonly above?: number; readonly json?: boolean }
+
+/** `highwater ops begin-anew`: what an operator orders where Redis was lost and there is no backup. */
+function addBeginAnew(ops: Command, runtime: Runtime): void {
+  ops
+    .command('begin-anew')
+    .description(
+      'number signals on under a new epoch where the log is lost and no backup is there; stop the service first',
+    )
+    .option('--above <seq>', 'the highest number that may have been given, as the service told it', toSeq)
+    .option('--json', 'print where the log stands as one JSON document')
+    .addHelpText('after', '\nExample:\n  highwater ops begin-anew --above 2004')
+    .action((options: BeginAnewOptions) =>
+      withRedis(runtime, async (redis, environment) => {
+        if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+        const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
+        const above = Math.max(options.above ?? 0, aboveHighWater(await readHighWater(privateStore)))
+        const head = await beginAnew(redis, above, newEpochOf(runtime))
+        const { print, json } = runtime.terminal
+        if (options.json) return json(head)
+        print(
+          `the next signal is ${head.seq + 1}, in the new epoch ${head.epoch}: clients that see it pull again`,
+        )
+        print('clients, keys and webhooks are those that Redis holds: `highwater ops clients list`')
+      }),
+    )
+}
+
+function toSeq(text: string): number {
+  const seq = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(seq)) return seq
+  throw new InvalidArgumentError('expected the number of a signal, such as 2004')
 }

@@ -1,13 +1,13 @@
-import type { Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
+import { UsageError } from '../../environment.ts'
 import type { Runtime } from '../../runtime.ts'
-import { addBackup } from './backup.ts'
-import { addBeginAnew } from './begin-anew.ts'
-import { addClientKeys, addClients } from './clients.ts'
-import { addDeliveries } from './deliveries.ts'
-import { addFire } from './fire.ts'
-import { addOpsLive } from './live.ts'
+import { addBackup, assertReadable } from './backup.ts'
+import { type Addition, addRouteCommands, linesOf } from './route-commands.ts'
 import { addSelfTest } from './self-test.ts'
-import { addWebhook } from './webhook.ts'
 
 const ABOUT = `
 They ask the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
@@ -19,20 +19,108 @@ Examples:
   highwater ops clients add acme --aliases alder,birch --activate
   highwater ops keys issue acme`
 
-/** `highwater ops`: what an operator does with signals, clients and deliveries. */
-export function defineOps(command: Command, runtime: Runtime): void {
-  command.addHelpText('after', ABOUT)
-  for (const add of PARTS) add(command, runtime)
+const GROUPS = {
+  clients: 'who subscribes, and to what',
+  keys: 'the API keys of a client: two at the most',
+  webhook: 'where the signals of a client go',
+  live: 'what the live strategies may do',
 }
 
-const PARTS = [
-  addDeliveries,
-  addFire,
-  addClients,
-  addClientKeys,
-  addWebhook,
-  addOpsLive,
-  addSelfTest,
-  addBackup,
-  addBeginAnew,
+/** `highwater ops`: a command for each route of the operator's interface, and what needs no running service. */
+export function defineOps(command: Command, runtime: Runtime): void {
+  command.addHelpText('after', ABOUT)
+  addRouteCommands(command, runtime, OPERATOR_ROUTES, GROUPS, ADDITIONS)
+  addSelfTest(command, runtime)
+  addBackup(command, runtime)
+}
+
+type Answer = Readonly<Record<string, unknown>>
+
+/** Of a key that was given whole, its id alone is sent: what is in an address is seen by others. */
+const toKeyId = (text: string): string => keyIdOf(text) ?? text
+
+/** A secret is told once and on a line of its own. */
+const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
+  ...linesOf({ webhook }),
+  ...(secret === null ? [] : ['secret, shown this once:', String(secret)]),
 ]
+
+const SIGNAL_HELP = `
+FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
+and mode DRY_RUN where it is not meant. The same signal_id again is the same signal: repeat the command when in doubt.`
+
+/** What commands have beyond their routes, by the ids of these. */
+const ADDITIONS: Readonly<Record<string, Addition>> = {
+  fire: {
+    hidden: [
+      ...['signal_id', 'alias', 'action', 'signal_price', 'stop', 'base_risk_pct', 'timestamp', 'is_test'],
+      ...['mode', 'implied_leverage'],
+    ],
+    body: async ({ file }, { cwd }) => {
+      const path = await assertReadable(resolve(cwd, String(file)))
+      return parseSignal(await readFile(path, 'utf8'), String(file))
+    },
+    example: 'fire signal.json',
+    help: SIGNAL_HELP,
+  },
+  account: {
+    lines: answer =>
+      linesOf(
+        Object.fromEntries(
+          Object.entries(answer).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? countOf(value) : value,
+          ]),
+        ),
+      ),
+  },
+  replay: { lines: answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)) },
+  issue_key: { lines: ({ id, token }) => [`key ${id}, shown this once:`, String(token)] },
+  confirm_key: { argument: toKeyId },
+  revoke_key: { argument: toKeyId },
+  set_webhook: {
+    hidden: ['secret'],
+    options: command =>
+      void command
+        .option('--secret <secret>', 'the secret that its receiver has: whsec_...')
+        .addOption(
+          new Option(
+            '--secret-file <file>',
+            'a file with it: who lists the processes of a machine reads arguments',
+          ).conflicts('secret'),
+        ),
+    body: async ({ url, secret, secretFile }, { cwd }) => ({
+      url,
+      secret:
+        typeof secretFile === 'string'
+          ? (await readFile(resolve(cwd, secretFile), 'utf8')).trim()
+          : (secret ?? null),
+    }),
+    lines: withSecret,
+  },
+  rotate_webhook: { lines: withSecret },
+  remove_webhook: { lines: () => ['removed'] },
+  mode: {
+    hidden: ['mode'],
+    options: command => void command.option('--dry-run', 'the other way: its next entries are DRY_RUN'),
+    body: ({ alias, dryRun }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE' }),
+    example: 'live go-live alder --dry-run',
+  },
+}
+
+/** How many signals, and which: a number of one alone would be read as how many. */
+const countOf = (seqs: readonly unknown[]): string =>
+  seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
+
+const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
+  `nothing is sent again: from number ${from} on there is no signal that ${client} may see; ` +
+  '`highwater ops status` tells the newest number'
+
+function parseSignal(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageError(`${file} is not JSON: ${error.message}`)
+    throw error
+  }
+}

@@ -1,14 +1,19 @@
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/delivery/address-guard.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
+import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
-import { keyOfSecret } from '#signals/delivery/sign.ts'
-import { UsageError } from '../../environment.ts'
+import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
+import { readWebhook } from '#signals/delivery/webhooks.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { dataFolder, type Environment, parseEnvironment, UsageError } from '../../environment.ts'
+import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
+import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
 import type { Terminal } from '../../terminal.ts'
-import { readStoredWebhook } from './stored-webhook.ts'
 
 type Options = {
   readonly secret?: string
@@ -127,3 +132,35 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
     if (advice !== '') print(`        ${advice}`)
   }
 }
+
+type StoredWebhook = {
+  readonly url: string
+  /** Those that sign now, newest first. */
+  readonly secrets: readonly string[]
+  /** Whether the operator lets webhooks lie on this machine. */
+  readonly allowsLoopback: boolean
+}
+
+/** The webhook of a client, enabled or not. Throws a sentence where there is none, or Redis or the key is away. */
+async function readStoredWebhook(runtime: Runtime, client: string): Promise<StoredWebhook> {
+  const { env, root, now, drawBytes } = runtime
+  const environment = parseEnvironment(env, dataFolder(root, env))
+  const box = createSecretBox(parseKeyRing(await secretKeyOf(environment, dataFolder(root, env))), drawBytes)
+  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // the command reports its own error
+  try {
+    await reachRedis(redis)
+    const webhook = await readWebhook(redis, box, client)
+    if (webhook === null) {
+      throw new Error(
+        `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
+      )
+    }
+    const allowsLoopback = environment.signals.allowsPrivateWebhooks
+    return { url: webhook.url, secrets: liveSecrets(webhook.secrets, now()), allowsLoopback }
+  } finally {
+    redis.disconnect()
+  }
+}
+
+const secretKeyOf = async ({ signals }: Environment, folder: string): Promise<string> =>
+  signals.secretKey ?? readSecretFile(join(folder, SECRET_KEY_FILE))
