@@ -20,13 +20,13 @@ export type Book = {
   readonly program: BookProgram | null
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]
-  /** What is strange but harmless: files that nothing names, instruments without funding. */
+  /** Unusual but harmless: files that the catalogue does not name, instruments without funding. */
   readonly warnings: readonly Problem[]
 }
 
 /**
- * What is sound of a book, whatever else is wrong with it: the strategies whose entry and source have no problem, the
- * market data without one, and the program where nothing is wrong with it.
+ * The sound parts of a book that may have problems: the strategies whose entry and source have no problem, the market data
+ * without one, and the program if nothing is wrong with it.
  */
 export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding' | 'program'> & {
   readonly service: Service | null
@@ -38,13 +38,13 @@ export type BarsKey = `${string}/${Timeframe}`
 export type BarsFile = {
   readonly path: string
   readonly timeframe: Timeframe
-  /** Each column on a SharedArrayBuffer. */
+  /** Each column is a SharedArrayBuffer. */
   readonly bars: Bars
   readonly gaps: readonly Gap[]
 }
 
 /**
- * The accumulation program and its bars, the very object of `Book.bars` where a strategy has them too. Otherwise they
+ * The accumulation program and its bars, the same object as in `Book.bars` if a strategy has them too. Otherwise they
  * are not among those, because they neither end nor begin the public window.
  */
 export type BookProgram = { readonly plan: ProgramPlan; readonly bars: BarsFile }
@@ -60,7 +60,7 @@ export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
    * reported returns, which need none.
    */
   readonly bars: BarsKey | null
-  /** Where its inception stands in the catalogue; where it has none, the strategy itself. */
+  /** The place of its inception in the catalogue, or of the strategy if it has none. */
   readonly inceptionPlace: Place
 }
 
@@ -73,7 +73,7 @@ export type Source =
       readonly ledger: Ledger | null
     }
 
-/** Trades by entry, then exit time; `rows[i]` is the row of the file that trade `i` stands on. */
+/** Trades by entry, then exit time; `rows[i]` is the row of trade `i` in the file. */
 export type Ledger = {
   readonly path: string
   readonly trades: readonly Trade[]

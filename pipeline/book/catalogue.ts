@@ -119,7 +119,7 @@ const identityShape = {
     .default(null),
 }
 
-/** What the history of a strategy is made of, and what is said about it. */
+/** The source of the history of a strategy, and its public attributes. */
 const historyShape = {
   source: z.enum(['module', 'ledger', 'returns']).meta({
     description:

@@ -19,7 +19,7 @@ export function toShared(values: readonly number[]): Float64Array {
 }
 
 /**
- * The span in which an instant of a book may lie. Epoch seconds, milliseconds, microseconds and nanoseconds of these
+ * The range of the instants of a book. Epoch seconds, milliseconds, microseconds and nanoseconds of these
  * years do not overlap, so a wrong unit is always recognised and never read as another year.
  */
 export const EARLIEST_MS = Date.UTC(1980, 0, 1)
@@ -34,7 +34,7 @@ const ISO =
 /** The form that nearly every table has, on a day that every month has: no calendar is needed, and no parts. */
 const PLAIN_UTC = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
-/** Epoch milliseconds of the instant, or NaN where the text is none; `explainMoment` then says why. */
+/** Epoch milliseconds of the instant, or NaN if the text is not valid; `explainMoment` has the reason. */
 export function parseMoment(text: string): number {
   const ms = isDigits(text) ? Number(text) : parseIso(text)
   return ms >= EARLIEST_MS && ms < LATEST_MS ? ms : Number.NaN
@@ -61,7 +61,7 @@ export const explainOrder = (t: number, before: number): string =>
     ? `expected each time once, got ${spellMoment(t)} again`
     : `expected a time after ${spellMoment(before)} of the row before, got ${spellMoment(t)}`
 
-/** `2026-06-30T20:00:00Z`, with milliseconds only where there are some. */
+/** `2026-06-30T20:00:00Z`, with milliseconds only if they are not 0. */
 export const spellMoment = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)

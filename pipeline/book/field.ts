@@ -5,8 +5,8 @@ import { z } from 'zod'
 export type FieldProblem = { readonly key: string; readonly part: 'key' | 'value'; readonly message: string }
 
 /**
- * Everything wrong with a record, in the order of its shape, unknown keys last. The text of what is expected stands
- * with the schema, as `expected` in its metadata; a schema that can say more raises a custom issue whose parameter
+ * All problems of a record, in the order of its shape, unknown keys last. The text of what is expected is
+ * `expected` in the metadata of the schema; a schema with a more exact message raises a custom issue whose parameter
  * `sentence` takes its place. The typed values come from parsing the same shape with `z.object`.
  */
 export function fieldProblems(
@@ -26,14 +26,14 @@ export function fieldProblems(
   return problems
 }
 
-/** The metadata of a schema: its own or, where a default or `nullable` is wrapped around it, what is inside has. */
+/** The metadata of a schema, or of the schema inside a default or `nullable`. */
 export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
   const own = z.globalRegistry.get(schema)
   const isWrapper = schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
   return own ?? (isWrapper ? metaOf(schema.unwrap()) : undefined)
 }
 
-/** What came, for a message: a text in quotes, cut where it is long; a blank as `nothing`. */
+/** A value in a message: a text in quotes, cut if it is long; a blank as `nothing`. */
 export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
   if (value === undefined || value === null || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
@@ -42,7 +42,7 @@ export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}...`
 }
 
-/** `the nearest key is "name"`: the known word with the fewest letters to change; all of them where none is near. */
+/** `the nearest key is "name"`: the known word with the fewest letters to change, or all of them if none is near. */
 export function hint(word: string, known: readonly string[], noun: string): string {
   const nearest = nearestTo(word, known)
   return nearest === null
@@ -50,7 +50,7 @@ export function hint(word: string, known: readonly string[], noun: string): stri
     : `the nearest ${noun} is ${JSON.stringify(nearest)}`
 }
 
-/** The known word with the fewest letters to change; null where more than half of them would have to. */
+/** The known word with the fewest letters to change; null if more than half of the letters differ. */
 export function nearestTo(word: string, known: readonly string[]): string | null {
   const [nearest = null] = known.toSorted((a, b) => leven(word, a) - leven(word, b))
   return nearest !== null && leven(word, nearest) <= word.length / 2 ? nearest : null

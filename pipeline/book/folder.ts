@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
 import type { Reading } from './reading.ts'
 
-/** The files of a book as far as the reader looks, with forward slashes; a folder it does not know as `name/`. */
+/** The files of a book that the reader lists, with forward slashes; an unknown folder as `name/`. */
 export type Folder = ReadonlySet<string>
 
 /** The folders of a book, and how many levels of each hold files of the book. */
@@ -33,13 +33,12 @@ export async function listFolder(reading: Reading): Promise<Folder> {
   return files
 }
 
-/** The file names directly under `folder`, for messages that say what is there instead. */
+/** The file names directly under `folder`, for messages. */
 export const filesUnder = (folder: Folder, parent: string): string[] =>
   [...folder].filter(path => path.startsWith(`${parent}/`)).map(path => path.slice(parent.length + 1))
 
 /**
- * The table `stem.csv` or `stem.csv.gz`, or null where there is none. Both at once is a problem, because nobody could
- * tell which of them was published.
+ * The table `stem.csv` or `stem.csv.gz`, or null if there is none. Both at once is a problem, because it is ambiguous.
  */
 export function tableAt(reading: Reading, folder: Folder, stem: string): string | null {
   const found = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))
@@ -60,10 +59,10 @@ async function listPath(dir: string, path: string, levels: number): Promise<stri
   return lists.flat()
 }
 
-/** In one order on every machine; empty where there is no such folder. */
+/** Sorted, so that the order is the same on every machine; empty if the folder does not exist. */
 const namesIn = async (dir: string): Promise<string[]> => (await orIfAbsent(readdir(dir), [])).sort()
 
-/** A link to nowhere is no folder: reading it will say what is wrong with it. */
+/** A broken link is not a folder; reading it reports the error. */
 const isFolder = async (path: string): Promise<boolean> =>
   (await orIfAbsent(stat(path), null))?.isDirectory() ?? false
 

@@ -1,7 +1,7 @@
 /** A place in a text, both from 1. */
 export type Place = { readonly line: number; readonly column: number }
 
-/** Something wrong in the book: where, and a sentence that says what was expected and what came. */
+/** A problem of the book: its place, and a sentence with what was expected and what was found. */
 export type Problem = {
   /** Path inside the book, with forward slashes. */
   readonly file: string

@@ -10,7 +10,7 @@ import { mapSchema } from './yaml.ts'
 
 // The fields of `program.yaml`. `expected` is the text of the message when a value is refused.
 
-/** It buys over years: finer bars tell it nothing more, and its rolling years would take a night of their own. */
+/** It buys over years: finer bars add nothing, and its rolling years would take hours. */
 export const PROGRAM_TIMEFRAMES = ['1h', '4h', '1d'] as const satisfies readonly Timeframe[]
 
 /** Ten years of daily bars: what contributes more rarely than that is no program. */
@@ -19,12 +19,12 @@ const MAX_CADENCE_BARS = 3650
 /** Bands, or steps, of one tier: more of them are a curve, and no rule that people can check. */
 export const MAX_STEPS = 16
 
-/** The word under which clients have the strategies that they may pull: a program of that name could not be told apart. */
+/** The key of the strategies in the entitlements of a client; a program of that name would be ambiguous. */
 const RESERVED_ALIAS = 'aliases'
 
 const map = (description: string, expected: string) => mapSchema.meta({ description, expected })
 
-/** The metadata comes last: it is not looked for inside of what is optional. */
+/** The metadata comes last: it is not searched inside `optional`. */
 const optionalMap = (description: string, expected: string) =>
   mapSchema.optional().meta({ description, expected })
 

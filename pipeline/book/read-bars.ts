@@ -71,7 +71,7 @@ function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number)
   return isInTime && l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
 }
 
-/** Why `isSound` says no: at least one sentence. */
+/** Why `isSound` returns false: at least one sentence. */
 function explainBar(fields: readonly string[], bar: Bar, before: number, timeframe: Timeframe): string[] {
   const prices = PRICES.filter(([name]) => !(bar[name] > 0))
   return [
@@ -120,7 +120,7 @@ type BarLine =
 
 /**
  * Reads a table of bars line by line as it grows, by the rules of `readBars`: the first line is the header. The order of
- * the rows is left to the caller, who knows what came before.
+ * the rows is checked by the caller, which knows the row before.
  */
 export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
   let header: Header | null = null

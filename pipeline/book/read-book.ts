@@ -15,18 +15,18 @@ import type { Reading } from './reading.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 export type ReadOptions = {
-  /** Told the path of each file before it is read: a large book takes a while. */
+  /** Called with the path of each file before it is read. */
   readonly onFile?: (path: string) => void
   /**
-   * Looks at what is sound of the book and says what else is wrong: rules that need more than the book, such as a
-   * clock. Its problems are told together with the reader's own.
+   * Examines the sound parts of the book for other problems: rules that need more than the book, such as a
+   * clock. Its problems are reported together with those of the reader.
    */
   readonly examine?: (sound: SoundParts, isBroken: boolean) => readonly Problem[]
 }
 
 /**
  * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data may be,
- * and where the window ends, is decided by the build, through `examine`.
+ * and the end of the window, is decided by the build, through `examine`.
  *
  * Throws a `BookError` with every problem of the book at once; nothing of an unsound book is handed on.
  */
@@ -87,18 +87,18 @@ const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['progra
   }
 }
 
-/** A perpetual without funding is a cost left out; a spot market has none. The reader cannot tell them apart. */
+/** A perpetual without funding omits a cost; a spot market has no funding. The reader cannot distinguish them. */
 const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[] =>
   [...tradedInstruments(claims)]
     .filter(instrument => !funding.has(instrument))
     .map(instrument => ({
       file: `funding/${instrument}.csv`,
-      message: `expected the funding of ${instrument}, got no such file: its positions neither pay nor receive any`,
+      message: `no funding file for ${instrument}: its positions are computed without funding`,
     }))
 
 /**
- * Why the series of a strategy cannot begin on its inception, or null where it can: on a day that its bars cover from
- * midnight on, or that its returns report. Null too where the bars are not known.
+ * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover from
+ * midnight on, or that its returns report. Also null if the bars are not known.
  */
 function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): string | null {
   const { inception } = entry

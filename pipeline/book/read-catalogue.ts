@@ -24,23 +24,23 @@ import {
 export const CATALOGUE_FILE = 'catalogue.yaml'
 
 export type Catalogue = {
-  /** Null where it has a problem. */
+  /** Null if it has a problem. */
   readonly service: Service | null
   /** Those without a problem, in the order of the file, the defaults merged under them. */
   readonly strategies: readonly CatalogueStrategy[]
-  /** Every strategy whose source can be told, sound or not: its files are checked all the same. */
+  /** Every strategy whose source is known, sound or not: its files are checked in any case. */
   readonly claims: readonly Claim[]
 }
 
-/** A strategy as far as its files need it; null for a field that cannot be told. */
+/** The fields of a strategy that determine its files; null for a field that is not valid. */
 export type Claim = z.infer<typeof claimSchema> & {
   /** Reports a problem at one of its fields in the catalogue, or at the default that it takes. */
   readonly report: (field: 'source' | 'instrument' | 'inception', message: string) => void
-  /** Where its inception stands in the catalogue; where it has none, the strategy itself. */
+  /** The place of its inception in the catalogue, or of the strategy if it has none. */
   readonly inceptionPlace: Place
 }
 
-/** Reads `catalogue.yaml`. Null where there is nothing in it to go on with; all problems are reported. */
+/** Reads `catalogue.yaml`. Null if nothing in it can be used; all problems are reported. */
 export async function readCatalogue(reading: Reading): Promise<Catalogue | null> {
   const file = await readYaml(reading, CATALOGUE_FILE)
   if (file === null) return null
@@ -71,7 +71,7 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   return { service, strategies, claims: [...claims.values()] }
 }
 
-/** The parts as far as they have the right form; `reportFields` has said where they have not. */
+/** The parts that have the right form; `reportFields` has reported the others. */
 const partsSchema = z.object({
   service: mapSchema.nullable().catch(null),
   defaults: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
@@ -99,7 +99,7 @@ function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fiel
   return false
 }
 
-/** False where its files cannot be told. Two strategies of one id would share one source file; the first keeps it. */
+/** False if its files are not known. Two strategies with the same id would share a source file; the first one keeps it. */
 function claim(
   file: YamlFile,
   path: Path,

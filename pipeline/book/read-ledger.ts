@@ -54,7 +54,7 @@ export async function readLedger(reading: Reading, path: string, rules: LedgerRu
 const explainFields = (record: Readonly<Record<string, unknown>>): string[] =>
   fieldProblems(tradeShape, record).map(({ key, message }) => `${key}: ${message}`)
 
-/** The rule is the marking's own; here it is told by the rows of the file. */
+/** The rule of the marking, reported by the rows of the file. */
 function reportOverlaps(
   reading: Reading,
   path: string,

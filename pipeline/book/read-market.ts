@@ -9,7 +9,7 @@ import type { Reading } from './reading.ts'
 import { type Columns, readTable } from './table.ts'
 import type { Timeframe } from './timeframe.ts'
 
-/** What tells the market data of a strategy; null for what cannot be told. */
+/** The fields that determine the market data of a strategy; null for a field that is not valid. */
 type Wants = {
   readonly source: 'module' | 'ledger' | 'returns'
   readonly instrument: string | null
@@ -96,7 +96,7 @@ export const instrumentsIn = (folder: Folder): string[] => [
   ),
 ]
 
-/** Told where the first strategy that trades it names it: one name that is wrong is one problem. */
+/** Reported at the first strategy that trades it: one wrong name is one problem. */
 function reportUnknown(claims: readonly Claim[], known: readonly string[]): void {
   const wanting = claims.filter(claim => barsKeyOf(claim) !== null)
   for (const [instrument, users] of Map.groupBy(wanting, claim => claim.instrument ?? '')) {
@@ -126,7 +126,7 @@ const COLUMNS: Columns = { required: ['t', 'rate'], optional: [], needsOptional:
 const MAX_RATE = 0.1
 
 /**
- * Reads funding payments: `t` ascending, off any grid if need be; `rate` a fraction of notional, positive where longs
+ * Reads funding payments: `t` ascending, off any grid if need be; `rate` a fraction of notional, positive if longs
  * pay.
  */
 async function readFunding(reading: Reading, path: string): Promise<Funding> {

@@ -42,7 +42,7 @@ import {
 export const PROGRAM_FILE = 'program.yaml'
 
 /**
- * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read. Null where
+ * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read. Null if
  * the book has no program, or something is wrong with it; all problems are reported. `ids` are the strategies.
  */
 export async function readProgram(
@@ -61,7 +61,7 @@ export async function readProgram(
   return plan === null || bars === null ? null : { plan, bars }
 }
 
-/** What tells the bars, whatever else is wrong with the plan; null for what cannot be told. */
+/** The fields that determine the bars, whatever else is wrong with the plan; null for a field that is not valid. */
 const wantedSchema = z.object({
   instrument: z.string().regex(INSTRUMENT_PATTERN).nullable().catch(null),
   timeframe: z.enum(PROGRAM_TIMEFRAMES).default('1d').nullable().catch(null),
@@ -77,7 +77,7 @@ async function barsOf(
   if (instrument === null || timeframe === null) return null
   const key: BarsKey = `${instrument}/${timeframe}`
   const shared = known.get(key)
-  // What a strategy found wrong with a file it shares is told already.
+  // Problems of a file that a strategy shares are reported already.
   if (shared !== undefined || isBroken(reading, key)) return shared ?? null
   const path = tableAt(reading, folder, `bars/${key}`)
   if (path === null) {
@@ -116,7 +116,7 @@ const MAX_PLANNED_BARS = 100_000
 /** `timeframe` is the plan's, as the book spells it. */
 type BookPlan = ProgramPlan & { readonly timeframe: Timeframe }
 
-/** Reads the plan; `ids` are the strategies of the catalogue. Null where something is wrong; all of it is reported. */
+/** Reads the plan; `ids` are the strategies of the catalogue. Null if something is wrong; all problems are reported. */
 function readPlan(file: YamlFile, root: Fields, ids: readonly string[]): BookPlan | null {
   const head = soundFields(file, [], root, programShape(ids))
   const parts = partsSchema.parse(root)
@@ -128,7 +128,7 @@ function readPlan(file: YamlFile, root: Fields, ids: readonly string[]): BookPla
   return isShortEnough(file, head.timeframe, window) ? { ...head, window, tiers, costs, paused } : null
 }
 
-/** The parts that are maps; the shape of the file has said where one is none. */
+/** The parts that are maps; the shape of the file reports the others. */
 const partsSchema = z.object({
   window: mapSchema.nullable().catch(null),
   tiers: mapSchema.nullable().catch(null),
@@ -193,14 +193,14 @@ const DEFAULT_STEPS = [
   { drawdown: 0.65, spend: 1 },
 ]
 
-/** The tiers of a program that says nothing of them. */
+/** The tiers of a program without `tiers`. */
 export const DEFAULT_TIERS: readonly Tier[] = [
   { tier: 'core', weight: 0.5, rule: { kind: 'always' } },
   { tier: 'cyclical', weight: 0.3, rule: { kind: 'mayer', mean_days: MAYER_DAYS, bands: DEFAULT_BANDS } },
   { tier: 'tactical', weight: 0.2, rule: { kind: 'dips', steps: DEFAULT_STEPS } },
 ]
 
-/** Reads `tiers`: a tier that is left out gets nothing. Null where something is wrong, which is reported. */
+/** Reads `tiers`: an omitted tier gets nothing. Null if something is wrong, which is reported. */
 function readTiers(file: YamlFile, record: Fields): readonly Tier[] | null {
   const path = ['tiers']
   const isSound = reportFields(file, path, record, tiersShape)
@@ -210,8 +210,8 @@ function readTiers(file: YamlFile, record: Fields): readonly Tier[] | null {
   if (!isSound || sound.length < tiers.length) return null
   const sum = sound.reduce((all, { weight }) => all + weight, 0)
   if (Math.abs(sum - 1) <= WEIGHT_TOLERANCE) return sound
-  const told = sound.map(({ tier, weight }) => `${tier} ${weight}`).join(', ') || 'no tier'
-  file.report(path, `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${told})`)
+  const weights = sound.map(({ tier, weight }) => `${tier} ${weight}`).join(', ') || 'no tier'
+  file.report(path, `expected weights that sum to 1, got ${Number(sum.toPrecision(10))} (${weights})`)
   return null
 }
 

@@ -77,7 +77,7 @@ const rulesOf = ({ allow_overlap }: Claim, besideReturns: boolean) => ({
 
 const FOLDER_OF = { module: 'strategies', ledger: 'ledgers', returns: 'returns' } as const
 
-/** Two sources of one strategy: nobody could tell which of them was published. */
+/** Two sources of one strategy are ambiguous. */
 function reportStrangers({ source, id, report }: Claim, { module, ledger, returns }: Candidates): void {
   const allowed = { module: [module], ledger: [ledger], returns: [returns, ledger] }[source]
   const strangers = [module, ledger, returns].filter(path => path !== null && !allowed.includes(path))

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Input } from './book.ts'
 import type { ProblemList } from './problem.ts'
 
-/** One reading of a book: where it lies, and what is gathered on the way. */
+/** One reading of a book: its folder, and what is collected. */
 export type Reading = {
   readonly dir: string
   readonly problems: ProblemList
   readonly inputs: Input[]
-  /** Told the path of each file before it is read. */
+  /** Called with the path of each file before it is read. */
   readonly onFile: (path: string) => void
 }
 
@@ -19,7 +19,7 @@ export const placeOf = (reading: Reading, path: string): string => join(reading.
 /** The catalogue of a thousand strategies has less than 1 MB; what is larger was not written by people. */
 const MAX_WHOLE_BYTES = 16_000_000
 
-/** Reads a small file whole and records it as an input; null, with a problem, where it cannot be read. */
+/** Reads a small file whole and records it as an input; null, with a problem, if it cannot be read. */
 export async function readWhole(reading: Reading, path: string): Promise<Buffer | null> {
   reading.onFile(path)
   try {

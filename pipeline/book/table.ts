@@ -65,7 +65,7 @@ function createRowReader(
 /** Spreadsheets write it before UTF-8 text. */
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** The fields of a line, or null where its quotes do not close. */
+/** The fields of a line, or null if a quote is not closed. */
 function splitLine(line: string): readonly string[] | null {
   if (!line.includes('"')) return line.split(',')
   try {
@@ -113,14 +113,14 @@ export function toHeader(names: readonly string[], columns: Columns): Header | n
   return { names, arrange: fields => places.map(place => fields[place] ?? '') }
 }
 
-/** Why `toHeader` said no. */
+/** Why `toHeader` returned null. */
 export function explainHeader(line: string, { required, optional, needsOptional }: Columns): string {
   const others =
     optional.length === 0 ? '' : ` and ${needsOptional ? 'at least one' : 'any'} of ${optional.join(',')}`
   return `expected the columns ${required.join(',')}${others}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`
 }
 
-/** Why a row does not fit its header. `fields` is null where a quote does not close. */
+/** Why a row does not fit its header. `fields` is null if a quote is not closed. */
 export function explainLength(line: string, fields: readonly string[] | null, { names }: Header): string {
   const expected = `expected ${names.length} fields (${names.join(',')})`
   if (line.trim() === '') return `${expected}, got a blank line`
@@ -129,7 +129,7 @@ export function explainLength(line: string, fields: readonly string[] | null, { 
   return `${expected}, got ${fields.length}: ${got(line, MAX_SHOWN_CHARS)}`
 }
 
-/** What a file was, as it lies on the disk. */
+/** The size and the checksum of a file on the disk. */
 type FileTally = { readonly bytes: number; readonly sha256: string; readonly lines: number }
 
 /** The file cannot be read to its end. The message is a sentence for the operator, without the file's name. */
@@ -154,7 +154,7 @@ const CHUNK_BYTES = 1 << 18
 
 /**
  * Calls `onLine` for every line of a text file, from row 1, without its line break (LF or CRLF); a `.gz` file is
- * unpacked on the way. Memory is a chunk and a line, whatever the file's size. Throws `UnreadableFile` where the
+ * unpacked on the way. Memory is a chunk and a line, whatever the file's size. Throws `UnreadableFile` if the
  * file, or its gzip stream, is cut off or is no text of lines.
  */
 async function readLines(path: string, onLine: (line: string, row: number) => void): Promise<FileTally> {
@@ -220,7 +220,7 @@ const NO_LAST_BREAK =
   'expected a line break at the end of the last line, got the end of the file: ' +
   'the file may be cut off; if it is whole, end its last line'
 
-/** The faults of a file, told; anything else that was thrown on the way passes through. */
+/** The errors of reading a file as `UnreadableFile`; any other error as it is. */
 function toUnreadable(error: unknown, lines: number): unknown {
   if (!(error instanceof Error && 'code' in error)) return error
   const cause = { cause: error }

@@ -18,7 +18,7 @@ export type Path = readonly (string | number)[]
 
 /**
  * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing around
- * it that is there; what stands behind an alias is where its anchor is, because that is the text to mend.
+ * it that exists; the place of an alias is that of its anchor, because that is the text to correct.
  */
 function locate(doc: Document, lines: LineCounter, path: Path, part: 'key' | 'value' = 'value'): Place {
   let node: Node | null = doc.contents
@@ -44,7 +44,7 @@ const toNode = (item: unknown): Node | null => (isNode(item) ? item : null)
 
 export type YamlFile = {
   readonly value: unknown
-  /** Where the value under `path` stands, or the innermost thing around it that is there. */
+  /** The place of the value at `path`, or of the innermost value around it that exists. */
   place(path: Path): Place
   /** Reports a problem at the value under `path`, or at its key; the path is spelled out before the message. */
   report(path: Path, message: string, part?: 'key' | 'value'): void
@@ -54,7 +54,7 @@ export type YamlFile = {
 const MAX_ALIAS_COUNT = 1000
 
 /**
- * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems. Null where
+ * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems. Null if
  * the text is not YAML at all: its problems are then in `reading.problems`.
  */
 export async function readYaml(reading: Reading, path: string): Promise<YamlFile | null> {
@@ -87,7 +87,7 @@ function reportSyntax(reading: Reading, path: string, doc: Document, lines: Line
   }
 }
 
-/** The value with its aliases followed; null where there are too many of them. */
+/** The value with its aliases resolved; null if there are too many. */
 function expand(reading: Reading, path: string, doc: Document): { readonly value: unknown } | null {
   try {
     return { value: doc.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) }
@@ -106,26 +106,26 @@ function expand(reading: Reading, path: string, doc: Document): { readonly value
 const spell = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
 
-/** A map of a YAML file before its fields are looked at. */
+/** A map of a YAML file before its fields are checked. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export const mapSchema = z.record(z.string(), z.unknown())
 
-/** The value as a map; null, and a problem, where it is none. */
+/** The value as a map; null, with a problem, if it is not a map. */
 export function toMap(file: YamlFile, path: Path, value: unknown): Fields | null {
   const map = mapSchema.safeParse(value).data
   if (map === undefined) file.report(path, `expected a map, got ${got(value)}`)
   return map ?? null
 }
 
-/** Reports all problems of a record's fields; true where there are none. */
+/** Reports all problems of the fields of a record; true if there are none. */
 export function reportFields(file: YamlFile, path: Path, record: Fields, shape: z.ZodRawShape): boolean {
   const problems = fieldProblems(shape, record)
   for (const { key, part, message } of problems) file.report([...path, key], message, part)
   return problems.length === 0
 }
 
-/** The record as its shape types it; null where one of its fields has a problem, which is reported. */
+/** The record parsed by its shape; null if a field has a problem, which is reported. */
 export function soundFields<Shape extends z.ZodRawShape>(
   file: YamlFile,
   path: Path,
@@ -135,7 +135,7 @@ export function soundFields<Shape extends z.ZodRawShape>(
   return reportFields(file, path, record, shape) ? z.object(shape).parse(record) : null
 }
 
-/** The maps of a list as their shape types them; null where one has a problem, or where the value is no list. */
+/** The maps of a list parsed by their shape; null if one has a problem, or if the value is not a list. */
 export function soundEntries<Shape extends z.ZodRawShape>(
   file: YamlFile,
   path: Path,

@@ -9,13 +9,13 @@ import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import { costsOf } from '../night/histories.ts'
 
-/** A module strategy of a book. The columns lie on shared memory. */
+/** A module strategy of a book. The columns are in shared memory. */
 export type LiveEntry = { readonly entry: StrategyEntry; readonly funding: Funding | null }
 
 export type LiveReplayInput = LiveEntry & {
   /** All bars from the first one on. */
   readonly bars: Bars
-  /** Steps whose bar opened at this instant or later are told of, where something happened in them. */
+  /** Steps with events whose bar opened at this instant or later are reported. */
   readonly reportFromMs: number
 }
 
@@ -25,13 +25,13 @@ export type DayEnd = { readonly openMs: number; readonly hash: string }
 export type LiveReplay = {
   readonly version: string
   readonly state: EngineState<unknown>
-  /** Where orders begin: what a single step has to be told. */
+  /** The instant from which orders are placed; a single step needs it. */
   readonly ordersFromMs: number
   readonly reports: readonly StepReport[]
   readonly days: readonly DayEnd[]
 }
 
-/** Replays a strategy over all bars, as the night does, and tells what its signals are made of. */
+/** Replays a strategy over all bars, as a build does, and reports the steps that make signals. */
 export function replayLive(strategy: Strategy, input: LiveReplayInput, onProgress: () => void): LiveReplay {
   const { bars, entry, funding, reportFromMs } = input
   const inception = entry.inception === null ? {} : { from: entry.inception }

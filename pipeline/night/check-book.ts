@@ -14,7 +14,7 @@ export type CheckOptions = WindowOptions & RunOptions & { readonly threads: numb
 /** What a check found: a book without problems is one that a build accepts. */
 export type BookCheck = {
   readonly dir: string
-  /** The last public day, null if the data do not tell it. */
+  /** The last public day, null if it is not known. */
   readonly window_to: string | null
   /** The strategies that could be read, in the order of the catalogue. */
   readonly strategies: readonly CheckedStrategy[]
@@ -108,7 +108,7 @@ async function checkStrategies(
   })
 }
 
-/** Whether the data of a strategy reach into the window; if they do not, the book has a problem that says so. */
+/** Whether the data of a strategy reach into the window; if they do not, the book has a problem. */
 function isInWindow(
   { bars }: SoundParts,
   { source, bars: key, inception }: StrategyEntry,

@@ -57,13 +57,13 @@ const PREFIXES = 12
 /** Times that the state goes through JSON: at every bar it would cost more than the replay. */
 const CHECKPOINTS = 500
 
-/** Half a history that is shorter says nothing about where it begins. */
+/** Shorter halves say nothing about the start. */
 const SHORTEST_HALF_MS = 7 * DAY_MS
 
 async function checkLaws(task: ModuleTask, path: string): Promise<Laws> {
   const { entry, bars, pulse } = task
   const strategy = await importStrategy(path)
-  if (describeMismatch(strategy, entry).length > 0) return LAWFUL // the history says so
+  if (describeMismatch(strategy, entry).length > 0) return LAWFUL // reported with the history
   const input = replayInput(task, beating(strategy, pulse))
   const every = Math.ceil(bars.t.length / CHECKPOINTS)
   const laws = [

@@ -27,7 +27,7 @@ export type Night = {
   readonly snapshot: Snapshot
   /** Null in a book without one. */
   readonly program: ProgramData | null
-  /** What an operator should know and that is no fault. */
+  /** Notices for the operator that are not errors. */
   readonly notices: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   }
 }
 
-/** Names the module behind an error that ended a thread, and tells the others of its kind with it. */
+/** Names the module that caused an error that ended a thread, together with all others of its kind. */
 function withStrays({ dir, strategies }: Book, error: unknown, strays: readonly unknown[]): unknown {
   const problems = (thrown: unknown): readonly Problem[] =>
     thrown instanceof BookError ? thrown.problems : problemsOfStray(strategies, thrown)
@@ -95,13 +95,13 @@ async function correlate(
   const series = strategies.map(strategy => toShared(strategy[period]))
   const blocks = rowBlocks(series.length, BLOCKS)
   let done = 0
-  const tell = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
-  tell()
+  const report = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
+  report()
   const rows = await Promise.all(
     blocks.map(async ([fromRow, toRow]) => {
       const block = await pool.run({ series, fromRow, toRow }, { name: 'correlation' })
       done++
-      tell()
+      report()
       return block
     }),
   )
@@ -143,8 +143,7 @@ const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
 })
 
 /**
- * The last look before publishing: what must hold of every dataset, whatever the book. A failure is ours, not the
- * operator's, and ends the run.
+ * The last check before publication, of what must hold for every dataset. A failure is a bug of ours and ends the run.
  */
 export function verifySnapshot({ strategies, correlation }: Snapshot): void {
   for (const strategy of strategies) verifyStrategy(strategy)

@@ -6,7 +6,7 @@ import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
 
-/** Data older than this mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
+/** Older data mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
 export const STALE_MS = 36 * 3_600_000
 
 export type WindowOptions = {
@@ -18,7 +18,7 @@ export type WindowOptions = {
 
 /**
  * The last day of the public window: the last UTC day that is complete in every set of bars (or, in a book without
- * bars, the latest day reported), no later than `asOf`, less the embargo. Throws where `assertOver` does, and a
+ * bars, the latest day reported), no later than `asOf`, less the embargo. Throws if `assertOver` does, and a
  * BookError with everything that `windowProblems` finds.
  */
 export function lastPublicDay(book: Book, options: WindowOptions): EpochDay {
@@ -48,7 +48,7 @@ export function windowProblems(book: SoundParts, options: WindowOptions): Proble
   ]
 }
 
-/** The last public day as far as the sound parts tell: what is not known of a book ends no window. */
+/** The last public day of the sound parts: unknown parts of a book end no window. */
 export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
   const ends = [...book.bars.values()].map(({ bars }) => lastCompleteDay(bars))
   const complete = ends.length > 0 ? Math.min(...ends) : lastReportedDay(book)
@@ -68,7 +68,7 @@ const reportedDays = ({ strategies }: SoundParts) =>
     source.kind === 'returns' ? [{ file: `returns/${id}.csv`, last: lastDay(source.daily) }] : [],
   )
 
-/** The sets of bars that a build refuses because they are stale; none where that was allowed. */
+/** The sets of bars that a build refuses because they are stale; none if that is allowed. */
 export const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
   [...barsInUse(sound)].flatMap(file => {
     const end = endOfBars(file.bars)

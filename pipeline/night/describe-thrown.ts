@@ -21,7 +21,7 @@ export function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown):
 
 /**
  * What ended a thread from outside its task, a timer that a module left running for example, as a problem of the module
- * in whose code it arose. Empty where the stack names none of the modules.
+ * in whose code it arose. Empty if the stack names none of the modules.
  */
 export function problemsOfStray(entries: readonly StrategyEntry[], thrown: unknown): Problem[] {
   const culprit = entries.find(
@@ -30,7 +30,7 @@ export function problemsOfStray(entries: readonly StrategyEntry[], thrown: unkno
   return culprit === undefined ? [] : [problemOfThrown(culprit, thrown)]
 }
 
-/** The sentence of an error as it is; the kind stands before it where it says more than `Error`. */
+/** The message of an error; its name precedes it unless it is `Error`. */
 export function describeThrown(thrown: unknown): string {
   if (!(thrown instanceof Error)) {
     return `it threw a value that is not an Error: ${inspect(thrown, { depth: 1, breakLength: Infinity }).slice(0, MAX_THROWN_CHARS)}`
@@ -41,7 +41,7 @@ export function describeThrown(thrown: unknown): string {
 }
 
 /**
- * The topmost place of the stack that lies in the module itself; none where the engine refused what it returned. Text
+ * The topmost place of the stack in the module itself; none if the engine refused its result. Text
  * that does not parse has no stack yet: there Node puts the plain path and the line before everything else.
  */
 function placeIn(path: string, thrown: unknown): Pick<Problem, 'line' | 'column'> {

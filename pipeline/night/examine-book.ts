@@ -18,12 +18,12 @@ import { ledgerProblems } from './histories.ts'
  * Modules are left out: they run on a sound book alone. A book without any problem is not audited here, because its
  * night does that on all threads.
  *
- * Throws where the as-of day is not over.
+ * Throws if the as-of day is not over.
  */
 export function examineBook(options: WindowOptions): NonNullable<ReadOptions['examine']> {
   assertOver(options)
   return (sound, isBroken) => {
-    // Of a broken book nobody knows where the window ends.
+    // The end of the window of a broken book is not known.
     const ofWindow = isBroken ? staleBars(sound, options) : windowProblems(sound, options)
     const problems = [...ofWindow, ...programFaults(sound, options)]
     return isBroken || problems.length > 0 ? [...problems, ...auditLedgers(sound, options)] : []

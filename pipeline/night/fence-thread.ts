@@ -12,7 +12,7 @@ export function fenceThread(): void {
     throw new Error('it called process.exit(): a strategy module must leave the process alone')
   }
   syncBuiltinESMExports() // `import { exit, env } from 'node:process'` is fenced too
-  // Node itself leaves through process.exit() after an error that nobody caught.
+  // Node itself calls process.exit() after an uncaught error.
   process.on('uncaughtExceptionMonitor', () => {
     process.exit = leave
   })

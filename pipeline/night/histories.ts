@@ -23,7 +23,7 @@ export type HistoryTask = {
   readonly bars: Bars | null
   readonly funding: Funding | null
   readonly lastDay: EpochDay
-  /** Counts up while the strategy makes progress: what the watchdog looks at. */
+  /** Increases while the strategy makes progress; the watchdog reads it. */
   readonly pulse: Int32Array
 }
 
@@ -35,7 +35,7 @@ export type History = {
   readonly trades: readonly ResolvedTrade[]
   readonly marking: Marking
   readonly verification: VerificationState
-  /** What an operator should know and that is no fault: refused entries, a ruin. */
+  /** Notices for the operator that are not errors: refused entries, a liquidation. */
   readonly notices: readonly string[]
 }
 
@@ -136,7 +136,7 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
     : []),
 ]
 
-/** What a ledger is held against. */
+/** What a ledger is checked against. */
 type LedgerGround = Pick<HistoryTask, 'entry' | 'funding'> & { readonly bars: Bars }
 
 type LedgerTask = HistoryTask & LedgerGround
@@ -171,7 +171,7 @@ function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
   }
 }
 
-/** Every trade that cannot have happened on these bars, or whose size nothing tells, by its row. */
+/** Every trade that cannot have happened on these bars, or whose size is unknown, by its row. */
 export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
   const { entry, bars } = ground
   const { trades } = ledger
@@ -182,7 +182,7 @@ export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] 
   return faults.map(({ index, message }) => at(ledger, index, message))
 }
 
-/** Trades whose size in the account nothing tells. The marking refuses the first; here each is told with its row. */
+/** Trades whose size in the account is unknown. The marking refuses the first; here each is reported with its row. */
 function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
   const costs = costsOf(entry)
   const terms: TradeTerms = {
@@ -229,7 +229,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
   }
 }
 
-/** A reporter that fell silent stops no build, because a history may well have ended; but nobody should overlook it. */
+/** Returns that end early do not stop a build, because a history may have ended; but the operator gets a notice. */
 function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): string[] {
   const end = lastDay(daily)
   const days = last - end

@@ -3,7 +3,7 @@ import type { Strategy } from '#core/replay/strategy.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import { TIMEFRAME_MS } from '../book/timeframe.ts'
 
-/** Imports a strategy module. Its own errors pass through; one without the export is told what to export. */
+/** Imports a strategy module. Throws its own errors, and an error if it does not export a strategy. */
 export async function importStrategy(path: string): Promise<Strategy> {
   const module: { strategy?: Strategy } = await import(pathToFileURL(path).href)
   if (typeof module.strategy?.onBar === 'function' && typeof module.strategy.init === 'function')
@@ -13,7 +13,7 @@ export async function importStrategy(path: string): Promise<Strategy> {
   )
 }
 
-/** The catalogue and the module both name the strategy; where they differ, one of them is wrong. */
+/** The differences between the catalogue and the module, which both describe the strategy. */
 export function describeMismatch(strategy: Strategy, entry: StrategyEntry): string[] {
   const timeframeMs = entry.timeframe === null ? null : TIMEFRAME_MS[entry.timeframe]
   const pairs = [
@@ -29,7 +29,7 @@ export function describeMismatch(strategy: Strategy, entry: StrategyEntry): stri
     )
 }
 
-/** A module that is what its catalogue says. Throws with every difference. */
+/** Imports a module that agrees with its catalogue. Throws an error with every difference. */
 export async function loadStrategy(entry: StrategyEntry, path: string): Promise<Strategy> {
   const strategy = await importStrategy(path)
   const faults = describeMismatch(strategy, entry)

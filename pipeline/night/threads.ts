@@ -4,11 +4,11 @@ import { dirname } from 'node:path'
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
 
-/** How often the pulses are felt. */
+/** How often the pulses are read. */
 const LOOK_MS = 500
 
 /**
- * Watches the pulses of tasks and calls `onStall` with the name of each that has begun and stands still for `stallMs`.
+ * Watches the pulses of tasks and calls `onStall` with the name of each that has begun and makes no progress for `stallMs`.
  * A pulse of 0 has not begun; a task that is over is deleted from the map. Returns the function that ends the watch.
  */
 export function watchPulses(
@@ -31,8 +31,8 @@ export function watchPulses(
 }
 
 /**
- * The environment of a thread that runs strategy modules: trusted code, which has no business with our secrets. It tells Node
- * alone where compiled modules are kept, where they are: that is half of the time until a thread works. The fence takes it away.
+ * The environment of a thread that runs strategy modules, which have no business with our secrets. It names only the folder of
+ * compiled modules, which halves the start of a thread; the fence removes it.
  */
 export function threadEnvironment(): Record<string, string> {
   const folder = getCompileCacheDir() // of this version of Node, below the one that is kept for all

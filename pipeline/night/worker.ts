@@ -28,7 +28,7 @@ async function run<Task extends HistoryTask, Outcome>(
   Atomics.add(task.pulse, 0, 1)
   try {
     const outcome = await work(task)
-    await nextTurn() // a rejection that nobody handles ends the thread now, while it is known whose it is
+    await nextTurn() // an unhandled rejection ends the thread now, while its module is known
     return outcome
   } catch (error) {
     return { kind: 'refused', problems: [problemOfThrown(task.entry, error)] }
@@ -41,6 +41,6 @@ export type CorrelationTask = {
   readonly toRow: number
 }
 
-/** Some rows of a correlation matrix. The series lie on shared memory. */
+/** Some rows of a correlation matrix. The series are in shared memory. */
 export const correlation = ({ series, fromRow, toRow }: CorrelationTask): CorrelationRows =>
   correlateRows(series, fromRow, toRow)

@@ -136,7 +136,7 @@ const P = {
   average_days: 25,
 } as const
 
-/** Where the process stands: everything that the next bar depends on. */
+/** The state of the process: everything that the next bar depends on. */
 type State = {
   bar: number
   price: number
@@ -171,7 +171,7 @@ function createPriceProcess(random: Random): () => Move {
   }
 }
 
-/** Regimes last an exponential time, so that nothing in the past tells when one ends. */
+/** Regimes have an exponential duration, so that the past does not predict their end. */
 function moveRegime(state: State, random: Random): void {
   if (state.barsLeft > 0) {
     state.barsLeft -= 1

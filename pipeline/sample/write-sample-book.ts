@@ -21,9 +21,9 @@ export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
 export const SAMPLE_VERSION = '2026-07-01T00:15:00Z'
 
 /**
- * The first of 1, 2, 3, ... with which the market and the strategies lie within the bands that the tests hold. Two of
- * the bands (as many strategies lose as gain, and none looks too good) were added after the first seed made 2 700 %:
- * a sample that flatters would teach the wrong thing.
+ * The first of 1, 2, 3, ... with which the market and the strategies are within the bounds of the tests. Two of the bounds (as
+ * many strategies lose as gain, and none looks too good) exist because the first seed made 2 700 %: a sample that flatters
+ * would mislead.
  */
 const SEED = 4
 
@@ -115,7 +115,7 @@ const MONDAY_MS = 4 * DAY_MS
 /** Four days: from Monday to the end of Thursday. */
 const HOLD_BARS = 24
 
-/** A week that moved less says nothing. */
+/** A smaller move is no signal. */
 const LEAST_MOVE = 0.04
 const WEEKLY_STOP = 0.045
 

@@ -21,7 +21,7 @@ export async function writeNewFolder(dir: string, files: TextFiles): Promise<voi
   }
 }
 
-/** What modules import, in this project. In a book both lie in `strategies/highwater/`. */
+/** What modules import, in this project. In a book both are in `strategies/highwater/`. */
 const TYPES = join(import.meta.dirname, '../../core/replay/strategy.ts')
 const INDICATORS = join(import.meta.dirname, 'template/strategies/highwater/indicators.ts')
 
@@ -36,7 +36,7 @@ export async function templateModules(template: string): Promise<TextFiles> {
 }
 
 /**
- * The types and the indicators that strategy modules import, and two small files that tell Node and editors how to read
+ * The types and the indicators that strategy modules import, and two small files by which Node and editors read
  * the modules. A book that has them needs nothing else installed.
  */
 export const moduleKit = async (): Promise<TextFiles> => ({

@@ -63,7 +63,7 @@ test('an instrument without a funding file pays none, and a warning says so', as
     {
       file: PATH,
       message:
-        'expected the funding of BTCUSDT-PERP, got no such file: its positions neither pay nor receive any',
+        'no funding file for BTCUSDT-PERP: its positions are computed without funding',
     },
   ])
 })

@@ -1,8 +1,8 @@
 // A strategy module: the file is named after the id in catalogue.yaml, and exports `strategy`.
 //
 // The engine calls `onBar` once for every closed bar, oldest first. What you return is done at the next bar's open:
-//   { act: 'long', stop }       enter, or turn a short around; the stop lies below the close
-//   { act: 'short', stop }      the same downwards; the stop lies above the close
+//   { act: 'long', stop }       enter, or reverse a short; the stop is below the close
+//   { act: 'short', stop }      the same for a short; the stop is above the close
 //   { act: 'flat', why }        leave; `why` is 'signal' or 'time' and is published with the trade
 //   null                        do nothing
 // The size follows from the stop: if it is hit, the trade loses `baseRisk` of the account. There is no other order:
