@@ -62,8 +62,7 @@ test('an instrument without a funding file pays none, and a warning says so', as
   expect(warnings).toEqual([
     {
       file: PATH,
-      message:
-        'no funding file for BTCUSDT-PERP: its positions are computed without funding',
+      message: 'no funding file for BTCUSDT-PERP: its positions are computed without funding',
     },
   ])
 })
