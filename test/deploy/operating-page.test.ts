@@ -1,5 +1,5 @@
 // docs/operating.md against the program: its commands and files exist, and every failure has its row.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -66,4 +66,20 @@ describe('docs/operating.md', () => {
       await expectCommand(line.split(' '))
     for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []) expect(VARIABLE_NAMES).toContain(name)
   })
+})
+
+/** Command lines of a page: in code type, or a line of a block. */
+const commandsOn = (page: string): string[] =>
+  [...page.matchAll(/`highwater ([a-z][^`\n]*)`|^ *(?:npx )?highwater ([a-z][^#|\n]*)/gm)].map(
+    ([, inText, inBlock]) => (inText ?? inBlock ?? '').trim(),
+  )
+
+test('every command that a page names is one of the program, with its options', async () => {
+  const pages = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const commands = new Set(pages.flatMap(page => commandsOn(readFileSync(join(ROOT, page), 'utf8'))))
+  expect(commands.size).toBeGreaterThan(30)
+  for (const command of commands) {
+    if (command.includes('...') || command === 'ops') continue // not a whole command
+    await expectCommand(command.split(/ +/))
+  }
 })
