@@ -32,7 +32,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     c.set('startedMs', parts.clock.elapsed())
     c.set('served', parts.source.current())
     await next()
-    tellAnswer(c, parts)
+    reportAnswer(c, parts)
   })
   for (const { path, handler } of INFRASTRUCTURE_ROUTES) mount(app, parts, path, handler)
   for (const route of DATASET_ROUTES) {
@@ -67,10 +67,10 @@ const REFERENCE = {
  */
 const LOG_PATTERN = '/v1/pointer/:name{(?:signatures/)?[0-9a-f]+\\.(?:json|sig)}'
 
-/** As it is told of in logs and metrics. */
+/** The route of these paths in logs and metrics. */
 const LOG_TEMPLATE = '/v1/pointer/{name}'
 
-/** One path with all its methods: GET (and with it HEAD) answers, OPTIONS tells, anything else is refused. */
+/** One path with all its methods: GET (and with it HEAD) answers, OPTIONS lists the methods, anything else is refused. */
 function mount(
   app: Hono<HistoryEnv>,
   parts: HistoryParts,
@@ -85,7 +85,7 @@ function mount(
   })
   app.options(pattern, c => {
     c.set('route', template)
-    return tellOptions(c, parts)
+    return listMethods(c, parts)
   })
   app.all(pattern, c => {
     c.set('route', template)
@@ -93,7 +93,7 @@ function mount(
   })
 }
 
-function tellOptions(c: Exchange, { settings }: HistoryParts): Response {
+function listMethods(c: Exchange, { settings }: HistoryParts): Response {
   const cors = corsHeaders(settings.allowedOrigins, c.req.header('origin'))
   const isAllowed = Object.keys(cors).length > 0
   const preflight = isAllowed ? preflightHeaders(c.req.header('access-control-request-headers')) : {}
@@ -106,8 +106,8 @@ function tellOptions(c: Exchange, { settings }: HistoryParts): Response {
 const NOT_MODIFIED = 304
 const FIRST_REFUSAL = 400
 
-/** Tells what became of a request: at once, or at the end of an answer that is made while it is sent. */
-function tellAnswer(c: Exchange, parts: HistoryParts): void {
+/** Reports the outcome of a request: at once, or at the end of an answer that is made while it is sent. */
+function reportAnswer(c: Exchange, parts: HistoryParts): void {
   const answered = answeredOf(c, parts)
   const sent = c.get('sent')
   if (sent === undefined) parts.onAnswered(answered)
@@ -117,7 +117,7 @@ function tellAnswer(c: Exchange, parts: HistoryParts): void {
 
 const CUT = { kind: 'cut' } as const
 
-/** What became of a request, once its answer is made. The headers of the answer are not read: that alone would copy them. */
+/** The outcome of a request. The headers of the answer are not read: reading them would copy them. */
 function answeredOf(c: Exchange, parts: HistoryParts): Answered {
   const { status } = c.res
   const { method } = c.req

@@ -21,19 +21,19 @@ import type { PinnedVersions } from './versions/pinned-versions.ts'
 import type { ServedVersion } from './versions/served-version.ts'
 import type { VersionSource } from './versions/version-source.ts'
 
-/** An object as it is, and whether it is proven to be what was published: only then may anybody keep it. */
+/** An object, and whether it is verified to be what was published: only then may caches keep it. */
 export type StoredFile = { readonly answer: ReadyAnswer; readonly isProven: boolean }
 
 /** Objects of the public store as they are. */
 export type StoredFiles = {
   /**
-   * The object of a route; `variable` is what stands for its variable. Null where there is none. Rejects with a StoreError
-   * where the store cannot tell, and with a DamagedFileError where the object is not the one that was published.
+   * The object of a route; `variable` is what stands for its variable. Null if there is none. Rejects with a StoreError
+   * if the store cannot be read, and with a DamagedFileError if the object is not the one that was published.
    */
   read(file: FileRoute, variable: string): Promise<StoredFile | null>
 }
 
-/** Everything the history app needs of the world. */
+/** The services and settings of the history app. */
 export type HistoryParts = {
   readonly source: VersionSource
   readonly published: PublishedAnswers
@@ -43,20 +43,20 @@ export type HistoryParts = {
   readonly settings: HistorySettings
   readonly clock: Clock
   readonly isDraining: () => boolean
-  /** A name for a request that nobody in front has named. */
+  /** An id for a request without one in `X-Request-Id`. */
   readonly newRequestId: () => string
-  /** Told of every answer. It is called in the time of each: it must be quick. */
+  /** Called with every answer, before it is sent: it must be quick. */
   readonly onAnswered: (answered: Answered) => void
-  /** Told of every error that is not the caller's, and of the request that met it. */
+  /** Called for every error that the caller did not cause, with the id of the request. */
   readonly onError: (error: unknown, requestId?: string) => void
 }
 
-/** What a request carries from its first handler to its answer. */
+/** The state of a request. */
 export type HistoryEnv = ServiceEnv & {
   Variables: {
-    /** The version that the request began with: it ends with it, also where it ends in an error. */
+    /** The version at the start of the request, which answers it to the end. */
     served: ServedVersion | null
-    /** What is told of the answer; each is set by who knows it, and absent until then. */
+    /** What the log and the metrics report of the answer; each is absent until it is known. */
     route?: string
     kind?: AnswerKind
     bytes?: number
@@ -70,7 +70,7 @@ export type Exchange = Context<HistoryEnv>
 
 export type Handler = (c: Exchange, parts: HistoryParts) => Response | Promise<Response>
 
-/** A dataset answer, or 304 where the client has it. The measured time is a header: the body must not depend on it. */
+/** A dataset answer, or 304 if the client has it. The measured time is a header, because the body must not depend on it. */
 export function sendReady(
   c: Exchange,
   parts: HistoryParts,
@@ -135,11 +135,11 @@ export function sendLive(
   return sendBytes(body, headers)
 }
 
-/** The answer to any error; what is not the caller's is told to the operator and to nobody else. */
+/** The answer to any error. Details of an error that the caller did not cause go to the operator only. */
 export function sendError(c: Exchange, parts: HistoryParts, error: unknown): Response {
   const requestId = requestIdOf(c, parts)
   if (!(error instanceof ApiError)) parts.onError(error, requestId)
-  const own = { 'x-request-id': requestId } // what a user quotes, and the operator finds in the log
+  const own = { 'x-request-id': requestId } // a user quotes it, and the operator finds it in the log
   const refusal = sendRefusal(toApiError(error), liveMeta(c, parts), { ...answerHeaders(c, parts), ...own })
   c.set('bytes', Number(refusal.headers.get('content-length')))
   return refusal
@@ -154,14 +154,14 @@ export const answerHeaders = (c: Exchange, { settings }: HistoryParts): Record<s
 const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
   register(provenance(c.get('served')), toIsoInstant(parts.clock.now()), tookMs(c, parts.clock))
 
-/** Nothing, too, where the request failed before it had a version. */
+/** Without a version if none is served or the request failed before it had one. */
 const provenance = (served: ServedVersion | null | undefined): Provenance =>
   served?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
 
-/** What a proxy may call a request, as nginx and UUIDs do: anything else could carry a secret into the log. */
+/** The ids that nginx and UUIDs have: any other could carry a secret into the log. */
 const FIT_ID = /^[\da-f-]{8,64}$/i
 
-/** The name of a request, the same all through it: that of the proxy in front, or a new one. */
+/** The id of a request: that of the proxy in front, or a new one. */
 export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
   const known = c.get('requestId')
   if (known !== undefined) return known
@@ -170,11 +170,11 @@ export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string
   return id
 }
 
-/** The name that the proxy in front gave, where it may be one, or else a new one. */
+/** The id that the proxy in front gave, if it is valid, or else a new one. */
 export const toRequestId = (given: string | undefined, newRequestId: () => string): string =>
   given !== undefined && FIT_ID.test(given) ? given : newRequestId()
 
-/** What the operator decides about the history service. */
+/** The operator's settings of the history service. */
 export type HistorySettings = {
   /** Origins of web pages that may read the service. */
   readonly allowedOrigins: ReadonlySet<string>
@@ -182,24 +182,24 @@ export type HistorySettings = {
   readonly publicBaseUrl: string
   /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
   readonly deprecatedAtMs: number | null
-  /** When it will stop answering, epoch ms, null where no date is set. */
+  /** When it will stop answering, epoch ms, null if no date is set. */
   readonly sunsetAtMs: number | null
 }
 
 /**
- * Where an answer came from: a published file, a computation, the client itself, nowhere, or the process. One that was
- * made while it was sent, and broke off, is `cut`, whoever broke it off.
+ * Where an answer came from: a published file, a computation, the client's own copy, a refusal, or the process. `cut`: it
+ * was made while it was sent, and broke off.
  */
 export type AnswerKind = 'static' | 'computed' | 'cut' | '304' | 'refused' | 'live'
 
-/** What is told of an answer: routes, names and numbers, and never an address or a query. */
+/** The log line of an answer: routes, names and numbers, and never an address or a query. */
 export type Answered = {
   readonly request_id: string
   readonly method: string
   /** The template of the route; UNROUTED if no route matched. */
   readonly route: string
   readonly kind: AnswerKind
-  /** The version that answered, null where none did. */
+  /** The version that answered, null if none did. */
   readonly version: string | null
   readonly status: number
   /** Until the answer was ready to be sent. */
@@ -208,5 +208,5 @@ export type Answered = {
   readonly bytes: number
 }
 
-/** The route of a path that is none. */
+/** The route of a path that matches none. */
 export const UNROUTED = 'none'

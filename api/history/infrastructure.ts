@@ -92,7 +92,7 @@ const versionList = () =>
 
 const day = dayParameter('A day: leads to the dataset of the version that was served at its end (UTC).')
 
-/** As much of a refused value as is repeated. */
+/** Longer values are cut in refusals. */
 const ECHO_LENGTH = 80
 
 /** Asks the list of versions for the one that was in force on a day: `?as_of=2026-11-21`. */
@@ -181,7 +181,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         versions: '/v1/dataset/versions',
         strategies: '/v1/strategies',
       }
-      // Weak: the register tells the time, so the bytes differ while the answer is the same.
+      // Weak: `meta` has the time, so the bytes differ while the answer is the same.
       const etag = `W/"${served?.version ?? 'none'}"`
       return sendLive(c, parts, { data: data as Json, links }, CACHING.pointer, etag)
     },
@@ -209,7 +209,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
   },
 ]
 
-/** Throws `not_ready` with the checks while there is nothing to serve, or while the process is on its way out. */
+/** Throws `not_ready` with the checks while there is nothing to serve, or while the process is shutting down. */
 function assertReady(
   served: ServedVersion | null,
   { source, clock, isDraining }: HistoryParts,
@@ -232,7 +232,7 @@ function listVersions(c: Exchange, parts: HistoryParts, { publications, head }: 
     data: publications.map(publication => ({ ...publication })),
     links: { self: '/v1/dataset/versions', dataset: '/v1/dataset', version: '/version' },
   }
-  // Weak: the register tells the time, so the bytes differ while the answer is the same.
+  // Weak: `meta` has the time, so the bytes differ while the answer is the same.
   const states = [head, c.get('served')?.version, ...removed].join(' ')
   const etag = `W/"${sha256(new TextEncoder().encode(states)).slice(0, 32)}"`
   return sendLive(c, parts, answer, CACHING.pointer, etag)

@@ -145,5 +145,5 @@ function observeProcess(registers: Registry[]): () => void {
   return () => void delay.disable()
 }
 
-/** The monitor counts the pause that it asked for itself, so that is subtracted. */
+/** The monitor includes its own interval, which is subtracted. */
 const toSeconds = (ns: number): number => Math.max(0, ns / 1e9 - RESOLUTION_MS / 1_000)

@@ -123,7 +123,7 @@ export const createDocumentHandler = ({ publicBaseUrl }: HistorySettings): Handl
 export const createLlmsHandler = ({ publicBaseUrl }: HistorySettings): Handler =>
   createTextHandler(async () => toLlmsText(publicBaseUrl), 'text/plain; charset=utf-8')
 
-/** The text is written at the first request: nobody waits for it at the start. */
+/** The text is written at the first request, which keeps the start short. */
 function createTextHandler(write: () => Promise<string>, mediaType: string): Handler {
   const encode = async () => createCodedBytes(new TextEncoder().encode(await write()), mediaType)
   let coded: ReturnType<typeof encode> | undefined

@@ -23,7 +23,7 @@ export const MEMO_SIZE = 256
 const memo = new Map<string, ReadonlyMap<string, number>>()
 
 /**
- * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` where it
+ * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` if it
  * accepts none, because an answer that can be read beats a 406.
  */
 export function negotiateCoding<Offered extends Coding>(
@@ -53,7 +53,7 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** `br;q=0.8` as `['br', 0.8]`; a weight that is none counts as 0. */
+/** `br;q=0.8` as `['br', 0.8]`; an invalid weight counts as 0. */
 function parseItem(item: string): [string, number] {
   const [name = '', ...parameters] = item.split(';').map(part => part.trim().toLowerCase())
   const weight = parameters.find(parameter => parameter.startsWith('q='))
@@ -66,7 +66,7 @@ function parseItem(item: string): [string, number] {
 /** In order of preference: zstd 1 is the quickest by far and as small as brotli 1. */
 export const CODINGS = ['zstd', 'br', 'gzip'] as const
 
-/** What repeats lies a row or two back, and a table of a thousand places finds it sooner than a larger one. */
+/** Repetitions are a row or two apart, and a hash table of a thousand entries finds them faster than a larger one. */
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 10 } }
 const SHORT_ZSTD = { ...ZSTD, chunkSize: 64 << 10 } // the whole of nearly every answer
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1 }
@@ -78,7 +78,7 @@ const GZIP = { level: 1 }
  */
 export const SHORT_BYTES = 256 << 10
 
-/** A body in a coding, made on another thread where that takes long. Its memory is its own: caches count it. */
+/** A body in a coding, made on another thread if that takes long. Its memory is its own: caches count it. */
 export async function compress(
   bytes: Uint8Array<ArrayBuffer>,
   coding: Coding,
@@ -109,8 +109,8 @@ async function takeTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The same for a body in blocks. A block is asked for when the one before is compressed and somebody wants the next, and
- * before each a turn of the event loop goes to everyone else. Same blocks in, same bytes out.
+ * The same for a body in blocks. A block is made when the one before is compressed and the client wants the next, and
+ * before each the event loop handles other requests. Same blocks in, same bytes out.
  */
 export async function* compressBlocks(
   blocks: Iterable<Uint8Array<ArrayBuffer>>,
@@ -124,7 +124,7 @@ export async function* compressBlocks(
   }
 }
 
-/** No piece is longer than a block: a socket would hold a longer one for its reader. */
+/** No piece is longer than a block: the socket buffers a whole piece. */
 async function* inTurns(blocks: Iterable<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   await setImmediate()
   for (const block of blocks) {

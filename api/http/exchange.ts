@@ -40,7 +40,7 @@ export const sendBytes = (bytes: Uint8Array<ArrayBuffer>, headers: Headers, stat
     headers: { ...JSON_MEDIA, ...headers, 'content-length': String(bytes.length) },
   })
 
-/** How long a client should wait before it asks again, where an error passes by itself. */
+/** How long a client should wait before it retries, if an error is temporary. */
 const RETRY_AFTER_SECONDS = 5
 
 /** Refusals that caches may keep for a moment. */
@@ -71,7 +71,7 @@ export function sendRefusal(
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */
 export const LONGEST_URL = 8192
 
-/** Throws `uri_too_long` on an address that no request of ours needs. */
+/** Throws `uri_too_long` on an address that is longer than any valid request. */
 export function assertUrlLength(url: string): void {
   if (url.length <= LONGEST_URL) return
   throw new ApiError('uri_too_long', `the address is longer than ${LONGEST_URL} characters`)

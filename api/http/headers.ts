@@ -1,17 +1,17 @@
 import { IMMUTABLE, POLLED } from '#core/contract/caching.ts'
 
-/** Headers of every answer, whatever becomes of the request. */
+/** Headers of every answer and every refusal. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   vary: 'Accept-Encoding, Origin',
   'x-content-type-options': 'nosniff',
 }
 
-/** What a read-only service answers; the value of `Allow` where something else was asked. */
+/** What a read-only service answers; the value of `Allow` in refusals of other methods. */
 export const METHODS = 'GET, HEAD, OPTIONS'
 
 /** What caches may do with an answer. */
 export const CACHING = {
-  /** Unpinned answers: the next version is a minute away at the most, and an outage of ours is survived. */
+  /** Unpinned answers: a new version reaches clients within a minute, and an outage of the service is bridged. */
   dataset: 'max-age=60, stale-while-revalidate=60, stale-if-error=86400',
   /** The preview of the program: from one night to the next it is the same. */
   preview: 'public, max-age=60',
@@ -44,7 +44,7 @@ const EXPOSED =
 /** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400
 
-/** The headers for a request's `Origin`: the origin itself where it is on the list, else nothing. Never `*`. */
+/** The headers for a request's `Origin`: the origin itself if it is allowed, else nothing. Never `*`. */
 export function corsHeaders(
   allowed: ReadonlySet<string>,
   origin: string | undefined,
@@ -53,7 +53,7 @@ export function corsHeaders(
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
 }
 
-/** What a preflight of an allowed origin is told. */
+/** Headers for a preflight of an allowed origin. */
 export const preflightHeaders = (
   requestedHeaders: string | undefined,
   methods = 'GET',
@@ -63,7 +63,7 @@ export const preflightHeaders = (
   ...(requestedHeaders === undefined ? {} : { 'access-control-allow-headers': requestedHeaders }),
 })
 
-/** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), where the operator set them. */
+/** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), if the operator set them. */
 export function deprecationHeaders(
   deprecatedAtMs: number | null,
   sunsetAtMs: number | null,

@@ -65,7 +65,7 @@ function closeGracefully(server: Server, { drainMs, lingerMs }: HttpLimits): () 
       isClosing = true
       const closeAll = (): void => server.closeAllConnections()
       const drain = setTimeout(closeAll, drainMs)
-      // Connections on which no request is complete, such as a browser opens in advance, are idle to nobody.
+      // Node does not count a connection as idle before its first request, such as browsers open in advance.
       const linger = setInterval(() => underWay.size === 0 && closeAll(), lingerMs)
       NetServer.prototype.close.call(server, () => {
         clearTimeout(drain)
@@ -93,7 +93,7 @@ function addressOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** What one connection, and all of them together, may take of a process; docs/limits.md tells it to callers. */
+/** What one connection, and all of them together, may take of a process; docs/limits.md lists it for callers. */
 export type HttpLimits = { readonly [Name in keyof typeof HTTP_LIMITS]: number }
 
 export const HTTP_LIMITS = {
@@ -103,7 +103,7 @@ export const HTTP_LIMITS = {
   /** Headers must be complete after this: a slow sender must not hold a connection for nothing. */
   headersMs: 10_000,
 
-  /** The whole request must be complete after this. No request of ours has a body worth more. */
+  /** The whole request must be complete after this. No route accepts a body that needs longer. */
   requestMs: 30_000,
 
   /** How often those two are checked. Node's default of 30 s would turn 10 s into 40 s. */
@@ -112,7 +112,7 @@ export const HTTP_LIMITS = {
   /** An idle connection is kept this long: longer than the minute for which balancers keep theirs. */
   keepAliveMs: 65_000,
 
-  /** Within a request and its answer something must move: a reader that stands still is cut off. No answer takes as long. */
+  /** A connection on which no byte moves for this long during a request or its answer is closed. No answer takes as long. */
   stalledMs: 60_000,
 
   /**

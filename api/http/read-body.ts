@@ -1,7 +1,7 @@
 // Bodies of requests, read no further than their limit.
 import { ApiError } from '#core/contract/errors.ts'
 
-/** The JSON of a request; an empty body is an empty object where `isOptional`. Throws 415, 413 or 400, in this order. */
+/** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400, in this order. */
 export async function readJson(request: Request, mostBytes: number, isOptional = false): Promise<unknown> {
   if (!isOptional) assertJson(request)
   const text = await readText(request, mostBytes)
@@ -15,7 +15,7 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
   }
 }
 
-/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 where it breaks off or is not UTF-8. */
+/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 if it breaks off or is not UTF-8. */
 export async function readText(request: Request, mostBytes: number): Promise<string> {
   const bytes = await readBytes(request, mostBytes)
   try {
@@ -38,7 +38,7 @@ async function readBytes({ headers, body }: Request, mostBytes: number): Promise
     }
   } catch (error) {
     if (error instanceof ApiError) throw error
-    // Only the connection can fail here. Nobody may be left to hear it, but it is no fault of ours to log.
+    // Only the connection can fail here: nothing to log, and perhaps no client left to read the answer.
     throw new ApiError('bad_request', 'the body did not arrive whole')
   }
   return Buffer.concat(chunks)

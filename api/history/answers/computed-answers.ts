@@ -21,7 +21,7 @@ import {
 import type { ServedVersion } from '../versions/served-version.ts'
 import { type CacheUse, countUse } from './published-answers.ts'
 
-/** Memory for computed answers: `risk_pct` makes their number endless, so this holds what is asked for again. */
+/** Memory for computed answers: `risk_pct` makes their number endless, so only recent ones are kept. */
 export const CACHE_BYTES = 32 << 20
 
 /** Below this a body fits one packet and compressing it saves nothing. */
@@ -31,7 +31,7 @@ const SMALLEST_COMPRESSED_BYTES = 1024
 export type LargeLimits = { readonly [Name in keyof typeof LARGE_LIMITS]: number }
 
 export const LARGE_LIMITS = {
-  /** Cells from which on an answer is large: 2 MB of text, and 50 ms in which the thread would answer nobody else. */
+  /** Cells from which on an answer is large: 2 MB of text, and 50 ms in which the thread could answer no other request. */
   largeCells: 100_000,
 
   /** Large answers that are made and sent at a time: each holds memory until its client has read it. */
@@ -177,7 +177,7 @@ function createStreaming(
   }
 }
 
-/** Of the answers that grow with the book; all others are small. */
+/** Cells of the answers that grow with the book; all others are small. */
 function cellsOf(served: ServedVersion, id: ResourceId, params: Params): number {
   if (id === 'correlation') return (params.ids ?? served.snapshot.strategies).length ** 2
   return id === 'export' ? exportCells(served.snapshot, params) : 0
@@ -193,7 +193,7 @@ async function renderReady(asked: Asked): Promise<ReadyAnswer> {
   return toReadyAnswer(body, used, etagOf(asked, used), { ...headers, ...digest })
 }
 
-/** From what determines the bytes, not from the bytes: a validator without a pass over them. */
+/** Derived from what determines the bytes, so that they need not be read for it. */
 function etagOf({ served, path }: Asked, coding: Coding): string {
   const identity = `${served.version} ${RENDER_REVISION} ${coding} ${path}`
   return `"${sha256(new TextEncoder().encode(identity)).slice(0, 32)}"`

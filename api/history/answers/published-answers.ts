@@ -11,17 +11,17 @@ import {
   unencodedDigest,
 } from '../../http/content-coding.ts'
 
-/** How a cache of answers was used since the process began, and what it holds. */
+/** How often a cache of answers was used since the start of the process, and its size. */
 export type CacheUse = {
   hits: number
   misses: number
   /** Answered by a computation that was under way for an equal request. */
   shared: number
-  /** Bytes of the bodies in it. */
+  /** Size of the bodies in it. */
   readonly bytes: number
 }
 
-/** Counters of a cache; its size is read when it is asked for. */
+/** Counters of a cache; its size is read on access. */
 export const countUse = (cache: { readonly calculatedSize: number }): CacheUse => ({
   hits: 0,
   misses: 0,
@@ -31,17 +31,17 @@ export const countUse = (cache: { readonly calculatedSize: number }): CacheUse =
   },
 })
 
-/** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are asked for. */
+/** Memory for published files. A book of a dozen strategies fits whole; of a large one the files that are requested. */
 export const CACHE_BYTES = 64 << 20
 
 /** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
 export type PublishedAnswers = {
-  /** The answer in the best coding the client accepts; null where the file is lost, damaged or cannot be read. */
+  /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
   read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
   readonly use: () => CacheUse
 }
 
-/** `onDamage` is told once a version of each file that is missing, cannot be read or is not what the manifest says. */
+/** `onDamage` is called once per version for each file that is missing, unreadable or different from the manifest. */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,
@@ -52,7 +52,7 @@ export function createPublishedAnswers(
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = countUse(cache)
-  const told = new WeakSet<object>() // entries of a manifest: forgotten with the version that they belong to
+  const reported = new WeakSet<object>() // entries of a manifest: released with their version
   return {
     use: () => use,
     async read(artifact, acceptEncoding) {
@@ -65,8 +65,8 @@ export function createPublishedAnswers(
       use.misses++
       const found = await readWhole(store, key, file.sha256)
       if ('unfit' in found) {
-        if (!told.has(file)) onDamage(`${found.unfit}; its answer is computed instead`)
-        told.add(file)
+        if (!reported.has(file)) onDamage(`${found.unfit}; its answer is computed instead`)
+        reported.add(file)
         return null
       }
       const headers = {
@@ -92,7 +92,7 @@ function chooseFile(artifact: Artifact, acceptEncoding: string | null | undefine
 
 type Found = { readonly bytes: Uint8Array } | { readonly unfit: string }
 
-/** The bytes as published, or why there are none. What can be computed must outlive an outage of the store. */
+/** The bytes as published, or why there are none. An outage of the store must not stop answers that can be computed. */
 async function readWhole(store: ObjectStore, key: string, digest: string): Promise<Found> {
   try {
     const bytes = await store.read(key)

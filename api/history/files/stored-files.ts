@@ -33,7 +33,7 @@ import { goneError } from '../versions/pinned-versions.ts'
 /** Memory for objects that never change; the manifest of a book of a thousand strategies takes half of it. */
 export const CACHE_BYTES = 16 << 20
 
-/** The largest object that is kept; a larger one is read again for everyone who asks. */
+/** The largest object that is kept; a larger one is read at every request. */
 export const LARGEST_KEPT_BYTES = CACHE_BYTES / 2
 
 /** An object that is not what the pointer log says. Caches would keep it for a year. */
@@ -74,12 +74,12 @@ function toAnswer(bytes: Uint8Array, { mediaType }: FileRoute): ReadyAnswer {
   })
 }
 
-// What each stored object is held to before anybody is told to keep it for ever: the pointer log, which is in memory.
+// Each stored object is verified against the pointer log, which is in memory, before it is declared immutable.
 
-/** Whether some bytes are those that were published. */
+/** Whether bytes are those that were published. */
 type Prove = (bytes: Uint8Array, store: ObjectStore) => boolean | Promise<boolean>
 
-/** How the object of a route is proven; null where nothing is known to hold it to, or it may change. */
+/** How the object of a route is verified; null if there is nothing to verify it against, or it may change. */
 export function proofOf({ proof }: FileRoute, variable: string, history: History | null): Prove | null {
   if (proof === null || history === null) return null
   if (proof === 'entry') return ofEntry(Number(variable), history)
@@ -116,7 +116,7 @@ async function isSignature(store: ObjectStore, key: string, signature: Uint8Arra
   return known.data.keys.some(({ public_key_pem }) => isSignedBy(public_key_pem, signed, signature))
 }
 
-/** Answers an object that belongs to a version, or to the service as a whole: 404 where there is none. */
+/** Answers an object that belongs to a version, or to the service as a whole, or 404. */
 export const createFileHandler =
   (file: FileRoute): Handler =>
   async (c, parts) => {
@@ -128,7 +128,7 @@ export const createFileHandler =
     return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version, stored.answer))
   }
 
-/** Answers an entry of the pointer log, or the signature of one: 404 where there is none. */
+/** Answers an entry of the pointer log, or the signature of one, or 404. */
 export function createLogHandler(): Handler {
   const files = FILE_ROUTES.filter(({ of }) => of === 'log').map(file => ({ file, pattern: toRegExp(file) }))
   return async (c, parts) => {

@@ -83,7 +83,7 @@ const endpointRow = (path: string, about: string) => html`<tr>
 
 const percent = (value: unknown): string => decimal(value, 1, ' %')
 
-/** A dash for what does not exist, and no minus on what rounds to zero. */
+/** A dash for a missing value, and no minus on a value that rounds to zero. */
 function decimal(value: unknown, places: number, unit = ''): string {
   if (typeof value !== 'number') return '–'
   const text = value.toFixed(places)
@@ -113,7 +113,7 @@ svg path { fill: none; stroke: var(--line); stroke-width: 1.5 }
 svg line { stroke: var(--rule) }
 `
 
-/** `/`: what there is, as a page for a browser and as JSON for everyone else. */
+/** `/`: the endpoints, as a page for browsers and as JSON for other clients. */
 export function createIndexHandler(): Handler {
   let drawn: { readonly of: ServedVersion | null; readonly page: Uint8Array<ArrayBuffer> } | null = null
   return (c, parts) => {
@@ -128,7 +128,7 @@ export function createIndexHandler(): Handler {
   }
 }
 
-/** Browsers ask for `text/html`; tools do not, and whoever takes anything gets JSON. */
+/** Browsers accept `text/html` explicitly; clients that accept anything get JSON. */
 const wantsPage = (c: Exchange): boolean => accepts(c, NEGOTIATION) === 'text/html'
 
 const NEGOTIATION: Parameters<typeof accepts>[1] = {

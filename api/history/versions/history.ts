@@ -6,7 +6,7 @@ import type { LoggedEntry } from '#storage/pointer-log.ts'
 import type { Publication } from '#storage/publications.ts'
 import type { ListedPublication } from '#storage/removed-versions.ts'
 
-/** What was published and served when, as the pointer log tells it. */
+/** What was published and served when, from the pointer log. */
 export type History = {
   /** Oldest first. */
   readonly log: readonly LoggedEntry[]
@@ -14,11 +14,11 @@ export type History = {
   readonly publications: readonly ListedPublication[]
   /** The versions by the form that paths have, so that no request parses a date. */
   readonly byCompact: ReadonlyMap<string, string>
-  /** Digest of the newest entry, null where there is none: it names all of this but what was removed. */
+  /** Digest of the newest entry, null if there is none: it identifies all of this except removals. */
   readonly head: string | null
 }
 
-/** The history that a log and the versions in it tell. */
+/** The history of a log and the versions in it. */
 export function toHistory(log: readonly LoggedEntry[], publications: readonly ListedPublication[]): History {
   const byCompact = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   return { log, publications, byCompact, head: log.at(-1)?.sha256 ?? null }
@@ -26,7 +26,7 @@ export function toHistory(log: readonly LoggedEntry[], publications: readonly Li
 
 /**
  * The versions that were served before the newest and are older than it, the one that was served last first, without
- * those that were removed. By the log and not by name: what an operator rolled back from comes after what replaced it.
+ * those that were removed. Ordered by the log and not by name, because of rollbacks.
  */
 export function servedBefore(history: History | null, version: string): readonly CurrentVersion[] {
   if (history === null) return []
@@ -45,14 +45,14 @@ export const MOST_NAMED = 10
 /** Longer names are cut in messages. */
 const ECHO_LENGTH = 64
 
-/** The version that a path names in its compact form. Throws `not_found` where the text is no such form. */
+/** The version that a path names in its compact form. Throws `not_found` if the text is not of this form. */
 export function versionInPath(history: History | null, name: string): string {
   const version = history?.byCompact.get(name) ?? parseCompactInstant(name)
   if (version !== null) return version
   throw unknownVersion(assertKnown(history), name)
 }
 
-/** The publication of a version. Throws `not_found` with the newest versions, `not_ready` where none are known yet. */
+/** The publication of a version. Throws `not_found` with the newest versions, `not_ready` if none are known yet. */
 export function findPublication(history: History | null, version: string): Publication {
   const known = assertKnown(history)
   const found = known.publications.find(publication => publication.version === version)

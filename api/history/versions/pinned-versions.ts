@@ -16,21 +16,21 @@ import type { VersionSource } from './version-source.ts'
 /** Snapshots in memory beside the served one: two, so that a comparison of versions does not load at every request. */
 export const MOST_RESIDENT = 2
 
-/** Versions that are loaded or wait for it, one after the other: who walks through all of them gets 503 at some point. */
+/** Versions that are loaded or wait for it, one after the other; a client that requests more gets 503. */
 export const MOST_LOADING = 8
 
-/** The versions that were published, each loaded when it is asked for. */
+/** The versions that were published, each loaded when it is requested. */
 export type PinnedVersions = {
   /**
-   * A version, verified as the served one is. Rejects with `not_found` where none of this name was published, `gone`
-   * where it was removed, `unavailable` where it cannot be read or is damaged, `overloaded` where too many are loading.
+   * A version, verified as the served one is. Rejects with `not_found` if none of this name was published, `gone`
+   * if it was removed, `unavailable` if it cannot be read or is damaged, `overloaded` if too many are loading.
    */
   open(version: string): Promise<ServedVersion>
   /** How many are in memory. */
   readonly residents: () => number
 }
 
-/** `onFault` is told why a version that was published cannot be served. */
+/** `onFault` is called with the reason if a version that was published cannot be served. */
 export function createPinnedVersions(
   source: VersionSource,
   store: ObjectStore,
@@ -66,7 +66,7 @@ export function createPinnedVersions(
       if (known !== undefined) return known
       const publication = findPublication(source.history(), version)
       const running = loading.get(version)
-      if (running !== undefined) return running // whoever asks for the same version waits for the same load
+      if (running !== undefined) return running // requests for the same version wait for the same load
       const loaded = throughGate(() => load(publication))
         .catch(refuse(publication))
         .finally(() => loading.delete(version))
@@ -80,14 +80,14 @@ export function createPinnedVersions(
 export const goneError = (version: string): ApiError =>
   new ApiError('gone', `the version ${version} was published and has been removed since`)
 
-/** Does one work after the other. Rejects with `overloaded` whoever comes when `most` wait or are under way. */
+/** Runs one task after the other. Rejects with `overloaded` if `most` are waiting or running. */
 export function createGate(most: number, refusal: string): <T>(work: () => Promise<T>) => Promise<T> {
   let inside = 0
   let before: Promise<unknown> = Promise.resolve()
   return async work => {
     if (inside === most) throw new ApiError('overloaded', refusal)
     inside++
-    const mine = before.then(() => setImmediate()).then(work) // a turn of the event loop for everyone else first
+    const mine = before.then(() => setImmediate()).then(work) // other requests first
     before = Promise.allSettled([mine])
     try {
       return await mine

@@ -27,7 +27,7 @@ export class UnfitVersionError extends Error {
   }
 }
 
-/** A version without a manifest: it was never whole, or it was removed. */
+/** A version without a manifest: it was never completed, or it was removed. */
 export class GoneVersionError extends UnfitVersionError {
   constructor(version: string) {
     super(version, 'its manifest is missing', NO_CHECKS)
@@ -53,8 +53,8 @@ export async function loadVersion(
 }
 
 /**
- * The same for an older version whose manifest is loaded. Its files are those of the route table of its time: what has
- * no file is computed, and no reason to refuse it.
+ * The same for an older version whose manifest is loaded. Its files follow the route table of its time: an
+ * answer without a file is computed.
  */
 export const loadPinned = async (privateStore: ObjectStore, published: Manifest): Promise<ServedVersion> =>
   toServed(published, await loadSnapshot(privateStore, published), AGELESS_CHECKS)
@@ -82,7 +82,7 @@ export async function loadManifest(store: ObjectStore, current: CurrentVersion):
   throw new UnfitVersionError(current.version, `its manifest ${found.what}`, NO_CHECKS)
 }
 
-/** The files may be those that were published, and still this program of another age than they are. */
+/** The files may be as published and still be of a format that this program does not read. */
 async function loadSnapshot(privateStore: ObjectStore, published: Manifest): Promise<Snapshot> {
   try {
     return decodeSnapshot(await readSnapshotFiles(privateStore, published))

@@ -7,39 +7,39 @@ import { markRemoved } from '#storage/removed-versions.ts'
 import { type History, servedBefore, toHistory } from './history.ts'
 import { loadVersion, NO_CHECKS, type ServedVersion, UnfitVersionError } from './served-version.ts'
 
-/** How often the pointer is looked at: a new version is served this long after it was published, at the most. */
+/** How often the pointer is read: a new version is served at most this long after it was published. */
 export const POLL_MS = 5_000
 
 /**
- * After so many looks, an hour, the list of versions is read again, though no entry is new: a removal writes none.
- * What was removed answers 410 at once; only the list is late.
+ * After so many polls, an hour, the list of versions is read again even without a new entry, because a removal writes
+ * none. A removed version answers 410 at once; only the list is late.
  */
 export const LOOKS_BETWEEN_LISTINGS = 720
 
 /** Versions that are tried in place of the newest: those of a month. More, and it is not one version that is damaged. */
 export const MOST_TRIED = 30
 
-/** What became of one look at the pointer. */
+/** The outcome of one poll of the pointer. */
 export type RefreshOutcome =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'empty' }
   | { readonly kind: 'swapped'; readonly from: string | null; readonly to: string }
-  /** Nothing was served yet, the newest version is unfit, and an earlier one is served until it is mended. */
+  /** Nothing was served yet and the newest version failed its checks; an earlier one is served until it is repaired. */
   | { readonly kind: 'fallen back'; readonly to: string; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The newest version is served, and the log that lists the others cannot be read. */
   | { readonly kind: 'unlisted'; readonly error: unknown }
 
-/** The version that is served now, and the way to the next one. */
+/** The version that is served now, and how it is replaced. */
 export type VersionSource = {
   readonly current: () => ServedVersion | null
   /** What was published and when, null as long as the log was never read. */
   readonly history: () => History | null
-  /** The checks of the served version, or of the one that could not be served where there is none. */
+  /** The checks of the served version, or of the one that could not be served if there is none. */
   readonly checks: () => ReadinessChecks
   /** The newest version as long as it fails its checks, so that an older one is served or none; else null. */
   readonly unfitVersion: () => string | null
-  /** Looks at the pointer, loads and verifies a new version beside the old one, and swaps one reference. */
+  /** Reads the pointer, loads and verifies a new version beside the old one, and swaps one reference. */
   readonly refresh: () => Promise<RefreshOutcome>
 }
 
@@ -94,14 +94,14 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
     served = { pointer, version }
     return { kind: 'swapped', from, to: pointer.version }
   }
-  /** Serves the first fit one of the versions before the newest, and tells which; null where none is. */
+  /** Serves the newest earlier version that passes its checks, and returns its name; null if none does. */
   const fallBack = async (head: CurrentVersion): Promise<string | null> => {
     for (const earlier of servedBefore(history, head.version).slice(0, MOST_TRIED)) {
       try {
         await swapTo(earlier)
         return earlier.version
       } catch (error) {
-        if (!(error instanceof UnfitVersionError)) throw error // its checks tell less than those of the newest
+        if (!(error instanceof UnfitVersionError)) throw error // the checks of the newest are the ones to report
       }
     }
     return null
@@ -124,7 +124,7 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
 const isSame = (a: CurrentVersion, b: CurrentVersion | undefined): boolean =>
   a.version === b?.version && a.manifest_sha256 === b.manifest_sha256
 
-/** Reads the pointer log, and looks which of its versions were removed: an object for each entry and version. */
+/** Reads the pointer log, and checks which of its versions were removed: an object for each entry and version. */
 export async function readHistory(store: ObjectStore): Promise<History> {
   const log = await readLog(store)
   return toHistory(log, await markRemoved(store, publicationsOf(log)))

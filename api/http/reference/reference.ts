@@ -11,13 +11,13 @@ import { CACHING, matchesEtag } from '../headers.ts'
 /** The paths that the reference answers: the page, and the files that it loads. */
 export const REFERENCE_PATTERNS = ['/docs', '/docs/:folder/:file'] as const
 
-/** Answers a request below `/docs` with what never depends on who asks, under the headers that the service always sends. */
+/** Answers a request below `/docs` with content that is the same for every client, and the headers of the service. */
 export type Reference = <E extends Env>(
   c: Context<E>,
   headers: Readonly<Record<string, string>>,
 ) => Promise<Response>
 
-/** The API reference of a service. Its files are read at the first request, so that nobody waits for them at the start. */
+/** The API reference of a service. Its files are read at the first request, which keeps the start short. */
 export function createReference(page: ReferencePage): Reference {
   let prepared: ReturnType<typeof prepare> | undefined
   return async (c, headers) => {
@@ -60,7 +60,7 @@ async function answer<E extends Env>(
 
 /** The files that the page loads. */
 type ReferenceFiles = {
-  /** `/docs/0123456789abcdef`: named by what is in it, so that it never changes. */
+  /** `/docs/0123456789abcdef`: named by the digest of its content, so it never changes. */
   readonly folder: string
   readonly files: readonly ReferenceFile[]
 }
@@ -95,12 +95,12 @@ async function readNamed(name: string, path: string): Promise<ReferenceFile> {
   return { name, mediaType: MEDIA_TYPES.get(extname(name)) ?? 'application/octet-stream', bytes }
 }
 
-/** A page of the interface, as a service wants it drawn. */
+/** The reference page of a service. */
 type ReferencePage = {
   readonly title: string
   /** Path of the OpenAPI document. */
   readonly document: string
-  /** The methods that a reader may try from the page, in small letters; none where a key is needed. */
+  /** The methods that a reader may try from the page, in lower case; none if a key is needed. */
   readonly tries: readonly string[]
   /** Links beside the one to the document: path and text. */
   readonly links: Readonly<Record<string, string>>
@@ -113,7 +113,7 @@ const REFERENCE_POLICY =
 
 const PAGE_HEADERS = { 'cache-control': CACHING.dataset, 'content-security-policy': REFERENCE_POLICY }
 
-/** The page, whose files lie in `folder`. */
+/** The page; its files are in `folder`. */
 const referencePage = ({ title, document, tries, links }: ReferencePage, folder: string): string =>
   String(html`<!doctype html>
 <html lang="en">

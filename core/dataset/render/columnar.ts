@@ -15,7 +15,7 @@ import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
 import { DAY_MS } from '#core/calendar.ts'
 import type { Cells, Column, Table } from './table.ts'
 
-/** Null where a row has no cell. A column without such rows is not nullable in any format. */
+/** Null if a row has no cell. A column without such rows is not nullable in any format. */
 export type ColumnValues = readonly (number | null)[] | readonly (string | null)[]
 
 /** The values of a column. Throws on a number that no format may publish, as the text formats do. */
@@ -79,7 +79,7 @@ const ROWS_IN_GROUP = 100_000
 
 /**
  * The bytes of a table as a Parquet file, Snappy inside: dates as DATE, instants as TIMESTAMP of milliseconds in UTC,
- * numbers as DOUBLE, words as STRING. A column is OPTIONAL where rows may have no cell. `about` goes into the metadata
+ * numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes into the metadata
  * of the file. Same table in, same bytes out.
  */
 export function renderParquet(

@@ -18,7 +18,7 @@ export type RowShape = {
   readonly after: Uint8Array
 }
 
-/** The text of rows by its three places. Throws where it is longer than the kernel can move. */
+/** The text around the values of a row. Throws if it is longer than the kernel can move. */
 export function toRowShape(before: string, between: string, after: string, separator: string): RowShape {
   return {
     before: toBytes(before),
@@ -39,17 +39,17 @@ function toShortBytes(text: string): Uint8Array {
 /**
  * Writes a row for every point of a series: its date and its value to 10 significant digits. The same bytes as the two
  * columns of such a table would write; most computed answers are this. The kernel writes whole blocks, and stops at a
- * number that it cannot round for sure, which is then written the exact way.
+ * number that it cannot round with certainty, which is then written by the exact method.
  */
 export function writeDatedRows(out: ByteWriter, series: Series, shape: RowShape): void {
   const { length } = series.values
   if (length === 0) return
-  const desk = rowDesk()
-  desk.bytes.set(shape.between, AT.between)
-  desk.bytes.set(shape.next, AT.next)
+  const kernel = rowKernel()
+  kernel.bytes.set(shape.between, AT.between)
+  kernel.bytes.set(shape.next, AT.next)
   writeBytes(out, shape.before)
   for (let begin = 0; begin < length; begin += BLOCK_ROWS) {
-    writeBlock(out, desk, series, begin, Math.min(begin + BLOCK_ROWS, length), shape)
+    writeBlock(out, kernel, series, begin, Math.min(begin + BLOCK_ROWS, length), shape)
   }
   out.length -= shape.next.length
   writeBytes(out, shape.after)
@@ -57,23 +57,23 @@ export function writeDatedRows(out: ByteWriter, series: Series, shape: RowShape)
 
 function writeBlock(
   out: ByteWriter,
-  desk: RowDesk,
+  kernel: RowKernel,
   series: Series,
   begin: number,
   end: number,
   shape: RowShape,
 ): void {
-  desk.values.set(series.values.subarray(begin, end))
+  kernel.values.set(series.values.subarray(begin, end))
   for (let row = begin; row < end; row++) {
-    row += writeKnown(out, desk, series, begin, row, end, shape)
+    row += writeKnown(out, kernel, series, begin, row, end, shape)
     if (row < end) writeRow(out, series, row, shape)
   }
 }
 
-/** Rows from `row` on as the kernel writes them, and how many they were; the values of the desk begin at `begin`. */
+/** Rows from `row` on as the kernel writes them, and how many they were; the values in its memory begin at `begin`. */
 function writeKnown(
   out: ByteWriter,
-  { writeRows, bytes, end: textEnd }: RowDesk,
+  { writeRows, bytes, end: textEnd }: RowKernel,
   series: Series,
   begin: number,
   row: number,
@@ -99,8 +99,8 @@ function writeRow(out: ByteWriter, series: Series, row: number, { between, next 
   writeBytes(out, next)
 }
 
-/** The memory of the kernel of rows, and the kernel on it. */
-export type RowDesk = {
+/** The kernel that writes rows, and its memory. */
+export type RowKernel = {
   readonly writeRows: WriteRows
   /** All of it, for texts. */
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -131,15 +131,15 @@ const LONGEST_ROW = 10 + 24 + 2 * LONGEST_TEXT
 
 const PAGE_BYTES = 1 << 16
 
-let made: RowDesk | null = null
+let made: RowKernel | null = null
 
-/** One desk serves all, because nothing is ever interrupted here; 1.1 MB, made at the first call in some 15 ms. */
-export function rowDesk(): RowDesk {
-  made ??= makeRowDesk()
+/** Shared, because writing is never interrupted; 1.1 MB, made at the first call in some 15 ms. */
+export function rowKernel(): RowKernel {
+  made ??= makeRowKernel()
   return made
 }
 
-function makeRowDesk(): RowDesk {
+function makeRowKernel(): RowKernel {
   const most = TEXT_AT + BLOCK_ROWS * LONGEST_ROW + LONGEST_TEXT // the last register reaches over the end
   const memory = new WebAssembly.Memory({ initial: Math.ceil(most / PAGE_BYTES) })
   const { buffer } = memory

@@ -13,7 +13,7 @@ import {
   writeWhole,
 } from './text-writer.ts'
 
-/** What an answer may hold. Tables are written row by row, never turned into objects. */
+/** The values that an answer may contain. Tables are written row by row, never turned into objects. */
 export type Json = Scalar | readonly Json[] | JsonObject | Table | LongList
 
 type Scalar = null | boolean | number | string

@@ -6,7 +6,7 @@ const LINE_END = '\r\n'
 
 export const SIGNAL_CSV_HEADER = SIGNAL_FIELDS.join(',') + LINE_END
 
-/** The row of a stored signal. Throws where the text is none. */
+/** The row of a stored signal. Throws if the text is not one. */
 export function toSignalRow(body: string): string {
   const fields = signal.parse(JSON.parse(body))
   return SIGNAL_FIELDS.map(name => toCell(fields[name])).join(',') + LINE_END

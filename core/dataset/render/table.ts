@@ -17,14 +17,14 @@ type NumberCells = {
 
 /**
  * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts quotes around
- * it where `quoted`, CSV never does. So both formats carry the same digits. Binary formats take `cells`.
+ * it if `quoted`, CSV never does. So both formats carry the same digits. Binary formats take `cells`.
  */
 export type Column = {
   readonly name: string
   readonly quoted: boolean
   readonly write: (out: ByteWriter, row: number) => void
   readonly cells: Cells
-  /** False where a row has no cell: absent in JSON, empty in CSV, null in binary formats. */
+  /** False if a row has no cell: absent in JSON, empty in CSV, null in binary formats. */
   readonly has?: (row: number) => boolean
 }
 
@@ -35,9 +35,9 @@ export type Table = {
   readonly columns: readonly Column[]
   /** In JSON the columns after the first may stand in an object of this name. */
   readonly nest?: string
-  /** The series that the rows are, where the columns are its dates and its values and nothing else. */
+  /** The series that the rows are, if the columns are its dates and its values and nothing else. */
   readonly series?: Series
-  /** First and last date, where rows have one. */
+  /** First and last date, if rows have one. */
   readonly extent?: { readonly first: EpochDay; readonly last: EpochDay }
 }
 
@@ -51,7 +51,7 @@ export const dateColumn = (name: string, series: Pick<Series, 'period' | 'first'
   cells: { kind: 'date', at: row => dayOf(series, row) },
 })
 
-/** Returns and equity, each times `factor` where there is one: 10 significant digits. */
+/** Returns and equity, each times `factor` if there is one: 10 significant digits. */
 export const significantColumn = (
   name: string,
   values: Float64Array,

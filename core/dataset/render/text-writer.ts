@@ -19,20 +19,20 @@ export function createWriter(capacity: number): ByteWriter {
   return { bytes, view: new DataView(bytes.buffer), length: 0 }
 }
 
-/** What was written, in a buffer of just its size: caches count bytes, and must not keep the slack as well. */
+/** What was written, in a buffer of just its size: caches count bytes, and must not keep unused capacity. */
 export const finish = (writer: ByteWriter): Uint8Array<ArrayBuffer> => writer.bytes.slice(0, writer.length)
 
-/** As much as nearly every answer takes; memory that is new each time costs as much as writing to it. */
-const DESK_BYTES = 1 << 20
+/** Enough for nearly every answer; allocating memory each time costs as much as writing to it. */
+const SCRATCH_BYTES = 1 << 20
 
-const desk = createWriter(DESK_BYTES)
+const scratch = createWriter(SCRATCH_BYTES)
 
 /**
- * What `write` has written. One desk serves all, because nothing is ever interrupted here; an answer that outgrows it
- * takes memory of its own.
+ * What `write` has written. The buffer is shared, because writing is never interrupted; a longer answer takes memory of its
+ * own.
  */
 export function written(write: (out: ByteWriter) => void): Uint8Array<ArrayBuffer> {
-  const out = { ...desk, length: 0 }
+  const out = { ...scratch, length: 0 }
   write(out)
   return finish(out)
 }
@@ -79,7 +79,7 @@ export type Writing = (out: ByteWriter, blockBytes: number) => Steps
 
 export type Steps = Generator<void, void, void>
 
-/** A block takes some 5 ms to write, and as long nobody else is answered; it is 500 blocks for a thousand strategies. */
+/** A block takes some 5 ms to write, during which no other request is answered; a thousand strategies make 500 blocks. */
 export const BLOCK_BYTES = 1 << 17
 
 /** The row that fills a block goes past its size; a longer one takes more memory. */
@@ -92,7 +92,7 @@ export const writeWhole = (writing: Writing): Uint8Array<ArrayBuffer> =>
   })
 
 /**
- * The same bytes in blocks of `blockBytes` and a row at the most, each made when it is asked for. A text of nothing has
+ * The same bytes in blocks of `blockBytes` and a row at the most, each made on demand. A text of nothing has
  * no block. Throws, at the block that holds it, what writing the whole would throw.
  */
 export function* writeBlocks(

@@ -90,7 +90,7 @@ function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[])
   for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))
 }
 
-/** 1 on the diagonal always; 0 where undefined, because the specification promises numbers. */
+/** 1 on the diagonal always; 0 if undefined, because the specification promises numbers. */
 function publishedCell({ rho, size }: CorrelationMatrix, row: number, column: number): number {
   if (row === column) return 1
   const value = rho[row * size + column]!

@@ -113,7 +113,7 @@ function returnColumn(
   }
 }
 
-/** Strategies may have different base risks; one number stands for all only where they agree. */
+/** Strategies may have different base risks; one number stands for all only if they agree. */
 function exportRiskMeta({ strategies }: Snapshot, level: RiskLevel | null): MetaExtra {
   if (level === null) return { modelled: false }
   const bases = Object.fromEntries(strategies.map(({ id, base_risk_pct }) => [id, base_risk_pct]))

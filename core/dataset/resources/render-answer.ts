@@ -21,12 +21,12 @@ type Headed = {
 /** The same with its bytes. */
 export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
 
-/** The same with its bytes in blocks, each made when it is asked for; they can be asked for once. */
+/** The same with its bytes in blocks, each made on demand; they can be read once. */
 export type AnswerInBlocks = Headed & { readonly blocks: Iterable<Uint8Array<ArrayBuffer>> }
 
 /**
- * Evaluates a resource and renders it: the one way to the bytes of a dataset answer, for the static build and the
- * thin tier alike.
+ * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the static
+ * build and the tier.
  */
 export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
   const { body, ...headed } = prepareAnswer(id, snapshot, params)
@@ -35,8 +35,8 @@ export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params)
 
 /**
  * The same bytes one block after the other, so that an answer of any size takes the time and the memory of a block. A
- * binary format cannot be made in parts and is one block. What cannot be answered is refused here; a number that must
- * not be published, at its block.
+ * binary format cannot be made in parts and is one block. Invalid requests are refused here; a number that must not
+ * be published, at its block.
  */
 export function renderBlocks(
   id: ResourceId,
@@ -66,7 +66,7 @@ function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prep
     : tableAnswer(id, snapshot, params, answer, format)
 }
 
-/** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so no clock in them. */
+/** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so they contain no time. */
 function jsonAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer: Answer): Prepared {
   const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
@@ -75,7 +75,7 @@ function jsonAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answe
 
 type TableFormat = Exclude<Format, 'json'>
 
-/** What a file must tell by itself, once it has left the headers that it came with; CSV has no place for it. */
+/** Metadata in a file, which outlives the headers that it came with; CSV has no place for it. */
 type About = Readonly<Record<string, string>>
 
 const TABLE_BODY: { readonly [F in TableFormat]: (table: Table, about: About) => Writing | Whole } = {
@@ -84,7 +84,7 @@ const TABLE_BODY: { readonly [F in TableFormat]: (table: Table, about: About) =>
   parquet: (table, about) => ({ make: () => renderParquet(table, about) }),
 }
 
-/** The rows alone have no envelope; what the register would say goes into headers. */
+/** The rows have no envelope; the fields of `meta` go into headers. */
 function tableAnswer(
   id: ResourceId,
   { dataset }: Snapshot,
@@ -107,7 +107,7 @@ function tableAnswer(
   }
 }
 
-/** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: a name that still tells what it is in a downloads folder. */
+/** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: a name that identifies the file in a downloads folder. */
 function fileName(
   id: ResourceId,
   version: string,

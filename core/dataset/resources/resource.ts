@@ -19,7 +19,7 @@ export type ResourceId =
   | 'curve'
   | 'trades'
 
-/** What a resource answers: a payload, what it adds to the register, and its rows where CSV exists. */
+/** What a resource answers: a payload, what it adds to `meta`, and its rows if it has a table. */
 export type Answer = {
   readonly data: Json
   readonly meta: MetaExtra
@@ -28,7 +28,7 @@ export type Answer = {
 
 /**
  * A resource is a pure function of a dataset and its parameters. The static build evaluates it at every canonical
- * point, the thin tier at all others; neither adds anything. Throws ApiError `not_found` for an unknown strategy.
+ * point, the tier at all others; neither adds anything. Throws ApiError `not_found` for an unknown strategy.
  */
 export type Resource = (snapshot: Snapshot, params: Params) => Answer
 
@@ -51,5 +51,5 @@ export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
 export const unknownStrategy = (id: string): ApiError =>
   new ApiError('not_found', `unknown strategy '${id.slice(0, LONGEST_ECHO)}'`)
 
-/** An id is 64 characters at the most; whatever else came in its place is not repeated whole. */
+/** An id has at most 64 characters; longer texts are cut. */
 const LONGEST_ECHO = 64

@@ -7,10 +7,10 @@ import type { StrategyData } from '../snapshot.ts'
 /** The unit of risk levels, in the notes on method of answers. */
 export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade.'
 
-/** A risk level as asked for and as used, fractions of equity per trade. */
+/** A risk level as requested and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
 
-/** The level that a request for `requested` is answered at: clamped to the cap; null where none was asked for. */
+/** The level that a request for `requested` is answered at: clamped to the cap; null if none was requested. */
 export const riskLevel = (requested: number | null, cap: number): RiskLevel | null =>
   requested === null ? null : { requested, effective: Math.min(requested, cap) }
 
@@ -35,8 +35,8 @@ export const seriesRiskMeta = (level: RiskLevel | null, baseRisk: number): MetaE
 type Identified = Pick<StrategyData, 'id' | 'base_risk_pct'>
 
 /**
- * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself where the factor
- * is 1. Throws `validation_error` where a product is too large to be published.
+ * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself if the factor
+ * is 1. Throws `validation_error` if a product is too large to be published.
  */
 export function rescaled(values: Float64Array, strategy: Identified, level: RiskLevel | null): Float64Array {
   const factor = riskFactor(level, strategy.base_risk_pct)
@@ -50,7 +50,7 @@ export function rescaled(values: Float64Array, strategy: Identified, level: Risk
 }
 
 /**
- * The factor on these returns, for who multiplies them one at a time. Throws `validation_error` where `rescaled` would:
+ * The factor on these returns, for callers that multiply them one at a time. Throws `validation_error` if `rescaled` would:
  * after this no product is too large.
  */
 export function rescaleFactor(values: Float64Array, strategy: Identified, level: RiskLevel | null): number {
@@ -77,8 +77,8 @@ function largestOf(values: Float64Array): number {
 }
 
 /**
- * Throws `validation_error` where the equity at this level is too large to be published. At base risk there is nothing
- * to ask: a version is not published without its base figures.
+ * Throws `validation_error` if the equity at this level is too large to be published. At base risk it
+ * never is: a version is not published without its base figures.
  */
 export function assertPublishable(
   strategy: Identified & Pick<StrategyData, 'daily'>,
@@ -91,7 +91,7 @@ export function assertPublishable(
   if (factor !== 1 && canPass && passesNumbers(values, factor)) throw tooLarge(strategy, level)
 }
 
-/** Rounded down, so that what is below it is below it for sure. */
+/** Rounded down, so that a smaller value is certainly below the limit. */
 const LOG_LARGEST_PUBLISHED = 704
 
 const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>

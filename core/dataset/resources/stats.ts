@@ -43,7 +43,7 @@ export const stats: DatasetRoute = {
       data: {
         ccy: strategy.ccy,
         ...top,
-        win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` tells why it is 0
+        win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` gives the reason for the 0
         undefined: block.undefined,
         ...(fund_dd === undefined ? {} : { fund_dd }),
       },
@@ -52,7 +52,7 @@ export const stats: DatasetRoute = {
   },
 }
 
-/** The stored block with everything that comes from the series computed anew. */
+/** The stored block with everything that comes from the series computed again. */
 function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
   assertPublishable(strategy, level)
   const { figures, daily, weekly, base_risk_pct } = strategy

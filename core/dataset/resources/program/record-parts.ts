@@ -21,7 +21,7 @@ export function windowRecord({ plan, bars, first }: ProgramData) {
   }
 }
 
-/** The close of the newest bar, warm-up included; null where there is none. */
+/** The close of the newest bar, warm-up included; null if there is none. */
 export const asOf = ({ bars }: ProgramData): string | null =>
   bars.t.length === 0 ? null : toIsoInstant(endOfBars(bars))
 
