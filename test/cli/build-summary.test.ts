@@ -71,7 +71,7 @@ test('a name as long as an id may be stays apart from its figures', () => {
   expect(text).toContain(`${long}        dual  `)
 })
 
-test('a program is told in one line, and only where there is one', () => {
+test('a program is printed in one line, if the book has one', () => {
   const program = {
     alias: 'accumulation',
     deployment_state: 'accumulating',

@@ -90,7 +90,7 @@ describe('build', () => {
     expect(await served()).toBe('2024-01-16T00:15:00Z')
   })
 
-  test('of a book with faults exits 1, tells all of them on stderr, prints nothing and publishes nothing', async () => {
+  test('of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
     const { build, served } = await aBook({
       'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')]),
       'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
@@ -147,7 +147,7 @@ describe('build', () => {
     expect(await served()).toBe('2024-01-15T06:00:00Z')
   })
 
-  test('that failed tells why it failed, also where the lock cannot be given back', async () => {
+  test('that failed reports why, also if the lock cannot be released', async () => {
     const { folder, buildIn } = await aBook({
       'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')]),
       'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),

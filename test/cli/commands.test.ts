@@ -32,7 +32,7 @@ describe('--help', () => {
     }
   })
 
-  test('of the whole tells what every exit code means', async () => {
+  test('of the program explains every exit code', async () => {
     const { out } = await run(['--help'])
     const [, section = ''] = /^Exit codes:\n((?: {2}.*\n)+)/m.exec(out) ?? []
     const codes = [...section.matchAll(/^ {2}(\d) {2}\S.{3}/gm)].map(([, code]) => Number(code))

@@ -18,7 +18,7 @@ beforeAll(async () => {
   expect(await inWorld(buildArgs(stores))).toMatchObject({ code: 0 })
 })
 
-test('what is appended is told strategy by strategy, with trades in the right number', async () => {
+test('what is appended is printed for each strategy, with trades in the right number', async () => {
   const [title, ...lines] = (await diff(stores, TINY_VERSION, NEXT_VERSION)).out.trim().split('\n')
   expect(title).toBe(`${TINY_VERSION} -> ${NEXT_VERSION}: history is only appended to`)
   expect(lines.length).toBeGreaterThan(1)

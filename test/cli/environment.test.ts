@@ -89,7 +89,7 @@ describe('the environment', () => {
     })
   })
 
-  test('with many faults tells all of them at once: the name, what was expected, what it holds', () => {
+  test('with many errors reports all of them at once: the name, what was expected, the value', () => {
     const env = {
       STORE_URL: 'ftp://elsewhere',
       PRIVATE_STORE_URL: 'not a url',

@@ -9,7 +9,7 @@ import { seededBytes } from '../support/signals/signals.ts'
 
 const random = seededBytes('secrets')
 
-test('secrets that nobody has set are made once, and only their owner may read them', async () => {
+test('secrets that are not set are generated once, and only their owner can read them', async () => {
   const folder = join(await temporaryFolder(), 'data')
   const environment = parseEnvironment({}, folder)
   const [one, two] = await Promise.all([

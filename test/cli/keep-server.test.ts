@@ -39,7 +39,7 @@ function scene(fails: (start: number) => boolean = () => false) {
 }
 
 describe('a server that is kept', () => {
-  test('is started again where it ends by itself, and people are told', async () => {
+  test('is started again if it ends by itself, and a notice is printed', async () => {
     const { order, kill, running, told } = scene()
     const kept = await keepServer(order)
     await kill()
@@ -53,7 +53,9 @@ describe('a server that is kept', () => {
     const { order, kill, paused, starts } = scene()
     const kept = await keepServer(order)
     for (let i = 0; i <= RESTART_AFTER_MS.length; i++) await kill()
-    await expect(kept.failed).rejects.toThrow(/our Redis ended repeatedly.*fix what \/data\/redis\.log reports/)
+    await expect(kept.failed).rejects.toThrow(
+      /our Redis ended repeatedly.*fix what \/data\/redis\.log reports/,
+    )
     expect(paused).toEqual([...RESTART_AFTER_MS])
     expect(starts()).toBe(1 + RESTART_AFTER_MS.length)
     await kept.stop()

@@ -85,7 +85,7 @@ describe('a night', () => {
     expect(alerts()).toEqual([])
   })
 
-  test('tells people what it published and what each step took', async () => {
+  test('prints what it published and how long each step took', async () => {
     const { nightly } = await aNight()
     const { out } = await nightly()
     expect(out).toMatch(/^published 2024-01-15T06:00:00Z /)
@@ -146,7 +146,7 @@ describe('a night that fails', () => {
     expect(err).toContain('bars/BTCUSDT-PERP/1d.csv:2: h: expected')
   })
 
-  test('is told once a cause, whatever numbers it has, and once more when a night succeeds', async () => {
+  test('raises one alert for each cause, whatever numbers it has, and one more when a job succeeds', async () => {
     const { folder, nightly, alerts } = await aNight()
     const broken = (c: number) => csv('t,o,h,l,c,v', `2024-01-01T00:00:00Z,100,99,98,${c},1`)
     await writeFiles(folder, { 'fetched.csv': broken(100) })
@@ -187,7 +187,7 @@ describe('a night that fails', () => {
   })
 })
 
-test('a night beside another is refused before its import, and tells nobody: the other one does', async () => {
+test('a second nightly job is refused before its import, and reports nothing: the first one does', async () => {
   const { folder, storeUrl, nightly, receiver } = await aNight()
   const { runtime } = madeUp()
   const store = await openStore(storeUrl)
@@ -198,7 +198,7 @@ test('a night beside another is refused before its import, and tells nobody: the
   expect((await nightly()).code).toBe(0)
 })
 
-test('a wrong call exits 2 and tells nobody', async () => {
+test('wrong usage exits 2 and sends no ping', async () => {
   const { nightly, receiver } = await aNight()
   expect(await nightly({}, '--threads', '0')).toMatchObject({ code: 2, out: '' })
   expect(receiver.paths()).toEqual([])

@@ -79,7 +79,7 @@ describe('the address in /openapi.json', () => {
   })
 })
 
-describe('an operator is told at the start', () => {
+describe('the start prints', () => {
   const newStore = async () => pathToFileURL(join(await temporaryFolder(), 'store')).href
 
   test('which version is served', async () => {
@@ -89,7 +89,7 @@ describe('an operator is told at the start', () => {
     })
   })
 
-  test('that nothing is published, where, and how that is mended', async () => {
+  test('that nothing is published, in which store, and how to publish', async () => {
     const STORE_URL = await newStore()
     await serving({ STORE_URL }, async ({ lines }) => {
       expect(lines).toEqual([

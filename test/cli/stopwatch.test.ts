@@ -24,7 +24,7 @@ test('every millisecond belongs to one step, and one that comes again goes on', 
   expect(watch.end()).toEqual({ read: 6, compute: 7 })
 })
 
-test('the steps that progress tells are measured by their first word, and told on', () => {
+test('the steps of progress events are measured by their first word, and the events are passed on', () => {
   const { elapsed, pass } = aClock()
   const watch = createStopwatch(elapsed, 'read')
   const told: string[] = []

@@ -22,7 +22,7 @@ async function signedStores() {
 
 const OCTETS = { content_type: 'application/octet-stream' }
 
-test('a sound store is told in a line a version, newest first, and exits 0', async () => {
+test('a sound store is reported in one line for each version, newest first, and exits 0', async () => {
   const { verify } = await signedStores()
   const { code, out, err } = await verify()
   const lines = out.trimEnd().split('\n')
@@ -30,7 +30,7 @@ test('a sound store is told in a line a version, newest first, and exits 0', asy
   for (const line of lines) expect(line).toMatch(SOUND)
 })
 
-test('every fault of every version is told in one run, which exits 1', async () => {
+test('every fault of every version is reported in one run, which exits 1', async () => {
   const { store, privateStore, verify } = await signedStores()
   const lost = `${versionFolder(HAND_VERSION)}/summary.json`
   const altered = `${versionFolder(BEFORE)}/dataset.json.br`
@@ -48,14 +48,14 @@ test('every fault of every version is told in one run, which exits 1', async () 
   expect(err).toContain('4 fault(s)')
 })
 
-test('a version that was removed is passed over, and told', async () => {
+test('a removed version is skipped, and reported', async () => {
   const { store, privateStore, verify } = await signedStores()
   await prune(store, privateStore, { keepDays: 0, keepMonthEnds: false }, NOW_MS)
   const { code, out } = await verify()
   expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`published\n${BEFORE}  removed\n$`))])
 })
 
-test('a broken log is told, and the versions are read all the same', async () => {
+test('a broken log is reported, and the versions are read in any case', async () => {
   const { store, verify } = await signedStores()
   await store.remove('v1/pointer/0000000001.json')
   const { code, out } = await verify()

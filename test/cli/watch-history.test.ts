@@ -46,7 +46,7 @@ const ask = async (service: HistoryService, path: string, headers: Record<string
 const STATS = '/v1/strategies/{sid}/stats'
 
 describe('the access log', () => {
-  test('tells of each request its route, kind, version, status and bytes, and never its address', async () => {
+  test('has route, kind, version, status and bytes of each request, and never its address', async () => {
     const { lines, text } = await serving({}, async service => {
       const id = (await ask(service, '/v1/strategies')).headers.get('etag') ?? ''
       await ask(service, '/v1/strategies', { 'if-none-match': id, 'accept-encoding': 'gzip, deflate' })
@@ -72,7 +72,7 @@ describe('the access log', () => {
     expect(new Set(lines.map(line => line.request_id)).size).toBe(5)
   })
 
-  test('tells a computation, a twin, a 304 and a HEAD', async () => {
+  test('distinguishes a computation, a compressed file, a 304 and a HEAD', async () => {
     const { lines } = await serving({}, async service => {
       const [sid] = z
         .object({ data: z.array(z.object({ id: z.string() })) })
@@ -128,7 +128,7 @@ describe('the access log', () => {
 })
 
 describe('the admin listener', () => {
-  test('counts requests by route and kind, times them, and tells how the process stands', async () => {
+  test('counts requests by route and kind, times them, and reports the state of the process', async () => {
     let text = ''
     await serving({}, async service => {
       for (let i = 0; i < 3; i++) await ask(service, '/v1/strategies')
@@ -165,7 +165,7 @@ describe('the admin listener', () => {
     })
   })
 
-  test('on a port that somebody named and another has keeps the service from starting', async () => {
+  test('on a port that is set and taken keeps the service from starting', async () => {
     await serving({}, async ({ adminUrl }) => {
       const { port } = new URL(adminUrl)
       await expect(serving({ ADMIN_PORT: port }, async () => {})).rejects.toThrow(
@@ -190,7 +190,7 @@ describe('an alert on versions', () => {
     return kinds
   }
 
-  test('that is unfit is raised at once, once, again for another one, and once more when it is mended', () => {
+  test('that is unfit is raised once at once, again for another one, and once more when it is resolved', () => {
     expect(kindsAfter(unfit('a'), unfit('a'), unfit('a'))).toEqual(['swap_failed'])
     expect(kindsAfter(unfit('a'), unfit('b'), fine, fine)).toEqual([
       'swap_failed',

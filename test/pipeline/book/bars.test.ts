@@ -165,7 +165,7 @@ describe('a file that is no table of bars is refused', () => {
     ])
   })
 
-  test('none at all: what is beside it is named, and who needs it', async () => {
+  test('none at all: the files beside it are named, and the strategies that need it', async () => {
     const problems = await problemsOf({
       [PATH]: null,
       'bars/BTCUSDT-PERP/1d.csv.gz': gzipSync(lines(HEADER)),

@@ -90,7 +90,7 @@ describe('a bad row of a ledger is named with what was expected and what came', 
     ])
   })
 
-  test('beside reported returns each closed trade has to tell its account return', async () => {
+  test('beside reported returns each closed trade needs its account return', async () => {
     const header = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,account_return'
     const row = 'long,2020-01-01T00:00:00Z,7200,2020-01-01T04:00:00Z,7240,time,'
     expect(await problemsOf({ 'ledgers/cedar.csv': lines(header, row) })).toEqual([

@@ -103,7 +103,7 @@ test('a program that is no map, and one that is no YAML, is one problem', async 
   expect(await problemsOf({ 'program.yaml': 'alias: [' })).toHaveLength(1)
 })
 
-test('every problem is told at once, with those of the bars and of the rest of the book', async () => {
+test('every problem is reported at once, with those of the bars and of the rest of the book', async () => {
   const problems = await problemsOf({
     ...withProgram('fee_bps: 10', 'fee_bps: ten'),
     'program.yaml': PROGRAM.replace('fee_bps: 10', 'fee_bps: ten').replace('to: 2029', 'to: 1929'),
@@ -119,7 +119,7 @@ test('every problem is told at once, with those of the bars and of the rest of t
   ])
 })
 
-test('what is wrong with bars that a strategy shares is told once', async () => {
+test('a problem of bars that a strategy shares is reported once', async () => {
   const shared = PROGRAM.replace('BTCUSDT-SPOT', 'BTCUSDT-PERP\ntimeframe: 4h')
   const broken = GOOD['bars/BTCUSDT-PERP/4h.csv'].replace('7190,7240', '0,7240')
   expect(await problemsOf({ 'program.yaml': shared, 'bars/BTCUSDT-PERP/4h.csv': broken })).toEqual([

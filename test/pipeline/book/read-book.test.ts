@@ -193,7 +193,7 @@ test('bars that no strategy needs are not read, however bad they are', async () 
   expect(await problemsOf({ 'bars/BTCUSDT-PERP/1d.csv': 'nonsense' })).toEqual([])
 })
 
-test('every problem of a book is told at once, by file and line', async () => {
+test('every problem of a book is reported at once, by file and line', async () => {
   const catalogue = GOOD['catalogue.yaml'].replace('base_risk_pct: 0.02', 'base_risk_pct: two')
   const dir = await writeFolder({
     ...GOOD,

@@ -44,7 +44,7 @@ test.each([
 
 const UNKNOWN = 'expected an instrument with bars under bars/, for'
 
-test('an instrument without bars is told where the catalogue names it, with those that have some', async () => {
+test('an instrument without bars is reported at its place in the catalogue, with those that have some', async () => {
   const own = catalogueWith('commission_bps_per_side: 4', 'instrument: BTCUSDT-PREP')
   expect(await problemsOf(own)).toEqual([
     `catalogue.yaml:19:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; there are bars of BTCUSDT-PERP; the nearest name is "BTCUSDT-PERP"`,
@@ -141,7 +141,7 @@ test('a catalogue that no one could have written is refused unread', async () =>
   ])
 })
 
-test('each file is told before it is read', async () => {
+test('onFile is called for each file before it is read', async () => {
   const told: string[] = []
   const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => told.push(path) })
   expect(told).toEqual(inputs.map(({ path }) => path))

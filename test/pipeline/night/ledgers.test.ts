@@ -84,7 +84,7 @@ describe('a ledger is marked at each close', () => {
     expect(dailyOf('by_result')).toEqual(near([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
   })
 
-  test('and where no leverage can be told, the result is booked whole at the exit and the history says so', () => {
+  test('and without a known leverage, the result is booked whole at the exit and the history is marked as realised', () => {
     expect(dailyOf('booked_whole')).toEqual(near([0, 0, 0.004, ...zeros(11)]))
     expect(of('booked_whole')).toMatchObject({
       marking: 'realised',
@@ -113,7 +113,7 @@ describe('a ledger is marked at each close', () => {
   })
 })
 
-test('an account that is ruined loses all on that day, nothing after it, and the operator is told that, and of returns that end early', () => {
+test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
   const before = 1 + 6 * (120 / 110 - 1)
   expect(dailyOf('ruined')).toEqual(near([0, 0, 0, before - 1, -1, ...zeros(9)]))
   const { trades } = of('ruined')
@@ -185,7 +185,7 @@ test('every trade that cannot have happened is named with the row of its file, w
   ])
 })
 
-test('a series that begins after the last public day is told by its id, at its line in the catalogue', async () => {
+test('a series that begins after the last public day is reported with its id, at its line in the catalogue', async () => {
   const problems = await problemsOfNight({
     ...BARS,
     'ledgers/idle.csv': ledger(),

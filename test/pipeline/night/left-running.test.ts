@@ -39,7 +39,7 @@ const sleeping = (ms: number): string =>
 /** An init that leaves a timer behind, which throws as soon as the thread is let go. */
 const LEAVES = 'init: () => { setTimeout(() => { throw new Error("too late") }, 1); return {} },'
 
-test('an error in what a module left running is told as its own, whatever its thread was doing then', async () => {
+test('an error in what a module left running is reported as its own, whatever its thread was doing', async () => {
   // The timer is due before the other module lets the thread go, and so it ends the task after that.
   const busy = sleeping(20)
   const problems = await problemsOfNight({

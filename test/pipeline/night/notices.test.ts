@@ -16,7 +16,7 @@ test('what an operator should know of a module and that is no fault is a notice,
   expect([...strategyOf(snapshot, 'greedy')!.daily.values]).toEqual([0, 0, 0, 0, 0, 0])
 })
 
-test('a module that ruins its account is published with the ruin, and the operator is told', async () => {
+test('a module that is liquidated is published with the liquidation, and a notice', async () => {
   const { snapshot, notices } = await nightOf({
     // The fourth bar opens at less than half: a long of ten times the account has lost more than all of it.
     'bars/BTCUSDT-PERP/1d.csv': csv(

@@ -86,7 +86,7 @@ test('a day that is missing in what has happened of the window is named', async 
   ])
 })
 
-test('a blank volume in the window, and no volume at all, are told', async () => {
+test('a blank volume in the window, and no volume at all, are reported', async () => {
   const blank = dailyBars(CLOSES).replace(/(2024-01-05T.*),1\n/, '$1,\n')
   expect(await problemsOf({ 'bars/SPOT/1d.csv': blank })).toEqual([
     expect.stringContaining(`${SPOT}the bar at 2024-01-05T00:00:00Z must have a volume of 0 or more`),
@@ -97,7 +97,7 @@ test('a blank volume in the window, and no volume at all, are told', async () =>
   ])
 })
 
-test('what is wrong with it is told together with the rest of the book', async () => {
+test('its problems are reported together with those of the rest of the book', async () => {
   const gap = dailyBars(CLOSES).replace(/2024-01-05T.*\n/, '')
   const broken = { 'bars/SPOT/1d.csv': gap, 'returns/yew.csv': dailyReturns([0, -2]) }
   const places = (await problemsOf(broken)).map(problem => problem.split(' ')[0])

@@ -34,7 +34,7 @@ describe('the watchdog', () => {
     end()
   })
 
-  test('names what has begun and stands still for the whole time, not before', () => {
+  test('names a task that has begun and made no progress for the whole time, not before', () => {
     const { pulse, stalled, end } = watchOne()
     pulse[0] = 1
     vi.advanceTimersByTime(STALL_MS)

@@ -147,7 +147,7 @@ describe('the ATR trend', () => {
     expect(all.findIndex(decision => decision?.act === 'flat')).toBe(closes.indexOf(114.5))
   })
 
-  test('begins its trail anew with each position, a reversal too', () => {
+  test('restarts its trail with each position, also after a reversal', () => {
     const state = strategy.init()
     const see = (i: number, c: number, held: Position | null) =>
       strategy.onBar(state, { t: slot(i), o: c, h: c + 1, l: c - 1, c, v: 0 }, held)

@@ -11,7 +11,7 @@ import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
 const COSTS = { commission_bps_per_side: 5, slippage_ticks: 2, tick_size: 0.1, max_leverage: 15 }
 
 describe.each(REFERENCE)('%s', (_, strategy) => {
-  test('goes through a market that stands still and then wakes, without a senseless decision', () => {
+  test('makes no senseless decision in a market that does not move and then does', () => {
     const rows = [...new Array<Ohlc>(1_200).fill(still(100)), ...[100, 100.5, 130, 60, 90, 200].map(still)]
     const { state } = replay({ strategy, bars: handBars(rows), funding: null, costs: FREE })
     expect(state.bars).toBe(rows.length)
