@@ -64,12 +64,12 @@ test('an altered day is restated with its date and both values, and so is its we
   expect(changes.strategies[0]?.weekly).toMatchObject({ restated_count: 1, restated: [{ t: '2024-01-07' }] })
 })
 
-test('a difference below the published precision is none', () => {
+test('a difference below the published precision is not a difference', () => {
   const returns = [0.01 + 1e-14, ...[...ash.returns].slice(1)]
   expect(compare([ash], [{ ...ash, returns }]).history_restated).toBe(false)
 })
 
-test('a day that is gone is restated, at either end', () => {
+test('a removed day is restated, at either end', () => {
   const shorter = { ...ash, returns: [...ash.returns].slice(0, -1) }
   expect(compare([ash], [shorter]).strategies[0]?.daily.restated).toEqual([
     { t: '2024-01-08', old: 0.02, new: null },
@@ -91,7 +91,7 @@ describe('trades', () => {
   const [first, second] = ash.trades!
   const grown = { ...ash, returns: [...ash.returns, 0.01] }
 
-  test('one that closed after the old window is appended, even where an earlier entry puts it in between', () => {
+  test('one that closed after the old window is appended, even if an earlier entry puts it in between', () => {
     const slow = { entry_time: at('2024-01-02'), exit_time: at('2024-01-09', 4), account_return: 0.02 }
     const { trades } = compare([ash], [{ ...grown, trades: [first!, slow, second!] }]).strategies[0]!
     expect(trades).toEqual({ appended: 1, restated_count: 0, restated: [] })
@@ -121,15 +121,15 @@ describe('trades', () => {
   })
 })
 
-test('a strategy that is gone takes published history with it', () => {
+test('a removed strategy is a restatement', () => {
   expect(compare([ash, elm], [ash])).toMatchObject({ removed: ['elm'], history_restated: true })
 })
 
-test('a strategy that is new alters nothing', () => {
+test('a new strategy alters nothing', () => {
   expect(compare([ash], [ash, elm])).toMatchObject({ added: ['elm'], history_restated: false })
 })
 
-test('facts of the catalogue and headline figures are told, and are no restatement', () => {
+test('changes of the catalogue and of headline figures are listed, and are not a restatement', () => {
   const renamed = { ...ash, name: 'Mountain ash', returns: [...ash.returns, 0.01] }
   const changes = compare([ash], [renamed])
   expect(changes.history_restated).toBe(false)

@@ -44,7 +44,7 @@ describe('complete weeks', () => {
     )
   })
 
-  test('every week lies wholly in the series, and no complete week is missing', () => {
+  test('every week is wholly in the series, and no complete week is missing', () => {
     fc.assert(
       fc.property(dailySeries(1, 60), series => {
         const weeks = completeWeeks(series)

@@ -43,7 +43,7 @@ describe('mean, variance and correlation', () => {
     expect(sampleDeviation(Float64Array.of(0.1 + 0.2, 0.3, 0.3))).toBe(0)
   })
 
-  test('a correlation has the same bits when its legs change places, lies in [-1, 1], and is 1 with itself', () => {
+  test('a correlation is bit for bit the same with its series swapped, is in [-1, 1], and is 1 with itself', () => {
     fc.assert(
       fc.property(returnsOf(30, 60), returnsOf(60, 60), fc.nat(30), (x, y, from) => {
         const rho = pearson(x, 0, y, from, 30)

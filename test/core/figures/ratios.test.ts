@@ -105,7 +105,7 @@ describe('stability', () => {
     return stability(values, equityFromBaseline(values))
   }
 
-  test('lies between 0 and 1 and is near 1 for steady growth and for steady loss', () => {
+  test('is between 0 and 1 and near 1 for steady growth and for steady loss', () => {
     const growth = Array.from({ length: 200 }, (_, i) => 0.01 + (i % 2) * 1e-4)
     expect(stabilityOf(...growth)).toBeGreaterThan(0.9999)
     expect(stabilityOf(...growth.map(value => -value))).toBeGreaterThan(0.9999)

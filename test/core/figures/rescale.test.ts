@@ -24,7 +24,7 @@ describe('rescaling', () => {
     )
   })
 
-  test('that ruins nobody leaves every ratio that ignores the level alone, to the bit', () => {
+  test('without ruin does not change a bit of any ratio that does not depend on the level', () => {
     fc.assert(
       fc.property(dailySeries(1, 400), ledgers, factors, (daily, trades, k) => {
         const base = figuresOf(daily, 1, trades)

@@ -118,7 +118,7 @@ describe('exposure', () => {
     const figures = exposureFigures(tenDays, [
       trade('2024-01-02T00:00:00Z', 48, 0.01),
       trade('2024-01-03T00:00:00Z', 48, 0.01),
-      trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it lies beyond the window
+      trade('2024-01-10T12:00:00Z', 48, 0.01, 'short'), // half a day of it is outside the window
     ])
     expect(figures).toEqual({
       active_days_pct: 20,
@@ -176,7 +176,7 @@ describe('position time', () => {
     })
   })
 
-  test('what lies outside the window is cut off, and a position without length is none', () => {
+  test('time outside the window is cut off, and a position without length does not count', () => {
     expect(positionTime(positions([-10, 5], [90, 200], [50, 50], [-5, 0], [100, 110]), 0, 100)).toEqual({
       unionMs: 15,
       totalMs: 15,

@@ -108,7 +108,7 @@ describe.skipIf(realDays === null)(`on real bars ${skip}`, () => {
 })
 
 // The program a second time, from the definitions in docs/program.md alone: day by day over all tiers, in dollars, every
-// mean and every high looked up anew. Slow, plain, and without a line of the product but its types.
+// mean and every high computed again. Slow, plain, and without any code of the product except its types.
 
 const DAY = 86_400_000
 

@@ -63,7 +63,7 @@ describe('the state of a program', () => {
     ])
   })
 
-  test('is paused while the newest bar lies in a paused span, both days belonging to it', () => {
+  test('is paused while the newest bar is in a paused span, whose two days belong to it', () => {
     const paused = [{ from: DAY_0 + 273, to: DAY_0 + 274 }]
     expect([273, 274, 275, 276].map(count => on(count, { paused }))).toEqual([
       'accumulating',

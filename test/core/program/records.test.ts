@@ -116,7 +116,7 @@ describe('every record', () => {
     )
   })
 
-  test('tells the same of the same program', () => {
+  test('are equal for equal programs', () => {
     fc.assert(
       fc.property(programs, data => {
         const open = preview(data)

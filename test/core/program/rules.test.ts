@@ -46,7 +46,7 @@ describe('the mayer rule', () => {
   const rule = { ...MAYER, mean_days: 2 } as typeof MAYER
   const wants = (closes: readonly number[], first = 0) => [...appetite(rule, outlook(closes, first)).fraction]
 
-  test('spends by the first band that the multiple lies strictly below', () => {
+  test('spends by the first band that the multiple is strictly below', () => {
     // The multiples: 2/3, 0.8, 1, 1.2 and 1.01.
     expect(wants([400, 200])).toEqual([0, 1])
     expect(wants([600, 400])).toEqual([0, 0.5])

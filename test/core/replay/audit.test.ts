@@ -71,7 +71,7 @@ describe('a fill', () => {
     expect(problems({ exit_time: slot(8) - 1, exit_price: 5_000 })).toEqual(['exit_fill'])
   })
 
-  test('is told with its price and its bar', () => {
+  test('is reported with its price and its bar', () => {
     expect(audit([trade({ entry_price: 120 })])[0]!.message).toBe(
       'trade 0 has its entry at 120, outside the bar at 2020-01-01T04:00:00Z, which with the declared ' +
         'slippage reaches from 98 to 104: correct the price, the time or the bars',
@@ -134,14 +134,14 @@ describe('a stop', () => {
 })
 
 describe('the rows', () => {
-  test('that are no trades are told once, and judged no further', () => {
+  test('that are not trades are reported once and not checked further', () => {
     expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
     expect(audit([trade({ exit_time: slot(0) })])[0]!.message).toBe(
       'trade 0 exits at 2020-01-01T00:00:00Z, before its entry at 2020-01-01T04:00:00Z',
     )
   })
 
-  test('that overlap are told, unless that is allowed; entering at the very exit is no overlap', () => {
+  test('that overlap are reported, unless that is allowed; entering at the exit is not an overlap', () => {
     const second = trade({ entry_time: slot(2), entry_price: 105 })
     const trades = [second, trade()]
     expect(audit(trades)).toEqual([
@@ -168,7 +168,7 @@ describe('the rows', () => {
     ])
   })
 
-  test('are told in their order, each problem with its row', () => {
+  test('are reported in order, each problem with its row', () => {
     const bad = trade({ entry_time: slot(3), entry_price: 500, exit_time: slot(4), exit_price: 500 })
     expect(audit([trade(), bad]).map(({ index }) => index)).toEqual([1, 1])
   })

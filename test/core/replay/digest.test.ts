@@ -27,7 +27,7 @@ describe('a digest', () => {
     )
   })
 
-  test('tells the last bit of a number', () => {
+  test('depends on the last bit of a number', () => {
     expect(digestJson([0.1 + 0.2])).not.toBe(digestJson([0.3]))
   })
 })

@@ -122,7 +122,7 @@ describe('the comparison of two series of marks', () => {
     })
   })
 
-  test('never agrees where one of the two is no number', () => {
+  test('never agrees if one of the two is NaN', () => {
     for (const pair of [
       [daily(0, Number.NaN, 0.5), daily(0, 0, 0)],
       [daily(0, 0, 0), daily(0, Number.NaN, 0.5)],

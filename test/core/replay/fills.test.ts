@@ -97,7 +97,7 @@ describe('an ordered exit', () => {
     expect(result.trades[0]!.exit_reason).toBe('time')
   })
 
-  test('across an outage meets the next open there is', () => {
+  test('across a gap fills at the next open', () => {
     const { result } = run({
       bars: [still(100), still(100), null, null, still(120)],
       decisions: { 0: LONG, 1: FLAT },
@@ -119,17 +119,17 @@ describe('the protective stop', () => {
     expect(result.trades[0]!.account_return).toBeCloseTo(-0.024, 15)
   })
 
-  test('that is touched to the tick is touched', () => {
+  test('that the bar reaches exactly fills', () => {
     const { result } = run({ bars: [still(100), [95, 95, 90, 95]], decisions: { 0: LONG } })
     expect(result.trades[0]).toMatchObject({ exit_price: 90, exit_reason: 'stop' })
   })
 
-  test('that the bar stays above by a tick holds', () => {
+  test('that the bar misses by a tick does not fill', () => {
     const { result } = run({ bars: [still(100), [95, 95, 90.5, 95]], decisions: { 0: LONG } })
     expect(result.trades[0]!.exit_time).toBeNull()
   })
 
-  test('of a short is hit from below', () => {
+  test('of a short fills from below', () => {
     const { result } = run({ bars: [still(100), [100, 111, 100, 101]], decisions: { 0: SHORT } })
     expect(result.trades[0]).toMatchObject({ exit_price: 110, exit_reason: 'stop' })
     expect(result.trades[0]!.account_return).toBeCloseTo(-0.02, 15)
@@ -171,7 +171,7 @@ describe('the protective stop', () => {
     expect(only(result.trades)).toMatchObject({ exit_price: 105, exit_reason: 'signal' })
   })
 
-  test('is over before the strategy is asked: it sees no position on that bar', () => {
+  test('fills before the strategy is called, which sees no position on that bar', () => {
     // On bar 1 the long is stopped out, so the "long" of bar 1 is a new entry and not a repetition.
     const { result } = run({
       bars: [still(100), [100, 100, 85, 100], still(100)],
@@ -216,7 +216,7 @@ describe('a reversal', () => {
   })
 })
 
-describe('a decision for what is already so', () => {
+describe('a decision for the position already held', () => {
   test('is ignored and counted, and changes no stop', () => {
     const { result, events } = run({
       bars: [still(100), still(100), still(100)],
@@ -280,7 +280,7 @@ describe('a liquidation', () => {
     expect(result.state).toMatchObject({ dead: true, open: null, entry_order: null })
   })
 
-  test('by the entry commission alone ends the trade where it began', () => {
+  test('by the entry commission alone ends the trade at its entry', () => {
     // Leverage 0.2 at a commission of 500 % of notional: all of the account, before the bar can make any of
     // it good.
     const { result } = run({

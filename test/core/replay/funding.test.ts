@@ -20,21 +20,21 @@ const paid = (funding: Funding, side: 'long' | 'short' = 'long'): number => {
 }
 
 describe('funding', () => {
-  test('hits the position carried in: quantity x the close before x rate', () => {
+  test('is charged to the position carried in: quantity x the close before x rate', () => {
     // At slot 2 the last close is 110: 0.002 * 110 * 0.01.
     expect(paid(handFunding([slot(2), 0.01]))).toBeCloseTo(0.0022, 14)
   })
 
-  test('at the very open of the entry does not hit, at the very open of the exit does', () => {
+  test('at the open of the entry is not charged, at the open of the exit it is', () => {
     expect(paid(handFunding([slot(1), 0.01]))).toBe(0)
     expect(paid(handFunding([slot(3), 0.01]))).toBeCloseTo(0.002 * 120 * 0.01, 14)
   })
 
-  test('before the entry and after the exit does not hit', () => {
+  test('before the entry and after the exit is not charged', () => {
     expect(paid(handFunding([slot(0), 0.01], [slot(3) + HOUR_MS, 0.01]))).toBe(0)
   })
 
-  test('is received by a short where the rate is positive', () => {
+  test('is received by a short if the rate is positive', () => {
     expect(paid(handFunding([slot(2), 0.01]), 'short')).toBeCloseTo(-0.002, 14)
   })
 
@@ -55,7 +55,7 @@ describe('funding', () => {
     expect(1 - run({ ...script, funding }).result.state.equity).toBeCloseTo(0.002 * 100 * 0.03, 14)
   })
 
-  test('hits a position that is stopped out in that bar: it was carried in', () => {
+  test('is charged to a position that is stopped out in that bar: it was carried in', () => {
     const script = { bars: [still(100), still(100), [100, 100, 85, 95] as const], decisions: { 0: LONG } }
     const { trades } = run({ ...script, funding: handFunding([slot(2), 0.01]) }).result
     expect(trades[0]!.account_return).toBeCloseTo(-0.022, 14)
@@ -71,7 +71,7 @@ describe('funding', () => {
     expect(result.state.equity).toBeCloseTo(0.998, 15)
   })
 
-  test('does not depend on where an engine has been before: a second run with it charges the same', () => {
+  test('does not depend on earlier runs of an engine: a second run charges the same', () => {
     const bars = handBars([still(100), still(100), still(110), still(120)])
     const funding = handFunding([slot(2), 0.01], [slot(3), 0.01])
     const { engine, state } = startReplay({ strategy: scripted({ 0: LONG }), bars, funding, costs: FREE })

@@ -60,7 +60,7 @@ export const COSTLY: Costs = {
   max_leverage: 15,
 }
 
-/** A strategy that says what it is told, by slot of the bar. It risks 2 % and has no warm-up. */
+/** A strategy with given decisions, by slot of the bar. It risks 2 % and has no warm-up. */
 export const scripted = (
   decisions: Readonly<Record<number, unknown>>,
   overrides: Partial<Strategy<unknown>> = {},

@@ -47,7 +47,7 @@ describe.each([
       expect(checkCheckpoints(short, every)).toEqual(HOLDS)
     })
 
-    test.each([200, 1_000, 2_500])('forgets where its history began, here at bar %d', start => {
+    test.each([200, 1_000, 2_500])('does not depend on the start of its history, here at bar %d', start => {
       const { bars_to_agree } = findStartAgreement(input(), start)
       // Its warm-up, and the trade that straddles the end of it: momentum may hold one for half a year.
       expect(bars_to_agree).not.toBeNull()
@@ -86,7 +86,7 @@ describe('the checks find', () => {
     expect(checkDeterminism(counting)).toMatchObject({ holds: false })
   })
 
-  test('a module that keeps a part of its state outside of the state', () => {
+  test('a module that keeps part of its state outside the state', () => {
     const hidden = new WeakMap<object, number>()
     const forgetful = input({
       onBar: (state, bar) => {
@@ -99,7 +99,7 @@ describe('the checks find', () => {
     expect(checkCheckpoints(forgetful, 7)).toMatchObject({ holds: false })
   })
 
-  test('a state that becomes one that JSON cannot hold', () => {
+  test('a state that JSON can no longer represent', () => {
     const dividing = input({
       init: () => ({ ratio: 1 }),
       onBar: (state, bar) => {
@@ -126,7 +126,7 @@ describe('the start agreement', () => {
   const phase = (t: number): number => Math.floor(t / bars.timeframeMs) % 20
   const calendar = input({ onBar: (_, { t }) => (phase(t) === 0 ? LONG : phase(t) === 10 ? FLAT : null) })
 
-  test('is at once, where both are flat at the start and the rule looks at the calendar', () => {
+  test('is immediate if both are flat at the start and the rule depends on the calendar', () => {
     expect(findStartAgreement(calendar, 20)).toEqual({ start_bar: 20, bars_to_agree: 0 })
   })
 
@@ -147,7 +147,7 @@ describe('the start agreement', () => {
     expect(findStartAgreement(counting, 15)).toEqual({ start_bar: 15, bars_to_agree: 102 })
   })
 
-  test('never comes where one holds a position to the end that the other never took', () => {
+  test('never comes if one holds a position to the end that the other never took', () => {
     const once = input({ onBar: (_, { t }) => (t === slot(8) ? LONG : null) })
     expect(findStartAgreement(once, 20)).toEqual({ start_bar: 20, bars_to_agree: null })
   })

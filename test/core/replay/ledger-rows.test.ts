@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { flatDay, mark, slot, trade } from './hand.ts'
 
-describe('a row that is no trade is refused, naming it:', () => {
+describe('a row that is not a trade is refused by its number:', () => {
   const bars = flatDay(100)
   test.each([
     ['an entry price of 0', { entry_price: 0 }, 'entry_price must be a price above 0, it is 0'],
@@ -24,7 +24,7 @@ describe('a row that is no trade is refused, naming it:', () => {
     ],
     ['none of leverage, stop and account return', {}, 'has neither leverage, stop nor account_return'],
     [
-      'a stop that tells no leverage',
+      'a stop from which no leverage follows',
       { stop: 99.99 },
       'above the cap of 15; give leverage or account_return',
     ],

@@ -39,7 +39,7 @@ describe('an open trade', () => {
     expectClose(mark([short], { bars }).equity, [0.8, 0.9, 1.2])
   })
 
-  test('is marked and stays open at the end of the bars, its outcome unknown', () => {
+  test('is marked and stays open at the end of the bars, without an outcome', () => {
     const marks = mark([{ ...held, exit_time: slot(99) }], { bars })
     expectClose(marks.equity, [1.2, 1.1, 0.8])
     expect(marks.trades).toEqual([
@@ -56,7 +56,7 @@ describe('an open trade', () => {
     ])
   })
 
-  test('that exits at the very end of the bars is open there: that instant belongs to the next day', () => {
+  test('that exits exactly at the end of the bars is open there: that instant belongs to the next day', () => {
     expect(mark([{ ...held, exit_time: slot(18) }], { bars }).trades[0]!.exit_time).toBeNull()
     expect(mark([{ ...held, exit_time: slot(18) - 1 }], { bars }).trades[0]!.exit_time).toBe(slot(18) - 1)
   })
@@ -83,7 +83,7 @@ describe('an open trade', () => {
   })
 
   test('of unknown leverage is worth nothing until its exit, where its result is booked whole', () => {
-    // The price moved 0.5 %, too little to tell a leverage.
+    // The price moved 0.5 %, too little to infer a leverage.
     const marks = mark([{ ...held, leverage: null, exit_price: 100.5, account_return: 0.03 }], { bars })
     expectClose(marks.daily.values, [0, 0, 0.03])
     expect(marks.trades[0]).toMatchObject({ marking: 'realised', leverage: null, leverage_from: null })
@@ -105,7 +105,7 @@ describe('trades in the order of time', () => {
     expect(marks.equity[0]).toBeCloseTo(1.21, 14)
   })
 
-  test('may last no time at all: a trade enters before it exits, and is over before the next', () => {
+  test('may have no duration: a trade enters before it exits, and ends before the next', () => {
     const marks = mark([short(2, 2, 0.1), short(2, 2, 0.1), short(2, 3, 0.1)], { bars })
     expect(marks.equity[0]).toBeCloseTo(1.331, 14)
   })
@@ -133,7 +133,7 @@ describe('trades in the order of time', () => {
 })
 
 describe('a day without bars', () => {
-  test('returns 0, is listed, and what happened on it is caught up on the next day', () => {
+  test('returns 0 and is listed, and its events count on the next day', () => {
     const bars = [...flatDay(100), ...NO_DAY, ...flatDay(120)]
     const marks = mark([trade({ leverage: 1, exit_time: slot(8), account_return: 0.15 })], { bars })
     expectClose(marks.daily.values, [0, 0, 0.15])
@@ -167,7 +167,7 @@ describe('the first day of the series', () => {
   })
 })
 
-test('a close that is no price stops the marking: it must not pass for a day without bars', () => {
+test('a close that is not a price is refused: it must not look like a day without bars', () => {
   const bars = handBars(flatDay(100))
   bars.c[3] = Number.NaN
   const input = { id: 'alder', trades: [], bars, funding: null, costs: FREE, baseRisk: 0.02 }
@@ -202,7 +202,7 @@ describe('laws', () => {
   })
 })
 
-describe('overlapping trades, where they are allowed', () => {
+describe('overlapping trades, if they are allowed', () => {
   const bars = [...flatDay(100), ...flatDay(110)]
 
   test('are sized on the equity with the others marked at the new entry price', () => {
@@ -287,7 +287,7 @@ describe('ruin', () => {
     expect(marks.trades[1]!.account_return).toBeCloseTo(0.0051, 14)
   })
 
-  test('never comes to an account that no close and no exit brings to 0', () => {
+  test('does not occur if no close and no exit brings the account to 0', () => {
     expect(mark([{ ...doubled, leverage: 1.9 }], { bars }).ruined_on).toBeNull()
   })
 })

@@ -25,7 +25,7 @@ describe('daily returns', () => {
     expect(result.days_without_bars).toEqual([DAY_0 + 1, DAY_0 + 2])
   })
 
-  test('of a day that lost its last bars are made from the last one there is', () => {
+  test('of a day without its last bars use the last bar that exists', () => {
     const bars = [...stillBars(100, 100, 110), null, null, null, ...flatDay(110)]
     const { result } = run({ bars, decisions: { 0: LONG } })
     expect(result.daily.values[0]).toBeCloseTo(0.02, 14)
@@ -114,11 +114,11 @@ describe('a replay', () => {
     expect(result.state.trades_closed).toBe(1)
   })
 
-  test('tells its progress every so many bars and at the end', () => {
+  test('reports its progress regularly and at the end', () => {
     const rows = Array.from({ length: PROGRESS_BARS * 2 + 5 }, () => still(100))
-    const told: number[] = []
-    run({ bars: rows, decisions: {}, onProgress: done => told.push(done) })
-    expect(told).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
+    const reported: number[] = []
+    run({ bars: rows, decisions: {}, onProgress: done => reported.push(done) })
+    expect(reported).toEqual([PROGRESS_BARS, PROGRESS_BARS * 2, PROGRESS_BARS * 2 + 5])
   })
 
   test('keeps a bounded list of refusals, and counts all', () => {

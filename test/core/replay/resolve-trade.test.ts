@@ -43,14 +43,14 @@ describe('the leverage of a trade', () => {
     expect(resolved({ side: 'short', stop: 110 }).leverage).toBe(0.2)
   })
 
-  test('is else inferred from the account return, costs and funding off', () => {
+  test('is else inferred from the account return before costs and funding', () => {
     const inferred = resolved({ account_return: 2 * PER_NOTIONAL })
     expect(inferred).toMatchObject({ leverage_from: 'account_return', marking: 'daily' })
     expect(inferred.leverage).toBeCloseTo(2, 12)
     expect(inferred.return_per_notional).toBeCloseTo(PER_NOTIONAL, 14)
   })
 
-  test('is unknown where the return per notional is too small to tell', () => {
+  test('is unknown if the return per notional is too small to infer it', () => {
     // Just inside and just outside the bound: exit = 100 * (1 + r + fee) / (1 - fee).
     const exitFor = (perNotional: number): number => (100 * (1 + perNotional + 0.001)) / (1 - 0.001)
     const outside = resolved({ exit_price: exitFor(INFERENCE_MIN_RETURN * 1.001), account_return: 0.02 })
@@ -64,13 +64,13 @@ describe('the leverage of a trade', () => {
     })
   })
 
-  test('is unknown where the account return contradicts the prices, or would take more than the cap', () => {
+  test('is unknown if the account return contradicts the prices, or implies more than the cap', () => {
     expect(resolved({ account_return: -0.05 }).leverage).toBeNull()
     expect(resolved({ account_return: 16 * PER_NOTIONAL }).leverage).toBeNull()
     expect(resolved({ account_return: 0 }).leverage).toBeNull()
   })
 
-  test('is not taken from a stop that would mean more than the cap, or that is at the entry', () => {
+  test('is not taken from a stop that implies more than the cap, or that is at the entry', () => {
     expect(resolved({ stop: 99.9, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
     expect(resolved({ stop: 100, account_return: PER_NOTIONAL }).leverage_from).toBe('account_return')
   })
@@ -92,7 +92,7 @@ describe('the account return', () => {
     expect(resolved({ side: 'short', leverage: 3 }).account_return).toBeCloseTo(3 * -0.1021, 14)
   })
 
-  test('holds the funding after the entry and up to the exit', () => {
+  test('includes the funding after the entry and up to the exit', () => {
     const bars = handBars([still(90), still(100), still(120), still(130)])
     // At slot 2 the last close is 100, at slot 3 it is 120. At slot 1, the entry, and after slot 3 nothing is
     // due.
@@ -115,7 +115,7 @@ describe('the account return', () => {
     expect(resolved({ leverage: 2, account_return: -1.5 }).account_return).toBe(-1)
   })
 
-  test('of an open trade is null, whatever is known about it', () => {
+  test('of an open trade is null', () => {
     const open = { exit_time: null, exit_price: null, exit_reason: null }
     expect(resolved({ ...open, stop: 90 })).toMatchObject({
       leverage: 0.2,
@@ -131,14 +131,14 @@ describe('the return per unit of notional', () => {
     expect(resolved({ leverage: 2, account_return: 0.3 }).return_per_notional).toBe(0.15)
   })
 
-  test('is from prices and commission where the leverage is unknown', () => {
+  test('is from prices and commission if the leverage is unknown', () => {
     const unknown = resolved({ exit_price: 100.5, account_return: 0.02 })
     expect(unknown.leverage).toBeNull()
     // 0.005 - 0.001 * (1 + 1.005).
     expect(unknown.return_per_notional).toBeCloseTo(0.002995, 14)
   })
 
-  test('has the sign of the account return wherever the leverage is known', () => {
+  test('has the sign of the account return if the leverage is known', () => {
     for (const account_return of [-0.4, -0.01, 0, 0.01, 0.5]) {
       expect(Math.sign(resolved({ leverage: 2, account_return }).return_per_notional!)).toBe(
         Math.sign(account_return),

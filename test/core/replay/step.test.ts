@@ -46,7 +46,7 @@ describe('a bar', () => {
   })
 })
 
-describe('a decision that makes no sense', () => {
+describe('an invalid decision', () => {
   test.each([
     ['a long with its stop above the close', { act: 'long', stop: 101 }],
     ['a long with its stop at the close', { act: 'long', stop: 100 }],
@@ -128,7 +128,7 @@ describe('the strategy', () => {
 })
 
 describe('the state of the engine', () => {
-  test('is plain JSON, and a run that goes through it at every bar ends in the same place', () => {
+  test('is plain JSON, and a run that restores it from JSON at every bar ends in the same state', () => {
     const decisions = {
       0: { act: 'long', stop: 90 },
       3: { act: 'short', stop: 130 },
@@ -157,7 +157,7 @@ describe('the state of the engine', () => {
     ['undefined', { last: undefined }, '.last is undefined'],
     ['a function', [() => 1], '[0] is a function'],
     ['a Map', { a: [{ b: new Map() }] }, '.a[0].b is a Map'],
-  ])('is refused at the start where the module puts %s into it', (_, own, fault) => {
+  ])('is refused at the start if the module puts %s into it', (_, own, fault) => {
     const strategy = scripted({}, { init: () => own })
     const start = () => startReplay({ strategy, bars: handBars([still(1)]), funding: null, costs: FREE })
     expect(start).toThrow('strategy alder: the state that init() returns must survive JSON')
@@ -172,7 +172,7 @@ describe('an engine', () => {
     ['warmupBars', { warmupBars: -1 }],
     ['warmupBars', { warmupBars: 1.5 }],
     ['timeframeMs', { timeframeMs: 0 }],
-  ])('is refused where %s makes no sense', (name, overrides) => {
+  ])('is refused if %s is invalid', (name, overrides) => {
     const make = () =>
       createEngine({ strategy: scripted({}, overrides), costs: FREE, funding: null, ordersFromMs: 0 })
     expect(make).toThrow(`strategy alder: ${name}`)
