@@ -3,7 +3,7 @@
 // Both answer out of their caches, as a CDN does; the difference is what our configuration does with each request
 // (canonical key, coding, CORS) and what the tier's answers need. wrk on one thread, one answer after the other out of
 // the sample book, gzip. Rounds alternate, each in the other order than the one before, so that what else the machine
-// does meets both. Writes bench/results/cdn.md and prints it; the exit code tells whether the bound is kept.
+// does meets both. Writes bench/results/cdn.md and prints it; the exit code is 1 if the target is missed.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -143,7 +143,7 @@ export type Bench = {
   readonly origin: string
 }
 
-/** A delivery to so many endpoints, which tells when the next so many were acknowledged. */
+/** A delivery to so many endpoints; `acknowledged(count)` resolves after the next `count` acknowledgements. */
 export async function startWatched({ server, redis, origin }: Bench, clients: number, kind: Kind) {
   const attempts: Extract<DeliveryEvent, { kind: 'attempt' }>[] = []
   let wanted = 0

@@ -45,9 +45,10 @@ async function race(client: S3Client): Promise<Seconds> {
   await time(bodies, 'warm-up', bare)
   await time(bodies, 'warm-up', ours)
   for (let turn = 0; turn < TURNS; turn++) {
-    // Who begins changes, because the one that comes second finds a larger bucket.
+    // The order alternates, because the second one writes into a larger bucket.
     const order = turn % 2 === 0 ? (['bare', 'ours'] as const) : (['ours', 'bare'] as const)
-    for (const who of order) seconds[who] += await time(bodies, `turn-${turn}`, who === 'bare' ? bare : ours)
+    for (const side of order)
+      seconds[side] += await time(bodies, `turn-${turn}`, side === 'bare' ? bare : ours)
   }
   return seconds
 }

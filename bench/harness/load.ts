@@ -81,7 +81,7 @@ export async function writeLevels(file: string, path: string): Promise<string> {
   return file
 }
 
-/** What a round told: answers a second, and answers a second of the server's processor time. */
+/** The result of a round: answers per second, and answers per second of the server's processor time. */
 export type Round = { readonly perSecond: number; readonly perProcessorSecond: number }
 
 /** What does a round of one side of a comparison. */
@@ -99,17 +99,17 @@ export const median = (values: readonly number[]): number =>
  * Where nothing disturbs, a server under full load has its core for itself, and the ratio of answers a second is the same.
  */
 export async function compareSides(first: Side, second: Side, rounds: number): Promise<Compared> {
-  const told: [Round[], Round[]] = [[], []]
+  const results: [Round[], Round[]] = [[], []]
   for (let i = -1; i < rounds; i++) {
     for (const side of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       const round = await [first, second][side]!()
-      if (i >= 0) told[side].push(round)
+      if (i >= 0) results[side].push(round)
     }
   }
   return {
-    first: medianRound(told[0]),
-    second: medianRound(told[1]),
-    ratio: median(told[0].map((round, i) => round.perProcessorSecond / told[1][i]!.perProcessorSecond)),
+    first: medianRound(results[0]),
+    second: medianRound(results[1]),
+    ratio: median(results[0].map((round, i) => round.perProcessorSecond / results[1][i]!.perProcessorSecond)),
   }
 }
 

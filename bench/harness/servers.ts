@@ -20,7 +20,7 @@ export type PinnedServer = {
 /** Cores of a server: one, so that both sides have as much, or all that the machine has. */
 export type Cores = 'one' | 'all'
 
-/** Starts a program that tells its address in a line that `ready` finds it in. Rejects where it ends before. */
+/** Starts a program that prints its address in a line that `ready` matches. Rejects if it ends before. */
 export async function startPinned(
   [program, ...args]: readonly [string, ...string[]],
   env: Readonly<Record<string, string>>,
@@ -50,9 +50,9 @@ export async function startPinned(
   }
 }
 
-// What a process has used, as Linux tells it.
+// The resources that a process has used, from /proc.
 
-/** The kernel counts processor time in hundredths of a second for everyone who asks. */
+/** The kernel reports processor time in hundredths of a second. */
 const TICK_SECONDS = 0.01
 
 /** Seconds of processor time that all threads of a process took so far. */

@@ -56,7 +56,7 @@ rows = numpy.fromfile(path).reshape(series, points)
 columns = [pandas.Series(row, index=days) for row in rows]
 for _ in range(int(rounds)):
     start = time.process_time()
-    told = [figures(column) for column in columns]
+    results = [figures(column) for column in columns]
     print(time.process_time() - start)
-for each in told:
+for each in results:
     print(*map(repr, map(float, each)), sep="\n")

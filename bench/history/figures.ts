@@ -108,7 +108,7 @@ const percent = (figure: Figure): number => existing(figure) / 100
 
 function assertAgree(ours: readonly number[], theirs: readonly number[]): void {
   if (ours.length !== theirs.length) {
-    throw new Error(`pandas made ${theirs.length} figures where there are ${ours.length}: mend figures.py`)
+    throw new Error(`pandas computed ${theirs.length} figures instead of ${ours.length}: correct figures.py`)
   }
   ours.forEach((figure, i) => {
     const difference = Math.abs(figure - theirs[i]!)

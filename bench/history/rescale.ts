@@ -1,7 +1,7 @@
-// Answers at a risk level that nobody asked for before, beside a server that does it without thought.
+// Answers at a risk level that is not cached, beside a plain implementation.
 import { join } from 'node:path'
 import { generateSnapshot, publishWithoutFiles } from '../harness/generated-store.ts'
-import type { Ground, PublishedStore } from '../harness/ground.ts'
+import type { Ground } from '../harness/ground.ts'
 import { compareSides, type Load, load, writeLevels } from '../harness/load.ts'
 import { atLeast, atMost, type Figure, type Section } from '../harness/report.ts'
 import { type PinnedServer, startScript, startTier } from '../harness/servers.ts'
@@ -17,13 +17,10 @@ const TARGET = 4
 const COMPRESSED_TARGET = 6
 const SLOWEST_MS = 20
 
-/** "As quick as a static one", less what rounds of the same differ by. */
-const STATIC_TARGET = 0.9
 const PATH = '/v1/strategies/s0000/curve?risk_pct='
 const PLAIN_PATH = '/curve?risk_pct='
-const PUBLISHED_PATH = '/v1/strategies/alder/curve'
 
-export async function measureRescale({ folder, sample, stops }: Ground): Promise<Section> {
+export async function measureRescale({ folder, stops }: Ground): Promise<Section> {
   const store = await publishWithoutFiles(
     join(folder, 'generated'),
     generateSnapshot(1, DAYS, '2026-07-01T00:15:00Z'),
@@ -39,7 +36,6 @@ export async function measureRescale({ folder, sample, stops }: Ground): Promise
   const figures = [
     await compare('uncompressed', ours('identity'), theirs('identity'), TARGET),
     await compare('zstd against gzip 6', ours('zstd'), theirs('gzip'), COMPRESSED_TARGET),
-    await compareRepeated(sample, stops),
   ]
   await tier.stop()
   const both = await startTier(store.url, 'all')
@@ -56,8 +52,7 @@ export async function measureRescale({ folder, sample, stops }: Ground): Promise
     about:
       `The equity of ${DAYS} days at another level each time, beside JSON.stringify of objects through Hono, each on one ` +
       `core, wrk on the other: ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s each in turns. Ratios are of ` +
-      'answers for the same processor time. The answer that is asked for again is a curve of the sample book, beside the ' +
-      'published curve of the same strategy from the same process, both as br.',
+      'answers for the same processor time.',
     figures,
   }
 }
@@ -76,17 +71,4 @@ async function compare(name: string, ours: Asked, theirs: Asked, target: number)
   const { first, second, ratio } = await compareSides(side(ours), side(theirs), ROUNDS)
   const rates = `${Math.round(first.perSecond)} and ${Math.round(second.perSecond)} a second`
   return { ...atLeast(name, ratio, target), reached: `${ratio.toFixed(2)} (${rates})` }
-}
-
-/** An answer that was computed before, beside the published file of the same question without a level. */
-async function compareRepeated({ url }: PublishedStore, stops: Ground['stops']): Promise<Figure> {
-  const tier = await startTier(url)
-  stops.push(tier.stop)
-  const side = (path: string) => ({ server: tier, path, headers: { 'accept-encoding': 'br' } })
-  const repeated = side(`${PUBLISHED_PATH}?risk_pct=0.012`)
-  const published = side(PUBLISHED_PATH)
-  const name = 'a level that was asked for before, against a published file'
-  const figure = await compare(name, repeated, published, STATIC_TARGET)
-  await tier.stop()
-  return figure
 }
