@@ -31,8 +31,8 @@ const HEADING = [
   '# The figures',
   '',
   'Every statistic that the history service publishes: its definition, its formula and when it is null. The same text is in',
-  'the API reference at `/docs`, as `x-formula`, `x-null-when` and `x-convention` of the schema. The code of each',
-  'is a file of `core/figures` with its source; other words are in the [glossary](glossary.md).',
+  'the API reference at `/docs`, as `x-formula`, `x-null-when` and `x-convention` of the schema. The code',
+  'and the sources are in `core/figures`, one file per block; other words are in the [glossary](glossary.md).',
   '',
 ]
 

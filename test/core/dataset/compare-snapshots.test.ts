@@ -24,7 +24,7 @@ const compare = (before: readonly HandStrategy[], after: readonly HandStrategy[]
 
 const NOTHING = { appended: null, restated_count: 0, restated: [] }
 
-test('the first version has nothing before it: everything is added', () => {
+test('in the first version everything is added', () => {
   const changes = compareSnapshots(null, handSnapshot([ash, elm]))
   expect(changes).toMatchObject({
     previous: null,
@@ -34,7 +34,7 @@ test('the first version has nothing before it: everything is added', () => {
   })
 })
 
-test('equal datasets differ in nothing', () => {
+test('equal datasets have no differences', () => {
   const { strategies, ...changes } = compare([ash, elm], [ash, elm])
   expect(changes).toEqual({
     version: NEXT.version,
@@ -80,7 +80,7 @@ test('a removed day is restated, at either end', () => {
   ])
 })
 
-test('a day before the old beginning is restated: the equity begins there', () => {
+test('a day before the old start is restated: the equity starts there', () => {
   const earlier = { ...ash, first: '2023-12-31', returns: [0.5, ...ash.returns] }
   expect(compare([ash], [earlier]).strategies[0]?.daily.restated).toEqual([
     { t: '2023-12-31', old: null, new: 0.5 },

@@ -28,7 +28,7 @@ const mapBytes = (bytes: SnapshotBytes, change: (bytes: Uint8Array) => Uint8Arra
 })
 
 describe('a snapshot', () => {
-  test('comes back from its bytes as it was, to the bit, what is unknown included', () => {
+  test('is read back from its bytes bit for bit, unknown values included', () => {
     fc.assert(
       fc.property(anySnapshot, snapshot => {
         expect(decodeSnapshot(encodeSnapshot(snapshot))).toEqual(snapshot)
@@ -37,7 +37,7 @@ describe('a snapshot', () => {
     )
   })
 
-  test('that is equal has equal bytes, whether it was computed, copied or read', () => {
+  test('has the same bytes whether it was computed, copied or read', () => {
     fc.assert(
       fc.property(anySnapshot, snapshot => {
         const bytes = encodeSnapshot(snapshot)
@@ -55,7 +55,7 @@ describe('a snapshot', () => {
     expect(encodeSnapshot(other).daily).not.toEqual(encodeSnapshot(SNAPSHOT).daily)
   })
 
-  test('of no strategy at all has bytes too', () => {
+  test('without strategies has bytes too', () => {
     const empty = {
       ...SNAPSHOT,
       strategies: [],

@@ -22,7 +22,7 @@ describe('calendar months and years', () => {
     ])
   })
 
-  test('no day has no period', () => {
+  test('a series without days has no period', () => {
     expect(calendarMonths(0, 0)).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe('annual table', () => {
     ])
   })
 
-  test('ratios of a year with one day, or without variance, are bare nulls', () => {
+  test('ratios of a year with one day, or without variance, are plain nulls', () => {
     expect(annual.table[0]).toMatchObject({ sharpe: null, volatility_pct: null })
     const flat = figuresFrom('2023-12-30', constant(0.01, 4)).fund_dd.annual.table
     expect(flat[0]).toMatchObject({ sharpe: null, volatility_pct: 0 })

@@ -61,7 +61,7 @@ describe('correlation matrix', () => {
     )
   })
 
-  test('the same bits come of any split into blocks of rows, put together in any order', () => {
+  test('any split into blocks of rows, assembled in any order, gives the same bits', () => {
     fc.assert(
       fc.property(bookOf(1, 12), fc.integer({ min: 1, max: 14 }), (series, count) => {
         const blocks = rowBlocks(series.length, count).map(([from, to]) => correlateRows(series, from, to))
@@ -96,7 +96,7 @@ describe('correlation matrix', () => {
     })
   })
 
-  test('ignores a positive factor on the returns, but for rounding', () => {
+  test('does not depend on a positive factor on the returns, except for rounding', () => {
     fc.assert(
       fc.property(bookOf(2, 6), fc.double({ min: 0.1, max: 10, noNaN: true }), (series, k) => {
         const base = correlationMatrix(series)
@@ -132,7 +132,7 @@ describe('correlation matrix', () => {
     )
   })
 
-  test('a matrix wider than what stays near the core has every cell in its place', () => {
+  test('a matrix larger than the cache of a core has every cell in its place', () => {
     const series = Array.from({ length: 150 }, (_, i) => wave(i % 3, 40, 0.1 + i / 50))
     const whole = correlationMatrix(series)
     const blocks = rowBlocks(150, 4).map(([from, to]) => correlateRows(series, from, to))
@@ -162,7 +162,7 @@ describe('correlation matrix', () => {
     expect(cell(weekly, 0, 2)).not.toBeNaN()
   })
 
-  test('a leg that is flat over the overlap has no correlation there, but may have one elsewhere', () => {
+  test('a series that is flat over the overlap has no correlation there, but may have one elsewhere', () => {
     const sleeper: Series = {
       period: 'daily',
       first: 0,
@@ -176,7 +176,7 @@ describe('correlation matrix', () => {
     expect(cell(matrix, 0, 2)).not.toBeNaN()
   })
 
-  test('opposite series are at exactly -1, however rounding falls', () => {
+  test('opposite series correlate at exactly -1, whatever the rounding', () => {
     const up = wave(0, 365, 1.7)
     const matrix = correlationMatrix([up, { ...up, values: up.values.map(r => -r / 3) }])
     expect(cell(matrix, 0, 1)).toBeCloseTo(-1, 14)
@@ -194,7 +194,7 @@ describe('correlation matrix', () => {
 })
 
 describe('blocks of rows', () => {
-  test('are all rows once, in order, and no more blocks than asked for', () => {
+  test('are all rows once, in order, in at most the given number of blocks', () => {
     fc.assert(
       fc.property(fc.nat(300), fc.integer({ min: 1, max: 40 }), (size, count) => {
         const blocks = rowBlocks(size, count)
@@ -212,7 +212,7 @@ describe('blocks of rows', () => {
     expect(Math.max(...cells) / Math.min(...cells)).toBeLessThan(1.05)
   })
 
-  test('a matrix is refused where rows are missing, doubled, or of another size', () => {
+  test('a matrix is refused if rows are missing, duplicated, or of another size', () => {
     const series = [wave(0, 40, 1), wave(0, 40, 2), wave(0, 40, 3)]
     const head = correlateRows(series, 0, 2)
     const tail = correlateRows(series, 2, 3)

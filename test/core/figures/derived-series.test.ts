@@ -19,14 +19,14 @@ describe('complete weeks', () => {
     expect([...weeks.values]).toEqual([1.1 * 1.2 * 0.5 - 1])
   })
 
-  test('seven days that are not Monday to Sunday hold no week', () => {
+  test('seven days that are not Monday to Sunday contain no week', () => {
     expect(completeWeeks(daily('2024-12-31', 0, 0, 0, 0, 0, 0, 0)).values).toHaveLength(0)
     expect(completeWeeks(daily('2024-12-30', 0, 0, 0, 0, 0, 0, 0)).values).toHaveLength(1)
     expect(completeWeeks(daily('2024-12-30', 0, 0, 0, 0, 0, 0)).values).toHaveLength(0)
     expect(completeWeeks(daily('2024-12-30')).values).toHaveLength(0)
   })
 
-  test('a day that takes everything makes the week -1, whatever follows in it', () => {
+  test('a day of ruin makes its week -1', () => {
     expect([...completeWeeks(daily('2024-12-30', 0, -1.5, -3, 0, 0, 0, 0)).values]).toEqual([-1])
   })
 
@@ -68,7 +68,7 @@ const dailyOn = (first: number, ...values: number[]): Series => ({
 })
 
 describe('equal-weight book', () => {
-  test('is the mean over the days that all have', () => {
+  test('is the mean over the common days', () => {
     const book = equalWeightBook([dailyOn(10, 0.5, 0.25, 0.75), dailyOn(11, 0.75, 0.25, 1)])
     expect(book).toEqual(dailyOn(11, 0.5, 0.5))
   })

@@ -30,7 +30,7 @@ describe('mean, variance and correlation', () => {
     )
   })
 
-  test('the variance survives a mean that is large against it', () => {
+  test('the variance is exact if the mean is much larger', () => {
     const values = Float64Array.of(1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16)
     expect(sampleVariance(values)).toBe(30)
   })
@@ -56,7 +56,7 @@ describe('mean, variance and correlation', () => {
     )
   })
 
-  test('a perfect correlation is exactly 1, where rounding would carry it past', () => {
+  test('a perfect correlation is exactly 1, even if rounding would exceed it', () => {
     expect(pearson(Float64Array.of(1, 2, 4), 0, Float64Array.of(1, 2, 4), 0, 3)).toBe(1)
     expect(pearson(Float64Array.of(1, 2, 4), 0, Float64Array.of(-1, -2, -4), 0, 3)).toBe(-1)
   })

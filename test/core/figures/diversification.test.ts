@@ -34,7 +34,7 @@ describe('diversification', () => {
     expect(diversify([1, -0.5], [-0.5, 1]).effective_bets).toBe(2)
   })
 
-  test('a flat strategy does not take the others out, but a pair without overlap takes out both of it', () => {
+  test('a flat strategy does not exclude the others, but a pair without overlap excludes both', () => {
     const flat = diversify([1, NONE, 0.5], [NONE, NONE, NONE], [0.5, NONE, 1])
     expect(flat).toMatchObject({ n_strategies_used: 2, mean_correlation: 0.5 })
     expect(flat.most_correlated).toMatchObject({ pair: ['oak', 'ash'] })
@@ -56,7 +56,7 @@ describe('diversification', () => {
     expect(diversify().effective_bets).toEqual(TOO_FEW)
   })
 
-  test('effective bets lie between 1 and the number of strategies used', () => {
+  test('effective bets are between 1 and the number of strategies used', () => {
     fc.assert(
       fc.property(bookOf(2, 8), series => {
         const { effective_bets, n_strategies_used } = diversification(correlationMatrix(series), IDS)

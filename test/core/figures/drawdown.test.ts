@@ -32,7 +32,7 @@ describe('equity curve', () => {
     )
   })
 
-  test('after a day of -100 % or worse the equity is 0 for ever, also when two such days would multiply to a gain', () => {
+  test('after a day of -100 % or worse the equity stays 0, even if two such days would multiply to a gain', () => {
     expect([...equityCurve(Float64Array.of(0.5, -1.5, -3, 1))]).toEqual([1.5, 0, 0, 0])
     expect([...equityCurve(Float64Array.of(-1, 5))]).toEqual([0, 0])
     expect(equityCurve(Float64Array.of(-3, -1)).every(level => Object.is(level, 0))).toBe(true)
@@ -44,7 +44,7 @@ describe('equity curve', () => {
     expect(ruinIndex(equityFromBaseline(new Float64Array(0)))).toBeNull()
   })
 
-  test('a return that is not finite is refused by its position and never taken for ruin', () => {
+  test('a return that is not finite is refused by its position and does not count as ruin', () => {
     expect(() => equityCurve(Float64Array.of(0.1, Number.NaN))).toThrow(/return 1 .* got NaN/)
     expect(() => equityCurve(Float64Array.of(-Infinity))).toThrow(/return 0 /)
   })
@@ -76,13 +76,13 @@ describe('drawdowns', () => {
     )
   })
 
-  test('the rounding of a fall that is made good is not a drawdown', () => {
+  test('the rounding error after a recovery is not a drawdown', () => {
     const depths = depthsOf(0.1, -0.1, 1 / 0.9 - 1, 1e-14, -1e-14)
     expect(depths[2]).toBe(0)
     expect(daysUnderwater(depths)).toBe(1)
   })
 
-  test('a ruined account stands at -100 % to the end', () => {
+  test('a ruined account stays at -100 %', () => {
     expect([...depthsOf(0.1, -1, 0.5)]).toEqual([0, -1, -1])
   })
 
@@ -127,7 +127,7 @@ describe('drawdown episodes', () => {
     )
   })
 
-  test('the deepest come first, equal ones by date, and no more than asked for', () => {
+  test('the deepest come first, equal ones by date, at most the given number', () => {
     const depths = Float64Array.of(-0.1, 0, -0.3, 0, -0.1, 0, -0.2)
     expect(deepestEpisodes(drawdownEpisodes(depths), 3).map(({ peak }) => peak)).toEqual([1, 5, -1])
   })

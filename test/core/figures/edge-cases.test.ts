@@ -26,14 +26,14 @@ describe('a ruined account', () => {
     expect(figuresFrom('2024-01-01', returns, 1.999)).toMatchObject({ ruined: false, ruin_t: null })
   })
 
-  test('has no ratio at all, and a CAGR of -100 only where a year is long enough for one', () => {
+  test('has no ratios, and a CAGR of -100 only if the series is long enough for one', () => {
     expect(figures.cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
     expect(figures.sharpe_weekly_annualized).toEqual(RUIN)
     for (const figure of Object.values(figures.fund_dd.risk_adjusted)) expect(figure).toEqual(RUIN)
     expect(figuresFrom('2023-01-01', [...constant(0, 365), -1]).cagr_pct).toBe(-100)
   })
 
-  test('is under water from then on, and its drawdown stays open', () => {
+  test('is under water from then on, in a drawdown that stays open', () => {
     const { drawdowns } = figures.fund_dd
     expect(figures.time_underwater).toEqual({ longest_days: 25, total_days: 25 })
     expect(drawdowns).toMatchObject({ count: 1, current_drawdown_pct: -100, current_underwater_days: 25 })
@@ -83,7 +83,7 @@ describe('a ruined account', () => {
 })
 
 describe('short series', () => {
-  test('without a day there is no date, no loss and no ratio, and trades are judged as ever', () => {
+  test('without a day there is no date, no loss and no ratio, and trade figures are as usual', () => {
     const { values, undefined: reasons } = splitFigures(figuresOf(dailyFrom('2024-01-01', [])))
     expect(values).toMatchObject({
       n_days: 0,
@@ -99,7 +99,7 @@ describe('short series', () => {
     expect(others.sharpe_daily_annualized).toBe('too_few_points')
   })
 
-  test('of fewer than two days, every reason is that there are too few, a year aside and trades aside', () => {
+  test('of fewer than two days, every reason is too_few_points, except for CAGR and trades', () => {
     const ofYear = [
       'cagr_pct',
       'fund_dd/risk_adjusted/calmar',
@@ -131,7 +131,7 @@ describe('short series', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('the figures refuse', () => {
   const daily = dailyFrom('2024-01-01', [0.1, -0.1])
 
   test('series of the wrong period, or in the wrong order', () => {
@@ -185,7 +185,7 @@ describe('traps', () => {
     ])
   })
 
-  test('a series that starts under water and never surfaces is one drawdown, open from the first day', () => {
+  test('a series that starts under water and never recovers is one drawdown, open from the first day', () => {
     const { time_underwater, fund_dd } = figuresFrom('2024-01-01', [-0.5, 0.1, 0.1])
     expect(time_underwater).toEqual({ longest_days: 3, total_days: 3 })
     expect(fund_dd.drawdowns).toMatchObject({

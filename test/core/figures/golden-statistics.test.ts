@@ -17,7 +17,7 @@ import {
 } from './golden-statistics.ts'
 
 describe('golden statistics', () => {
-  test('there are the seven of them', () => {
+  test('there are seven files', () => {
     expect(GOLDENS.length).toBe(7)
   })
 
@@ -26,7 +26,7 @@ describe('golden statistics', () => {
     expect(mismatches(golden, actual)).toEqual([])
   })
 
-  test('the comparison visits every leaf: each one, when it is changed, is a mismatch of its own path', () => {
+  test('the comparison visits every leaf: a change of any is a mismatch of its own path', () => {
     const { golden, actual } = load('f7_nine.json')
     const leaves = leavesOf(golden)
     expect(leaves.length).toBeGreaterThan(900)

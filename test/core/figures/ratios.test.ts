@@ -31,7 +31,7 @@ describe('Sharpe ratio', () => {
     )
   })
 
-  test('of a constant series does not exist, though its deviation by rounding is not 0', () => {
+  test('of a constant series is undefined, although rounding makes its deviation other than 0', () => {
     expect(sharpe(new Float64Array(1000).fill(0.001), 365)).toEqual(FLAT)
     expect(sharpe(Float64Array.of(0.01), 365)).toEqual(TOO_FEW)
   })
@@ -52,14 +52,14 @@ describe('Sortino ratio', () => {
 })
 
 describe('omega', () => {
-  test('is what was gained over what was lost', () => {
+  test('is the sum of gains over the sum of losses', () => {
     expect(omega(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
     expect(omega(Float64Array.of(-0.25))).toBe(0)
     expect(omega(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
   })
 })
 
-describe('trust in a Sharpe ratio', () => {
+describe('the uncertainty of a Sharpe ratio', () => {
   test('the probability is above one half exactly when the ratio is positive, which is when a track record exists', () => {
     fc.assert(
       fc.property(returnsOf(4, 60), returns => {
@@ -90,7 +90,7 @@ describe('trust in a Sharpe ratio', () => {
     expect(sharpeInference(Float64Array.of(0.1, 0.2, 0.4)).probabilistic).toEqual(TOO_FEW)
   })
 
-  test('where nothing is left to doubt there is no probability, and the error is 0', () => {
+  test('without variance of the estimate there is no probability, and the error is 0', () => {
     // Of two outcomes, v is (1 - skewness * SR / 2)^2. One in four has skewness 2 / sqrt(3), so it is 0 at SR = sqrt(3).
     const low = Math.sqrt(3) / 2 - 0.25
     const { probabilistic, standardError } = sharpeInference(Float64Array.of(low, low, low, low + 1))
@@ -162,7 +162,7 @@ describe('normal distribution function', () => {
     expect(Math.abs(normalCdf(x) - expected)).toBeLessThanOrEqual(3e-16)
   })
 
-  test('below -3 the error is small against the value too', () => {
+  test('below -3 the relative error is small too', () => {
     expect(normalCdf(-10) / 7.619853024160593e-24).toBeCloseTo(1, 13)
     expect(normalCdf(-30) / 4.906713927148764e-198).toBeCloseTo(1, 12)
   })
@@ -181,7 +181,7 @@ describe('normal distribution function', () => {
     )
   })
 
-  test('the two ways meet where one takes over from the other', () => {
+  test('both methods agree where one replaces the other', () => {
     for (const x of [-3, 3]) expect(Math.abs(normalCdf(x) - normalCdf(x * (1 + 1e-15)))).toBeLessThan(4e-16)
   })
 })

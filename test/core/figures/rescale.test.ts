@@ -12,7 +12,7 @@ import { BASE_RISK, figuresOf, ledgers } from './series.ts'
 const factors = fc.double({ min: 0.05, max: 5, noNaN: true })
 
 describe('rescaling', () => {
-  test('by 1 is the same as not at all, to the bit', () => {
+  test('by 1 changes no bit', () => {
     fc.assert(
       fc.property(dailySeries(1, 400), ledgers, (daily, trades) => {
         const input = { daily, weekly: completeWeeks(daily), trades, base_risk_pct: BASE_RISK }
@@ -65,7 +65,7 @@ describe('rescaling', () => {
     )
   })
 
-  test('is the same as computing on returns that are multiplied, but for the weeks', () => {
+  test('equals a computation on multiplied returns, except for the weeks', () => {
     fc.assert(
       fc.property(dailySeries(1, 300), factors, (daily, k) => {
         const multiplied = { ...daily, values: daily.values.map(value => k * value) }
@@ -81,7 +81,7 @@ describe('rescaling', () => {
     )
   })
 
-  test('by anything but a positive number is refused', () => {
+  test('by a factor that is not a positive number is refused', () => {
     const daily = { period: 'daily', first: 0, values: Float64Array.of(0.1) } as const
     for (const k of [0, -1, Number.NaN, Infinity]) expect(() => figuresOf(daily, k)).toThrow(/risk factor k/)
   })

@@ -11,7 +11,7 @@ import { constant, dailyFrom, figuresFrom, figuresOf, trade } from './series.ts'
 const GROUPS = ['trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'] as const
 
 describe('splitting figures', () => {
-  test('an undefined figure is null, and its reason stands under its path', () => {
+  test('an undefined figure is null, with its reason under its path', () => {
     const block = {
       a: 1,
       group: { b: undefinedBecause('ruin'), deeper: { c: undefinedBecause('no_wins'), d: 2 } },
@@ -22,7 +22,7 @@ describe('splitting figures', () => {
     })
   })
 
-  test('tables, texts, flags and bare nulls pass as they are', () => {
+  test('tables, texts, flags and plain nulls are unchanged', () => {
     const block = {
       table: [{ year: 2024, sharpe: null, partial: true }],
       ruin_t: null,
@@ -47,7 +47,7 @@ describe('splitting figures', () => {
   })
 })
 
-describe('what is computed', () => {
+describe('the computed block', () => {
   test.each([
     [
       'with trades',

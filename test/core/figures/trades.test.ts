@@ -24,13 +24,13 @@ describe('trade figures', () => {
     expect(profitFactor([0.02, 0, -0.01, 0.02])).toBe(4)
   })
 
-  test('a profit factor is 0 without a win, and does not exist without a loss or a trade', () => {
+  test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
     expect(profitFactor([-0.01, 0])).toBe(0)
     expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
     expect(tradeFigures([])).toEqual({ trade_count: 0, win_rate_pct: NO_TRADES, profit_factor: NO_TRADES })
   })
 
-  test('an outcome that is not known is refused, by the trade', () => {
+  test('an unknown outcome is refused by the number of its trade', () => {
     expect(() => tradeFigures([trade('2024-01-01T00:00:00Z', 1, Number.NaN)])).toThrow(
       /trade 0, entered at 2024-01-01T00:00:00.000Z, must be a finite number, got NaN/,
     )
@@ -61,7 +61,7 @@ describe('trade statistics', () => {
     expect(share).toBeCloseTo((100 * 0.19) / 0.2, 12)
   })
 
-  test('runs go by exit time, not by the order given, and a trade of 0 ends both', () => {
+  test('runs are by exit time, not by the given order, and a trade of 0 ends both', () => {
     const inOrder = [0.01, 0.01, -0.01, 0.01, 0, 0.01]
     expect(statistics(inOrder)).toMatchObject({ max_consecutive_wins: 2, max_consecutive_losses: 1 })
     const late = trade('2024-01-01T00:00:00Z', 24 * 20, -0.01) // enters first, exits last
@@ -69,7 +69,7 @@ describe('trade statistics', () => {
     expect(tradeStatistics(trades, 30, 1, BASE_RISK)).toMatchObject({ max_consecutive_losses: 2 })
   })
 
-  test('what is missing says why: first the trades, then the wins, then the losses', () => {
+  test('an undefined figure has a reason: first the trades, then the wins, then the losses', () => {
     expect(statistics([])).toMatchObject({
       expectancy_pct: NO_TRADES,
       std_trade_pct: NO_TRADES,
@@ -136,7 +136,7 @@ describe('exposure', () => {
     for (const figure of Object.values(others)) expect(figure).toEqual(NO_TRADES)
   })
 
-  test('a market cannot be in both ways more than it is in', () => {
+  test('long and short time are each at most the time in the market', () => {
     const year = dailyFrom('2020-01-01', constant(0.01, 300))
     fc.assert(
       fc.property(ledgers, trades => {
@@ -185,7 +185,7 @@ describe('position time', () => {
     expect(positionTime([], 0, 100)).toEqual({ unionMs: 0, totalMs: 0, maxConcurrent: 0 })
   })
 
-  test('is what counting every millisecond gives', () => {
+  test('equals a count of every millisecond', () => {
     const interval = fc.tuple(fc.integer({ min: -5, max: 35 }), fc.nat(15)).map(([entry, length]) => ({
       entry_time: entry,
       exit_time: entry + length,

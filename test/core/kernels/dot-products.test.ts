@@ -46,7 +46,7 @@ const plainLoop = (all: readonly Float64Array[], rowCount: number): Map<string, 
     ),
   )
 
-test('every pair of the first rows comes once, with the bits of a plain loop', () => {
+test('every pair of the first rows is stored once, with the bits of a plain loop', () => {
   fc.assert(
     fc.property(columns, fc.nat(40), (all, limit) => {
       const rowCount = Math.min(limit, all.length)
@@ -66,7 +66,7 @@ test('numbers of all sizes are summed as a plain loop sums them, whichever opera
   )
 })
 
-test('columns and points beyond what stays near are summed as those before', () => {
+test('columns and points beyond the blocks of the cache are summed like the others', () => {
   const wave = (column: number): Float64Array =>
     Float64Array.from({ length: 1001 }, (_, i) => Math.sin(column * column + i * i) / (i + 1))
   const all = Array.from({ length: 141 }, (_, column) => wave(column))

@@ -13,7 +13,7 @@ const RUNS = { numRuns: 60 }
 const indexOf = (first: number, bar: number) => first + bar
 
 describe('for every program', () => {
-  test('one that is core alone and never paused costs exactly what dca costs', () => {
+  test('a program of the core tier alone without pauses costs exactly what dca costs', () => {
     fc.assert(
       fc.property(arbitraryProgram, ({ plan, bars, cadence }) => {
         const data = prepareProgram({ ...plan, tiers: CORE_ONLY, paused: [] }, bars)
@@ -39,7 +39,7 @@ describe('for every program', () => {
     )
   })
 
-  test('no tier spends more than came in, or gets more than its share, and nothing is lost between them', () => {
+  test('no tier spends more than it received or receives more than its share, and the sums are complete', () => {
     fc.assert(
       fc.property(arbitraryProgram, ({ plan, bars, cadence }) => {
         const data = prepareProgram(plan, bars)
@@ -73,7 +73,7 @@ describe('for every program', () => {
     )
   })
 
-  test('a bar that is added changes no deployment before it, to the byte', () => {
+  test('an added bar changes no byte of earlier deployments', () => {
     fc.assert(
       fc.property(arbitraryProgram, fc.double({ min: 0, max: 1, noNaN: true }), ({ plan, bars }, part) => {
         const all = renderDeploys(prepareProgram(plan, bars))
@@ -108,7 +108,7 @@ describe('for every program', () => {
     )
   })
 
-  test('nothing is bought in a pause, and the contributions go on', () => {
+  test('nothing is bought in a pause, while contributions continue', () => {
     fc.assert(
       fc.property(arbitraryProgram, ({ plan, bars, cadence }) => {
         const data = prepareProgram(plan, bars)
@@ -124,7 +124,7 @@ describe('for every program', () => {
     )
   })
 
-  test('deployments stand by bar, then by tier, and each is at least a millionth of the equity', () => {
+  test('deployments are ordered by bar, then by tier, and each is at least a millionth of the equity', () => {
     const order = ['core', 'cyclical', 'tactical']
     fc.assert(
       fc.property(arbitraryProgram, ({ plan, bars, cadence }) => {

@@ -14,14 +14,14 @@ const windowFrom = (day: number, to: number): Partial<ProgramPlan> => ({
 const LAST_30 = planOf(1, windowFrom(270, 320))
 
 describe('the bars of a program', () => {
-  test('are 200 days before its window, and what has happened of it', () => {
+  test('are 200 days before its window, and its past part', () => {
     const { bars, first, bars_planned } = prepareProgram(planOf(1, windowFrom(250, 280)), DAYS)
     expect([first, bars.t.length, bars_planned]).toEqual([200, 231, 31])
     expect(bars.t[first]).toBe((DAY_0 + 250) * DAY_MS)
     expect(bars.t.at(-1)).toBe((DAY_0 + 280) * DAY_MS)
   })
 
-  test('are fewer before it where the history is shorter, and 200 days of them at any timeframe', () => {
+  test('are fewer before it if the history is shorter, and 200 days of them at any timeframe', () => {
     expect(prepareProgram(planOf(1, windowFrom(10, 320)), DAYS).first).toBe(10)
     const halves = barsOf(
       Array.from({ length: 900 }, () => 5),
@@ -39,7 +39,7 @@ describe('the bars of a program', () => {
     expect(prepareProgram(plan, DAYS).first).toBe(250)
   })
 
-  test('carry no rolling figures where the history is too short for one window', () => {
+  test('have no rolling figures if the history is too short for one window', () => {
     const bars = barsOf(Array.from({ length: 565 }, (_, i) => 100 + (i % 7)))
     expect(prepareProgram(LAST_30, firstBars(bars, 564)).rolling).toBeNull()
     expect(prepareProgram(LAST_30, bars).rolling?.windows).toBe(1)
@@ -89,7 +89,7 @@ test.each([0, -1, 1.5, Number.NaN])('a cadence of %d bars is refused', cadence =
   expect(() => simulate(prepareProgram(LAST_30, DAYS), cadence)).toThrow('a whole number of bars from 1 on')
 })
 
-test('a rolling program of tiers that all do what dca does never wins by rounding', () => {
+test('a rolling program of tiers that all equal dca never wins by rounding', () => {
   const bars = barsOf(Array.from({ length: 600 }, (_, i) => 100.1 + (i % 13) / 7))
   const tiers = (['core', 'cyclical', 'tactical'] as const).map(tier => ({
     tier,

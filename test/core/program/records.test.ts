@@ -81,7 +81,7 @@ describe('every record', () => {
     fc.constantFrom(unbegun, empty),
   )
 
-  test('is what its schema says, has no field beside, and no number that JSON cannot carry', () => {
+  test('matches its schema, without further fields and without numbers that JSON cannot represent', () => {
     fc.assert(
       fc.property(programs, data => {
         for (const [schema, record] of recordsOf(data)) {

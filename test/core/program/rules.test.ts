@@ -24,20 +24,20 @@ describe('the dips rule', () => {
     expect(dips([100, 45, 70, 45, 30])).toEqual([0, 0.75, 0, 0, 1])
   })
 
-  test('is armed again at a new high, not on the way to it, and not at the same high', () => {
+  test('resets its steps at a new high, not before it, and not at the same high', () => {
     expect(dips([100, 80, 100, 80, 100.5, 80, 100.5])).toEqual([0, 0.25, 0, 0, 0, 0.25, 0])
   })
 
-  test('knows the high of the warm-up, and is armed when the window begins', () => {
+  test('includes the warm-up in the high, with all steps open when the window begins', () => {
     expect(dips([100, 60, 90, 60, 78], 3)).toEqual([0.5, 0])
   })
 
-  test('counts no step as touched in a pause, and looks at the first bar after it as at any other', () => {
+  test('counts no step as touched in a pause, and treats the first bar after it like any other', () => {
     expect(dips([100, 60, 60, 60], 0, [1, 2])).toEqual([0, 0, 0, 0.5])
     expect(dips([100, 60, 90, 60], 0, [1])).toEqual([0, 0, 0, 0.5])
   })
 
-  test('moves its high on in a pause', () => {
+  test('raises its high in a pause', () => {
     expect(dips([100, 80, 200, 150, 160], 0, [2])).toEqual([0, 0.25, 0, 0.25, 0])
   })
 })
@@ -55,12 +55,12 @@ describe('the mayer rule', () => {
     expect(wants([396, 404])).toEqual([0, 0.25])
   })
 
-  test('holds its cash as long as there are too few bars for the mean, and counts those of the warm-up', () => {
+  test('keeps its cash while there are too few bars for the mean, warm-up included', () => {
     expect(wants([300, 100])).toEqual([0, 1])
     expect(wants([300, 100], 1)).toEqual([1])
   })
 
-  test('is asked on contribution bars alone, the dips on every bar', () => {
+  test('buys only on contribution bars, the dips rule on every bar', () => {
     expect(appetite(rule, outlook([1])).on_contributions).toBe(true)
     expect(appetite(ALWAYS, outlook([1])).on_contributions).toBe(true)
     expect(appetite(DIPS, outlook([1])).on_contributions).toBe(false)
@@ -68,7 +68,7 @@ describe('the mayer rule', () => {
 })
 
 describe('the trailing mean', () => {
-  test('of equal prices is that price, however long and wild the history before', () => {
+  test('of equal prices is exactly that price, whatever the history before', () => {
     const values = Float64Array.from({ length: 5000 }, (_, i) => (i < 4000 ? 10 ** (i % 9) + 0.1 : 1234.56))
     expect(
       trailingMean(values, 200)
