@@ -1,0 +1,110 @@
+// What a generator of clients makes of the three OpenAPI documents: a named type for each payload, and no type that is unknown.
+import { describe, expect, test } from 'vitest'
+import { historyDocument } from '#api/history/routes.ts'
+import { operatorDocument } from '#api/operator/routes.ts'
+import { signalsDocument } from '#api/signals/routes.ts'
+
+type Node = Readonly<Record<string, unknown>>
+
+const DOCUMENTS: readonly (readonly [string, Node, readonly string[]])[] = [
+  [
+    'history',
+    await historyDocument('https://data.example.org'),
+    [
+      'Stats',
+      'DueDiligence',
+      'Strategy',
+      'Trade',
+      'ReturnPoint',
+      'Summary',
+      'Dataset',
+      'Manifest',
+      'Changes',
+    ],
+  ],
+  ['signals', signalsDocument('https://signals.example.org'), ['Signal', 'DeliveryAccount', 'ProgramBasket']],
+  ['operator', operatorDocument('1.0'), ['Client', 'Webhook', 'Delivery', 'Signal', 'ServiceStatus']],
+]
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const nodeAt = (node: Node, name: string): Node => (isNode(node[name]) ? node[name] : {})
+
+/** The keywords of which one at least says what a value is. */
+const KINDS = ['type', '$ref', 'anyOf', 'allOf', 'oneOf', 'enum', 'const']
+
+/** The paths of all schemas below one that say nothing of their value. */
+function unknownsIn(schema: unknown, path: string): string[] {
+  if (!isNode(schema)) return []
+  const lists = ['anyOf', 'allOf', 'oneOf', 'prefixItems'].flatMap(name =>
+    Array.isArray(schema[name]) ? schema[name].map((each, i) => [`${name}/${i}`, each] as const) : [],
+  )
+  const below = [
+    ...Object.entries(nodeAt(schema, 'properties')),
+    ...lists,
+    ...['items', 'additionalProperties'].flatMap(name =>
+      name in schema ? [[name, schema[name]] as const] : [],
+    ),
+  ]
+  return [
+    ...(KINDS.some(kind => kind in schema) ? [] : [path]),
+    ...below.flatMap(([name, each]) => unknownsIn(each, `${path}/${name}`)),
+  ]
+}
+
+/** The schemas of a document: its components, and those of what is sent and answered. */
+function schemasOf(document: Node): (readonly [string, unknown])[] {
+  const operations = Object.entries(nodeAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isNode(methods) ? methods : {}).map(
+      ([method, each]) => [`${method} ${path}`, each] as const,
+    ),
+  )
+  const media = operations.flatMap(([name, operation]) => {
+    const { requestBody, responses } = isNode(operation) ? operation : {}
+    const bodies = [requestBody, ...Object.values(isNode(responses) ? responses : {})].filter(isNode)
+    return bodies.flatMap(body =>
+      Object.entries(nodeAt(body, 'content')).map(([type, each]) => [`${name} ${type}`, each] as const),
+    )
+  })
+  return [
+    ...Object.entries(nodeAt(nodeAt(document, 'components'), 'schemas')),
+    ...media.map(([name, each]) => [name, isNode(each) ? (each.schema ?? {}) : {}] as const),
+  ]
+}
+
+describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
+  test('names its payloads', () => {
+    const schemas = nodeAt(nodeAt(document, 'components'), 'schemas')
+    expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Meta', 'Links', 'Error', ...names]))
+    for (const name of names) expect(nodeAt(schemas, name).properties, name).toBeDefined()
+  })
+
+  test('refers to components that exist, and has none that nothing refers to', () => {
+    const text = JSON.stringify(document)
+    const targets = new Set(
+      [...text.matchAll(/"\$ref":"#\/components\/([^"]*)"/g)].map(([, target]) => target),
+    )
+    const known = Object.entries(nodeAt(document, 'components'))
+      .filter(([kind]) => kind !== 'securitySchemes')
+      .flatMap(([kind, named]) => Object.keys(isNode(named) ? named : {}).map(name => `${kind}/${name}`))
+    expect([...targets].toSorted()).toEqual(known.toSorted())
+    expect(text).not.toContain('"#/$defs/')
+  })
+
+  test('has no schema that is unknown, and answers no payload of many fields without a name', () => {
+    const schemas = schemasOf(document)
+    expect(schemas.length).toBeGreaterThan(20)
+    expect(schemas.flatMap(([name, schema]) => unknownsIn(schema, name))).toEqual([])
+    for (const [name, schema] of schemas) {
+      const data = isNode(schema) ? nodeAt(nodeAt(schema, 'properties'), 'data') : {}
+      const payload = data.type === 'array' ? nodeAt(data, 'items') : data
+      if (payload.type === 'object') expect([name, payload.$ref]).toEqual([name, expect.any(String)])
+    }
+  })
+})
+
+test('a schema that says nothing is found wherever it is', () => {
+  const schema = { type: 'object', properties: { a: { type: 'array', items: {} }, b: { description: 'b' } } }
+  expect(unknownsIn(schema, 'X')).toEqual(['X/a/items', 'X/b'])
+})
