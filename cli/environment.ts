@@ -1,93 +1,36 @@
-import { join, resolve } from 'node:path'
+import { isIP } from 'node:net'
+import { isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
-import { DEFAULT_EFFORT, EFFORTS, type Effort } from '#core/contract/effort.ts'
+import { DEFAULT_EFFORT, EFFORTS } from '#core/contract/effort.ts'
+import { parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Runtime } from './runtime.ts'
-import {
-  LARGEST_PORT,
-  port,
-  SIGNALS_SECRETS,
-  SIGNALS_VARIABLES,
-  type SignalsEnvironment,
-  toSignals,
-  webAddress,
-} from './signals-variables.ts'
 
-/** Everything that Highwater reads from the environment, parsed once, in the entry file. */
-export type Environment = {
-  /** The folder of stores, generated secrets and a local Redis, unless other variables name other places. */
-  readonly dataFolder: string
-  readonly storeUrl: string
-  readonly privateStoreUrl: string
-  /** Access to stores whose URL begins with s3://. */
-  readonly s3: S3Access
-  readonly host: string
-  readonly historyPort: number
-  /** Null if it is not set; then it is the address that the service listens on. */
-  readonly publicBaseUrl: string | null
-  readonly allowedOrigins: readonly string[]
-  /** A shell command that purges caches after a publication; null if there is none. */
-  readonly purgeCommand: string | null
-  /** The Redis of the signals; null if it is not set. */
-  readonly redisUrl: string | null
-  /** The data folder of that Redis; null if it is not set, for example for a Redis on another machine. */
-  readonly redisFolder: string | null
-  /** Whether a Redis is accepted whose settings could lose a signal, or are unknown. */
-  readonly allowsUnsafeRedis: boolean
-  readonly deprecatedAtMs: number | null
-  readonly sunsetAtMs: number | null
-  readonly operations: OperationsEnvironment
-  readonly signals: SignalsEnvironment
-}
-
-// The variables of running it every day: the admin listener, and the night.
-
-type OperationsEnvironment = {
-  readonly adminHost: string
-  /** Null if it is not set. */
-  readonly adminPort: number | null
-  /** How hard files are compressed, unless the command has --effort. */
-  readonly buildEffort: Effort
-  /** The command that updates the data of the book before a nightly build; null if there is none. */
-  readonly importCommand: string | null
-  /** The address that a nightly job pings at its start and its end. */
-  readonly pingUrl: string | null
-}
+/** Everything that Highwater reads from the environment, parsed once, in the entry file. A variable that is not set is null. */
+export type Environment = ReturnType<typeof parseEnvironment>
 
 export const DEFAULT_ADMIN_PORT = 8083
 
-const OPERATIONS_VARIABLES = {
-  ADMIN_HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('the address that serves /metrics of the history service'),
-  ADMIN_PORT: port
-    .optional()
-    .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history service (${DEFAULT_ADMIN_PORT})`),
-  BUILD_EFFORT: z
-    .enum(EFFORTS)
-    .default(DEFAULT_EFFORT)
-    .describe(`the compression effort of builds: ${EFFORTS.join(', ')}; --effort overrides it`),
-  NIGHTLY_IMPORT_COMMAND: z
-    .string()
-    .optional()
-    .describe('a shell command that updates the data of the book, run in its folder'),
-  NIGHTLY_PING_URL: webAddress.describe(
-    'an address that gets a request at the end of a night, and with /start and /fail',
-  ),
-}
+const LARGEST_PORT = 65_535
 
-const toOperations = (data: z.output<z.ZodObject<typeof OPERATIONS_VARIABLES>>): OperationsEnvironment => ({
-  adminHost: data.ADMIN_HOST,
-  adminPort: data.ADMIN_PORT ?? null,
-  buildEffort: data.BUILD_EFFORT,
-  importCommand: data.NIGHTLY_IMPORT_COMMAND ?? null,
-  pingUrl: data.NIGHTLY_PING_URL ?? null,
-})
+/** As pino names and orders them: each level includes those after it, and the last is empty. */
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/** A generated token has 43 characters; a shorter one could be guessed. */
+const SHORTEST_TOKEN = 32
+
+const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
+
+const webAddress = z.url({ protocol: /^https?$/ }).optional()
+
+const yes = z
+  .enum(['yes', 'no'])
+  .default('no')
+  .transform(text => text === 'yes')
 
 const instant = z
   .string()
@@ -110,6 +53,16 @@ const list = z
 const store = z.url({ protocol: /^(file|s3)$/ }).optional()
 
 const secret = z.string().optional()
+
+function isKeyRing(text: string): boolean {
+  try {
+    parseKeyRing(text)
+    return true
+  } catch {
+    // The use of the ring has a more exact message; here every problem has the same form.
+    return false
+  }
+}
 
 const VARIABLES = {
   DATA_FOLDER: z.string().optional().describe('the folder of stores, generated secrets and a local Redis'),
@@ -134,8 +87,63 @@ const VARIABLES = {
     .describe('a file with the Ed25519 private key that signs publications'),
   DEPRECATED_AT: instant.optional().describe('an instant such as 2027-01-31T00:00:00Z'),
   SUNSET_AT: instant.optional().describe('an instant such as 2027-06-30T00:00:00Z'),
-  ...OPERATIONS_VARIABLES,
-  ...SIGNALS_VARIABLES,
+  ADMIN_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('the address that serves /metrics of the history service'),
+  ADMIN_PORT: port
+    .optional()
+    .describe(`a port from 0 to ${LARGEST_PORT} for /metrics of the history service (${DEFAULT_ADMIN_PORT})`),
+  BUILD_EFFORT: z
+    .enum(EFFORTS)
+    .default(DEFAULT_EFFORT)
+    .describe(`the compression effort of builds: ${EFFORTS.join(', ')}; --effort overrides it`),
+  NIGHTLY_IMPORT_COMMAND: secret.describe(
+    'a shell command that updates the data of the book, run in its folder',
+  ),
+  NIGHTLY_PING_URL: webAddress.describe(
+    'an address that gets a request at the end of a night, and with /start and /fail',
+  ),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe('the Redis of the signals, such as redis://127.0.0.1:6379'),
+  REDIS_FOLDER: z
+    .string()
+    .refine(isAbsolute)
+    .optional()
+    .describe('the absolute data folder of the Redis of REDIS_URL, if it is on this machine'),
+  ALLOW_UNSAFE_REDIS: yes.describe(
+    'no, or yes if the provider of the Redis guarantees durability in another way',
+  ),
+  SIGNALS_PORT: port.default(8081).describe(`a port from 0 to ${LARGEST_PORT}`),
+  OPERATOR_PORT: port.default(8082).describe(`a port from 0 to ${LARGEST_PORT}`),
+  OPERATOR_TOKEN: z
+    .string()
+    .regex(/^\S+$/)
+    .min(SHORTEST_TOKEN)
+    .optional()
+    .describe(`${SHORTEST_TOKEN} characters or more, without blanks; generated if not set`),
+  OPERATOR_URL: webAddress.describe('where `highwater ops` finds the operator interface'),
+  SECRET_KEY: z
+    .string()
+    .refine(isKeyRing)
+    .optional()
+    .describe('a key ring id:base64,... of 32 bytes each, newest first; generated if not set'),
+  ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes to allow webhooks on private addresses, for development'),
+  TRUSTED_PROXIES: list
+    .refine(parts => parts.every(part => isIP(part) !== 0 || ipaddr.isValidCIDR(part)))
+    .describe('addresses or networks such as 10.0.0.0/8, separated by commas'),
+  ALERT_URL: webAddress.describe('an address that receives alerts as JSON by POST'),
+  ALERT_COMMAND: z
+    .string()
+    .optional()
+    .describe('a shell command that reads an alert as JSON from its standard input'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .describe(`one of ${LOG_LEVELS.join(', ')}`),
 }
 
 const NAME_WIDTH = 22
@@ -166,7 +174,7 @@ export const readEnvironment = ({ env, root }: Pick<Runtime, 'env' | 'root'>): E
  * Parses the environment. Unset and empty variables have their defaults: the stores are under `dataFolder`. Throws a
  * UsageError that lists every problem at once.
  */
-export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): Environment {
+export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
   const given = VARIABLE_NAMES.map(name => [name, env[name] || undefined])
   const parsed = variables.safeParse(Object.fromEntries(given))
   if (!parsed.success) throw new UsageError(describeProblems(parsed.error, env))
@@ -184,11 +192,28 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string): En
     purgeCommand: data.CDN_PURGE_COMMAND ?? null,
     redisUrl: data.REDIS_URL ?? null,
     redisFolder: data.REDIS_FOLDER ?? null,
-    allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS === 'yes',
+    allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS,
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
-    operations: toOperations(data),
-    signals: toSignals(data),
+    operations: {
+      adminHost: data.ADMIN_HOST,
+      adminPort: data.ADMIN_PORT ?? null,
+      buildEffort: data.BUILD_EFFORT,
+      importCommand: data.NIGHTLY_IMPORT_COMMAND ?? null,
+      pingUrl: data.NIGHTLY_PING_URL ?? null,
+    },
+    signals: {
+      port: data.SIGNALS_PORT,
+      operatorPort: data.OPERATOR_PORT,
+      operatorToken: data.OPERATOR_TOKEN ?? null,
+      operatorUrl: data.OPERATOR_URL?.replace(/\/+$/, '') ?? null,
+      secretKey: data.SECRET_KEY ?? null,
+      allowsPrivateWebhooks: data.ALLOW_PRIVATE_WEBHOOKS,
+      trustedProxies: data.TRUSTED_PROXIES,
+      alertUrl: data.ALERT_URL ?? null,
+      alertCommand: data.ALERT_COMMAND ?? null,
+      logLevel: data.LOG_LEVEL,
+    },
   }
 }
 
@@ -216,11 +241,11 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
 }
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_)/
+const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
 
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'
-  return UNPRINTED.test(name) || SIGNALS_SECRETS.test(name) ? 'something else' : JSON.stringify(given)
+  return UNPRINTED.test(name) ? 'something else' : JSON.stringify(given)
 }
 
 /** DATA_FOLDER, or `.data` in the folder of the project. */

@@ -1,5 +1,5 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
-import type { SignalsEnvironment } from './signals-variables.ts'
+import type { Environment } from './environment.ts'
 
 /** The log of a process, a line of JSON for each event. */
 export type Log = {
@@ -25,7 +25,7 @@ const HIDDEN: readonly RegExp[] = [
 
 /** A log on a stream. `secrets` are known texts that are taken out wherever they turn up. */
 export function createLog(
-  level: SignalsEnvironment['logLevel'],
+  level: Environment['signals']['logLevel'],
   destination: DestinationStream,
   now: () => number,
   secrets: readonly string[] = [],

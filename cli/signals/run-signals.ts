@@ -5,7 +5,6 @@ import type { Environment } from '../environment.ts'
 import { readSecrets } from '../generated-secrets.ts'
 import { createLog } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
-import type { SignalsEnvironment } from '../signals-variables.ts'
 import { createStarted, type Started } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
 import type { KeptServer } from './keep-server.ts'
@@ -111,7 +110,7 @@ function forDemo(order: RunOrder): Environment {
 }
 
 /** Beside a demonstration only problems are logged. */
-const levelOf = ({ environment, runtime, hasDemo }: RunOrder): SignalsEnvironment['logLevel'] =>
+const levelOf = ({ environment, runtime, hasDemo }: RunOrder): Environment['signals']['logLevel'] =>
   hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
 
 /** A Redis of the operator is waited for, however long. */
