@@ -84,7 +84,9 @@ describe('a ring', () => {
 
   test('that lacks a key names it, and one that has another key under its id says so', () => {
     const sealed = boxOf(OLD).seal('whsec_x', CONTEXT)
-    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow('encrypted with the key old, which SECRET_KEY lacks')
+    expect(() => boxOf(NEW).open(sealed, CONTEXT)).toThrow(
+      'encrypted with the key old, which SECRET_KEY lacks',
+    )
     expect(() => boxOf(`old:${base64Of(3)}`).open(sealed, CONTEXT)).toThrow('another key under its id')
   })
 

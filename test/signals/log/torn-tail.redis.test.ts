@@ -83,7 +83,9 @@ describe('a file that lost its end', () => {
         {
           kind: 'redis_wiped',
           subject: 'log',
-          message: expect.stringContaining(`signals up to ${kept}, but numbers up to ${COUNT} may have been delivered`),
+          message: expect.stringContaining(
+            `signals up to ${kept}, but numbers up to ${COUNT} may have been delivered`,
+          ),
         },
       ])
       expect(await seqsOf()).toEqual(numbers(kept))
