@@ -4,7 +4,14 @@ import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
-import { type Address, renderListenConf, renderSiteConf, renderSiteVcl, type Site } from './site.ts'
+import {
+  type Address,
+  renderDeprecationConf,
+  renderListenConf,
+  renderSiteConf,
+  renderSiteVcl,
+  type Site,
+} from './site.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')
@@ -18,6 +25,7 @@ export async function startNginx(folder: string, site: Site): Promise<Layer> {
   await cp(join(import.meta.dirname, 'nginx'), configuration, { recursive: true })
   await writeFile(join(configuration, 'listen.conf'), renderListenConf(site))
   await writeFile(join(configuration, 'site.conf'), renderSiteConf(site))
+  await writeFile(join(configuration, 'deprecation.conf'), renderDeprecationConf(site))
   return startServer('nginx-server.sh', [PACKAGES, folder, String(site.nginx.port), site.store])
 }
 

@@ -60,10 +60,19 @@ export const renderListenConf = ({ nginx, store }: Site): string =>
     '',
   ].join('\n')
 
-/** `site.conf`: where the tier is, who may read from a page, and the headers that depend on settings of the tier. */
+/** `deprecation.conf`: the headers that follow from DEPRECATED_AT and SUNSET_AT of the tier. */
+export const renderDeprecationConf = ({ deprecatedAtMs, sunsetAtMs }: Site): string =>
+  [
+    '# add_header Deprecation and Sunset, if DEPRECATED_AT and SUNSET_AT are set in the tier.',
+    ...Object.entries(deprecationHeaders(deprecatedAtMs, sunsetAtMs)).map(
+      ([name, value]) => `add_header ${name} ${quoted(value)};`,
+    ),
+    '',
+  ].join('\n')
+
+/** `site.conf`: where the tier is, who may read from a page, and the disclaimers. */
 export function renderSiteConf(site: Site): string {
   const { tier, store, allowedOrigins } = site
-  const { deprecation = '', sunset = '' } = deprecationHeaders(site.deprecatedAtMs, site.sunsetAtMs)
   return [
     'upstream highwater_tier {',
     `  server ${tier.host}:${tier.port} max_fails=0;`,
@@ -81,10 +90,6 @@ export function renderSiteConf(site: Site): string {
     '',
     '# The disclaimer of each version.',
     `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
-    '',
-    '# As DEPRECATED_AT and SUNSET_AT of the tier.',
-    `map "" $deprecation { default ${quoted(deprecation)}; }`,
-    `map "" $sunset { default ${quoted(sunset)}; }`,
     '',
     '# The answer while the tier cannot be reached.',
     `map "" $unavailable { default ${quoted(UNAVAILABLE)}; }`,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   COMPOSE_SITE,
   EXAMPLE_SITE,
+  renderDeprecationConf,
   renderListenConf,
   renderSiteConf,
   renderSiteVcl,
@@ -13,6 +14,7 @@ const DEPLOY = join(import.meta.dirname, '../../deploy')
 test.each([
   ['nginx/listen.conf', renderListenConf(EXAMPLE_SITE)],
   ['nginx/site.conf', renderSiteConf(EXAMPLE_SITE)],
+  ['nginx/deprecation.conf', renderDeprecationConf(EXAMPLE_SITE)],
   ['varnish/site.vcl', renderSiteVcl(EXAMPLE_SITE)],
   ['docker/nginx/listen.conf', renderListenConf(COMPOSE_SITE)],
   ['docker/nginx/site.conf', renderSiteConf(COMPOSE_SITE)],
