@@ -22,7 +22,7 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
   groups: {
     operator: {
       name: 'Operator',
-      description: 'Whoever holds the operator token.',
+      description: 'For holders of the operator token.',
       refusals: ['unauthorized', 'forbidden', 'unavailable'],
     },
   },
@@ -50,9 +50,9 @@ export const operatorDocument = (version: string): Schema =>
         version,
         summary: 'Clients, keys, webhooks, deliveries and the live strategies.',
         description:
-          'Every route wants `Authorization: Bearer` with the operator token, and a host name by which this listener is ' +
+          'Every route needs `Authorization: Bearer` with the operator token, and a host name by which this listener is ' +
           'known. Open are `/healthz`, `/metrics` and this document; the page at `/ops` has a login of its own. ' +
-          'Every answer tells the name of its request in `X-Request-Id`; none is taken from outside.',
+          'Every answer has the name of its request in `X-Request-Id`; a name in a request is ignored.',
       },
     },
     OPERATOR_ROUTES,

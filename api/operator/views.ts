@@ -21,7 +21,7 @@ export const ofClient = z.string().describe('Id of its client.')
 export const client = z
   .object({
     id: z.string().describe('Id of the client.'),
-    tier: z.string().describe('Your own word for what was sold.'),
+    tier: z.string().describe('Name of the subscription.'),
     status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
     aliases: z.array(z.string()).describe('The strategies whose signals it gets.'),
     program: z.boolean().describe('Whether it may use the accumulation program.'),
@@ -31,12 +31,14 @@ export const client = z
 
 export const webhook = z
   .object({
-    url: z.string().optional().describe('Where one client is asked for, and never in a list.'),
-    live_secrets: count.optional().describe('Secrets that sign now. Their text is never told again.'),
+    url: z.string().optional().describe('In the answer about one client, not in lists.'),
+    live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
     enabled: webhookState.shape.enabled,
     disabled_why: webhookState.shape.disabled_why,
-    lane: z.enum(['fast', 'slow']).describe('Receivers that are slow or fail hold up none of the others.'),
-    breaker: z.enum(['closed', 'open']).describe('`open`: asked now and then with the newest signal alone.'),
+    lane: z
+      .enum(['fast', 'slow'])
+      .describe('Slow or failing receivers have a lane of their own, so that they delay no others.'),
+    breaker: z.enum(['closed', 'open']).describe('`open`: only probed, with the newest signal.'),
     failing_since: webhookState.shape.failing_since,
     owed: count.describe('Deliveries that are still to come.'),
   })
@@ -63,16 +65,16 @@ export const delivery = z
       .enum(DELIVERY_STATUSES)
       .describe('`owed` as long as another attempt follows; the others are ends.'),
     attempts: count.describe('Attempts that counted.'),
-    round: z.int().min(1).describe('A replay begins another.'),
+    round: z.int().min(1).describe('Sending again starts another.'),
     prev_seq: count.describe('Number of the signal before it that the client may see, 0 for none.'),
     fired_at: instant.describe('When the signal was written into the log.'),
-    owed_at: instant.describe('When the relay took it on for this client.'),
-    first_attempt_at: instant.nullable().describe('Null as long as none was made.'),
-    settled_at: instant.nullable().describe('When it came to its end, or null.'),
+    owed_at: instant.describe('When it was added to the outbox of the client.'),
+    first_attempt_at: instant.nullable().describe('Null until one was made.'),
+    settled_at: instant.nullable().describe('When it ended, or null.'),
     latency_ms: z
       .number()
       .nullable()
-      .describe('From the log to the acknowledgement; null as long as there is none.'),
+      .describe('From the log to the acknowledgement; null until there is one.'),
   })
   .meta({ id: 'Delivery' })
 

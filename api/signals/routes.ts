@@ -58,7 +58,7 @@ const GROUPS: Service<SignalsGroup>['groups'] = {
   },
   key: {
     name: 'Client',
-    description: 'The client and its keys, for whoever has a valid one.',
+    description: 'The client and its keys, for any valid key.',
     refusals: ['unauthorized', 'unavailable'],
   },
   program: {

@@ -54,7 +54,7 @@ export const fireRequest = z
 
 type FireRequest = z.output<typeof fireRequest>
 
-/** What a body asks at `nowMs` to be fired. Throws a `validation_error` that lists every problem at once. */
+/** The signal that a body describes, at `nowMs`. Throws a `validation_error` that lists every problem at once. */
 export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>, nowMs: number): SignalContent {
   const parsed = fireRequest.safeParse(body)
   if (!parsed.success) throw invalid(shapeProblems(parsed.error, body))

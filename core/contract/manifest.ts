@@ -48,9 +48,7 @@ export const manifest = z
     previous: z.string().nullable().describe('The version that was served before it, null for the first.'),
     history_restated: z
       .boolean()
-      .describe(
-        'Whether it alters history that the version before had published: `changes.json` tells which.',
-      ),
+      .describe('Whether it alters history that the version before had published: `changes.json` lists it.'),
     documents: z
       .partialRecord(z.enum(VERSION_DOCUMENTS), z.string())
       .describe('Digest of each document beside the artifacts.'),

@@ -16,7 +16,7 @@ export type Service<Group extends string> = {
   }
   readonly server: { readonly url: string; readonly description: string }
   readonly groups: { readonly [G in Group]: GroupDescription }
-  /** How a caller proves who it is, if any route needs that. */
+  /** How a caller authenticates, if any route needs that. */
   readonly securityScheme?: { readonly name: string; readonly scheme: Schema }
   /** The block `meta` of the envelope. */
   readonly meta: z.ZodType
@@ -51,8 +51,8 @@ export type RecordedRefusal = { readonly request: string; readonly json: unknown
 
 /** A request name as the header carries it, for the description of a service that takes one. */
 export const REQUEST_ID_TEXT =
-  'A request may bring a name in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other is passed over and one ' +
-  'is made. Every refusal tells it in the same header: quote it, and the operator finds the request.'
+  'A request may bring a name in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other is ignored and one ' +
+  'is made. Every refusal has it in the same header: quote it, and the operator finds the request.'
 
 /** The document as a plain object. Named schemas (`.meta({ id })`) are its components, each once. */
 export function toOpenApi<Group extends string>(

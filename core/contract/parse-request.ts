@@ -5,8 +5,8 @@ import { ApiError, type ParameterProblem } from './errors.ts'
 /** Longer values are cut where a refusal quotes them. */
 const ECHO_LENGTH = 64
 
-/** The reason why a field that nobody knows is refused: what it was meant to order would not happen. */
-export const UNKNOWN_FIELD = 'this is no field of the request: leave it out, or mend its name'
+/** The reason why an unknown field is refused: what it asks for would not happen. */
+export const UNKNOWN_FIELD = 'unknown field: remove it, or correct its name'
 
 /** The names of the fields that are wrong, once each, those that are not known too; undefined for the body itself. */
 export const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)[] => [

@@ -12,7 +12,7 @@ export const pointerEntry = z
     manifest_sha256: z.string().describe('Digest of its manifest.'),
     prev_entry_sha256: z.string().nullable().describe('Digest of the entry before, null in the first.'),
     at: z.string().describe('When it was written, a UTC instant.'),
-    expires: z.string().describe('From then on it is no proof any more of what is served.'),
+    expires: z.string().describe('After this it no longer proves what is served.'),
     history_restated: z
       .boolean()
       .describe('Whether the version alters history that the one before had published.'),
@@ -41,7 +41,7 @@ export const signatureKey = (entrySha256: string): string => `${POINTER_PREFIX}s
 /** Derived from the log, and the only object that is ever overwritten. */
 export const CURRENT_KEY = 'v1/current.json'
 
-/** What lies there: the newest entry when it was written; who wants to be sure looks for the entries after it. */
+/** What lies there: the newest entry when it was written; to be sure, look for the entries after it. */
 export const currentHint = z
   .object({
     seq: z.int().min(1).describe('Number of the entry.'),

@@ -44,7 +44,7 @@ export type SignalContent = Omit<
 >
 
 /**
- * The bytes of a signal around its number: the log puts the number between them, so nobody ever serialises a signal a
+ * The bytes of a signal around its number: the log puts the number between them, so a signal is never serialised a
  * second time.
  */
 export type SignalHalves = { readonly head: string; readonly tail: string }

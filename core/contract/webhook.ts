@@ -15,7 +15,7 @@ export const ownWebhookRequest = z
       .nullable()
       .default(null)
       .describe(
-        '`whsec_` and 32 bytes in base64. Left out, a first webhook is given one, and a later one keeps its own.',
+        '`whsec_` and 32 bytes in base64. If it is left out, a first webhook gets a new one and a later one keeps its own.',
       ),
   })
   .meta({ id: 'OwnWebhookRequest' })
@@ -23,8 +23,8 @@ export const ownWebhookRequest = z
 const instant = z.string().describe('UTC instant, ISO 8601 with milliseconds.')
 
 const state = {
-  host: z.string().describe('Host of the address. The rest is not repeated: it may hold a token.'),
-  enabled: z.boolean().describe('False where nothing is sent there any more.'),
+  host: z.string().describe('Host of the address. The rest is not shown: it may hold a token.'),
+  enabled: z.boolean().describe('False if nothing is sent there any more.'),
   disabled_why: z.string().nullable().describe('Why nothing is sent, or null.'),
   failing_since: instant.nullable().describe('Since when no delivery succeeded, or null.'),
   secrets: z
@@ -39,9 +39,6 @@ export const webhookState = z.object(state).meta({ id: 'WebhookState' })
 export const registeredWebhook = z
   .object({
     ...state,
-    secret: z
-      .string()
-      .nullable()
-      .describe('The secret where it was made by this request: shown this once. Else null.'),
+    secret: z.string().nullable().describe('The secret if this request made it: shown only here. Else null.'),
   })
   .meta({ id: 'RegisteredWebhook' })

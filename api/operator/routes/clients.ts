@@ -33,7 +33,7 @@ const aliases = z.array(z.string()).optional().describe('a list of ids of strate
 export const clientRequest = z
   .strictObject({
     id: z.string().describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
-    tier: z.string().default('standard').describe('your own word for what was sold'),
+    tier: z.string().default('standard').describe('the name of the subscription, such as standard'),
     aliases,
     activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
   })
@@ -61,7 +61,7 @@ const changedClient = client
   .meta({ id: 'ChangedClient' })
 
 const listedClient = client
-  .extend({ webhook: webhook.nullable().describe('Null where it has none and pulls.') })
+  .extend({ webhook: webhook.nullable().describe('Null if it has none and pulls.') })
   .meta({ id: 'ListedClient' })
 
 const apiKey = z
@@ -85,7 +85,7 @@ const confirmedKey = z
   .object({
     client: ofClient,
     key_id: z.string().describe('The key that stays.'),
-    retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
+    retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
   })
   .meta({ id: 'ConfirmedKey' })
 
@@ -104,7 +104,7 @@ const milliseconds = z
   })
   .nullable()
   .describe(
-    'Milliseconds since the log, each one of the values (nearest rank); null where nothing was delivered.',
+    'Milliseconds since the log, each one of the values (nearest rank); null if nothing was delivered.',
   )
 
 const clientDetails = listedClient
@@ -113,7 +113,7 @@ const clientDetails = listedClient
     latency: z
       .object({
         deliveries: count.describe(
-          'How many were measured: the newest ones, without those that were replayed.',
+          'How many were measured: the newest ones, without those that were sent again.',
         ),
         first_attempt_ms: milliseconds,
         acknowledged_ms: milliseconds,
@@ -145,7 +145,7 @@ export const CLIENT_ROUTES = [
     id: 'add_client',
     method: 'POST',
     path: '/ops/clients',
-    title: 'Add a client, whole or not at all',
+    title: 'Add a client',
     body: clientRequest,
     data: changedClient,
     statuses: [201],
@@ -173,7 +173,7 @@ export const CLIENT_ROUTES = [
     id: 'activate',
     method: 'POST',
     path: `${CLIENT}/activate`,
-    title: 'Switch an account on',
+    title: 'Activate an account',
     data: client,
     example: { path: `${NEW}/activate` },
     command: { usage: 'clients activate <client>' },
@@ -183,7 +183,7 @@ export const CLIENT_ROUTES = [
     id: 'suspend',
     method: 'POST',
     path: `${CLIENT}/suspend`,
-    title: 'Switch an account off: its pulls and deliveries stop, its keys stay valid',
+    title: 'Suspend an account: its pulls and deliveries stop, its keys stay valid',
     data: client,
     example: { path: `${NEW}/suspend` },
     command: { usage: 'clients suspend <client>' },
@@ -228,7 +228,7 @@ export const CLIENT_ROUTES = [
     id: 'issue_key',
     method: 'POST',
     path: `${CLIENT}/keys`,
-    title: 'Make a key; two live ones at the most',
+    title: 'Issue a key; a client has at most two',
     data: issuedKey,
     statuses: [201],
     refusals: ['conflict'],
@@ -244,7 +244,7 @@ export const CLIENT_ROUTES = [
     id: 'confirm_key',
     method: 'POST',
     path: '/ops/keys/{key}/confirm',
-    title: 'Confirm the newer key of a client: the older one dies',
+    title: 'Confirm the newer key of a client, which retires the older one',
     data: confirmedKey,
     refusals: ['validation_error', 'conflict'],
     example: { path: '/ops/keys/00EXAMPL/confirm' },
@@ -258,7 +258,7 @@ export const CLIENT_ROUTES = [
     id: 'revoke_key',
     method: 'POST',
     path: '/ops/keys/{key}/revoke',
-    title: 'End a key at once',
+    title: 'Revoke a key at once',
     data: revokedKey,
     refusals: ['validation_error'],
     example: { path: '/ops/keys/00EXAMPL/revoke' },
@@ -320,7 +320,7 @@ function keyOf(c: Exchange): string {
   const id = keyIdOf(text)
   if (id !== null) return id
   const reason =
-    'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` tells it'
+    'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` lists it'
   throw new ApiError('validation_error', `key: ${reason}`, {
     details: [{ param: 'key', value: '(not repeated)', reason }],
   })

@@ -72,10 +72,10 @@ const signalSummary = logged
       .object({
         owed: count.describe('Still to come.'),
         delivered: count.describe('Acknowledged.'),
-        exhausted: count.describe('Not brought by any attempt.'),
-        withdrawn: count.describe('Taken back.'),
+        exhausted: count.describe('All attempts failed.'),
+        withdrawn: count.describe('Withdrawn.'),
       })
-      .describe('How many deliveries stand how.'),
+      .describe('Number of deliveries in each state.'),
   })
   .meta({ id: 'SignalSummary' })
 
@@ -88,20 +88,17 @@ const attempt = z
     at: instant.describe('When it began.'),
     n: count.nullable().describe('Which try it was, from 1; null for a probe, which does not count.'),
     ok: z.boolean().describe('Whether it was acknowledged with 2xx.'),
-    status: z.int().nullable().describe('HTTP status, null where no answer came.'),
-    reason: z.string().nullable().describe('What went wrong, in a word; null where nothing did.'),
-    first_byte_ms: z
-      .number()
-      .nullable()
-      .describe('Until the answer began, milliseconds; null where none came.'),
+    status: z.int().nullable().describe('HTTP status, null if no answer came.'),
+    reason: z.string().nullable().describe('What went wrong, in a word; null if nothing did.'),
+    first_byte_ms: z.number().nullable().describe('Until the answer began, milliseconds; null if none came.'),
     total_ms: z.number().describe('Until it was over, milliseconds.'),
-    excerpt: z.string().describe('What the receiver said, redacted and cut.'),
+    excerpt: z.string().describe('Beginning of the answer of the receiver, redacted.'),
   })
   .meta({ id: 'Attempt' })
 
 const deliveryDetails = z
   .object({
-    delivery: delivery.describe('How it stands.'),
+    delivery: delivery.describe('Its state.'),
     attempts: z.array(attempt).describe('Oldest first.'),
   })
   .meta({ id: 'DeliveryDetails' })
@@ -112,7 +109,7 @@ const firedSignal = z
     signal_id: z.string().describe('Its id, as it was sent.'),
     repeated: z
       .boolean()
-      .describe('True where it was fired before under the same id: then nothing was written.'),
+      .describe('True if it was fired before under the same id: then nothing was written.'),
     implied_leverage: signal.shape.implied_leverage,
   })
   .meta({ id: 'FiredSignal' })
@@ -163,7 +160,7 @@ export const SIGNAL_ROUTES = [
     id: 'status',
     method: 'GET',
     path: '/ops/status',
-    title: 'How the whole service stands',
+    title: 'State of the whole service',
     data: serviceStatus,
     example: { path: '/ops/status' },
     command: { usage: 'status' },
@@ -173,7 +170,7 @@ export const SIGNAL_ROUTES = [
     id: 'signals',
     method: 'GET',
     path: '/ops/signals',
-    title: 'The newest signals, and how their deliveries stand',
+    title: 'The newest signals, with the states of their deliveries',
     query: signalsQuery,
     data: z.array(signalSummary),
     example: { path: '/ops/signals?limit=2' },
@@ -188,7 +185,7 @@ export const SIGNAL_ROUTES = [
     id: 'fire',
     method: 'POST',
     path: '/ops/signals',
-    title: 'Fire a signal, once however often: 201 for a new one, 200 for the same again',
+    title: 'Fire a signal: 201 if it is new, 200 if the same id was fired before',
     body: fireRequest,
     data: firedSignal,
     statuses: [201, 200],
@@ -272,7 +269,7 @@ export const SIGNAL_ROUTES = [
     id: 'account',
     method: 'GET',
     path: '/ops/clients/{client}/account',
-    title: 'What became of every signal of a client, with a digest of them',
+    title: 'The state of every signal of a client, with a digest of them',
     query: accountQuery,
     data: deliveryAccount,
     example: { path: '/ops/clients/north-ridge/account?from=2&to=5' },

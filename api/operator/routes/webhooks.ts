@@ -57,8 +57,8 @@ export const replayQuery = z.strictObject({
 
 const setWebhook = z
   .object({
-    webhook: webhook.describe('How it stands now.'),
-    secret: z.string().nullable().describe('The secret where it was made by this request: shown this once.'),
+    webhook: webhook.describe('Its state now.'),
+    secret: z.string().nullable().describe('The secret if this request made it: shown only here.'),
   })
   .meta({ id: 'SetWebhook' })
 
@@ -77,7 +77,7 @@ export const WEBHOOK_ROUTES = [
     id: 'webhook',
     method: 'GET',
     path: WEBHOOK,
-    title: 'How a webhook stands',
+    title: 'State of a webhook',
     data: webhook,
     example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook show <client>' },
@@ -124,7 +124,7 @@ export const WEBHOOK_ROUTES = [
     id: 'rotate_webhook',
     method: 'POST',
     path: `${WEBHOOK}/rotate`,
-    title: 'A new secret; the old one signs too for a while',
+    title: 'Make a new secret; the old one also signs for a while',
     body: rotationRequest,
     isBodyOptional: true,
     data: setWebhook,
@@ -145,7 +145,7 @@ export const WEBHOOK_ROUTES = [
     id: 'enable_webhook',
     method: 'POST',
     path: `${WEBHOOK}/enable`,
-    title: 'Begin to deliver again',
+    title: 'Enable a webhook again',
     data: webhook,
     refusals: ['conflict'],
     example: { path: `${ACME}/webhook/enable` },
@@ -159,7 +159,7 @@ export const WEBHOOK_ROUTES = [
     id: 'disable_webhook',
     method: 'POST',
     path: `${WEBHOOK}/disable`,
-    title: 'Deliver no more; the client still pulls',
+    title: 'Disable a webhook; the client still pulls',
     body: disableRequest,
     isBodyOptional: true,
     data: webhook,
@@ -192,7 +192,7 @@ export const WEBHOOK_ROUTES = [
     id: 'replay',
     method: 'POST',
     path: '/ops/clients/{client}/replay',
-    title: 'Owe a client every signal from a number on again',
+    title: 'Send a client every signal from a number on again',
     query: replayQuery,
     data: replayed,
     refusals: ['conflict'],

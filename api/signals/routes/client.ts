@@ -35,7 +35,7 @@ const confirmation = z
   .object({
     client_id: z.string().describe('Id of the client.'),
     key_id: z.string().describe('The key that stays.'),
-    retired_key_ids: z.array(z.string()).describe('The keys that died of this.'),
+    retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
   })
   .meta({ id: 'KeyConfirmation' })
 
@@ -88,8 +88,8 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
     group: 'key',
     title: 'Register the webhook',
     about:
-      'Sends a signed test to the address, and keeps it where that is answered with 2xx; otherwise all stays as it was. ' +
-      'What went wrong there is not told. Five times an hour.',
+      'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
+      'The answer does not say what went wrong there. At most five times an hour.',
     body: ownWebhookRequest,
     data: registeredWebhook,
     refusals: ['rate_limited', 'conflict'],
@@ -113,7 +113,7 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
     path: WEBHOOK,
     group: 'key',
     title: 'The webhook',
-    about: 'How the webhook of the client stands, without its secrets and without its path.',
+    about: 'State of the webhook of the client, without its secrets and its path.',
     data: webhookState,
     refusals: ['not_found'],
     example: { path: WEBHOOK },

@@ -51,7 +51,7 @@ export function addBackup(ops: Command, runtime: Runtime): void {
     )
   ops
     .command('rekey')
-    .description('seal every webhook under the newest key of SECRET_KEY; the older ones may go afterwards')
+    .description('seal every webhook with the newest key of SECRET_KEY, so that older keys can be removed')
     .option('--json', 'print what was done as one JSON document')
     .addHelpText('after', '\nExample:\n  SECRET_KEY="k2:$NEW,k1:$OLD" highwater ops rekey')
     .action((options: JsonOption) =>
@@ -101,7 +101,7 @@ async function actOn(url: string, act: (redis: Redis) => Promise<void>): Promise
   }
 }
 
-/** Names of epochs that nobody else has. */
+/** Makes unique names of epochs. */
 export const newEpochOf =
   ({ drawBytes }: Pick<Runtime, 'drawBytes'>) =>
   (): string =>
@@ -113,7 +113,7 @@ async function backup(
   { now, terminal }: Runtime,
   { json = false }: JsonOption,
 ): Promise<void> {
-  const draft = `${path}.part` // whoever sees the file sees all of it
+  const draft = `${path}.part` // the file appears only when it is complete
   const file = await openToWrite(draft)
   let lines = 0
   try {
@@ -186,7 +186,7 @@ async function rekey(redis: Redis, environment: Environment, runtime: Runtime, {
     environment.signals.secretKey ?? (await readSecretFile(join(dataFolder(root, env), SECRET_KEY_FILE)))
   const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))
   if (json) terminal.json(done)
-  else terminal.print(`${done.sealed} webhooks are sealed anew, ${done.untouched} were already`)
+  else terminal.print(`${done.sealed} webhooks are sealed with the new key, ${done.untouched} already were`)
 }
 
 /** Resolves with the path itself. Throws a UsageError where no file is there, or we may not read it. */
@@ -202,14 +202,14 @@ export async function assertReadable(path: string): Promise<string> {
 
 type BeginAnewOptions = { readonly above?: number; readonly json?: boolean }
 
-/** `highwater ops begin-anew`: what an operator orders where Redis was lost and there is no backup. */
+/** `highwater ops begin-anew`: for the case that Redis was lost and there is no backup. */
 function addBeginAnew(ops: Command, runtime: Runtime): void {
   ops
     .command('begin-anew')
     .description(
-      'number signals on under a new epoch where the log is lost and no backup is there; stop the service first',
+      'continue the numbers under a new epoch if the log is lost and there is no backup; stop the service first',
     )
-    .option('--above <seq>', 'the highest number that may have been given, as the service told it', toSeq)
+    .option('--above <seq>', 'the highest number that may have been used, as the service reports it', toSeq)
     .option('--json', 'print where the log stands as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops begin-anew --above 2004')
     .action((options: BeginAnewOptions) =>

@@ -10,9 +10,9 @@ import { type Addition, addRouteCommands, linesOf } from './route-commands.ts'
 import { addSelfTest } from './self-test.ts'
 
 const ABOUT = `
-They ask the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
+They use the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, where it is not set) with OPERATOR_TOKEN, or
 with the token that the service has generated on this machine. backup, restore,
-begin-anew and rekey speak with REDIS_URL itself.
+begin-anew and rekey use REDIS_URL directly.
 
 Examples:
   highwater ops status
@@ -20,10 +20,10 @@ Examples:
   highwater ops keys issue acme`
 
 const GROUPS = {
-  clients: 'who subscribes, and to what',
-  keys: 'the API keys of a client: two at the most',
+  clients: 'clients and their entitlements',
+  keys: 'the API keys of a client, at most two',
   webhook: 'where the signals of a client go',
-  live: 'what the live strategies may do',
+  live: 'the live strategies',
 }
 
 /** `highwater ops`: a command for each route of the operator's interface, and what needs no running service. */
@@ -39,7 +39,7 @@ type Answer = Readonly<Record<string, unknown>>
 /** Of a key that was given whole, its id alone is sent: what is in an address is seen by others. */
 const toKeyId = (text: string): string => keyIdOf(text) ?? text
 
-/** A secret is told once and on a line of its own. */
+/** A secret is shown once, on a line of its own. */
 const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
   ...linesOf({ webhook }),
   ...(secret === null ? [] : ['secret, shown this once:', String(secret)]),
@@ -86,7 +86,7 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
         .addOption(
           new Option(
             '--secret-file <file>',
-            'a file with it: who lists the processes of a machine reads arguments',
+            'a file with the secret, which keeps it out of the list of processes',
           ).conflicts('secret'),
         ),
     body: async ({ url, secret, secretFile }, { cwd }) => ({
@@ -102,7 +102,7 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
   remove_webhook: { lines: () => ['removed'] },
   mode: {
     hidden: ['mode'],
-    options: command => void command.option('--dry-run', 'the other way: its next entries are DRY_RUN'),
+    options: command => void command.option('--dry-run', 'set DRY_RUN instead of LIVE'),
     body: ({ alias, dryRun }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE' }),
     example: 'live go-live alder --dry-run',
   },
@@ -114,7 +114,7 @@ const countOf = (seqs: readonly unknown[]): string =>
 
 const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
   `nothing is sent again: from number ${from} on there is no signal that ${client} may see; ` +
-  '`highwater ops status` tells the newest number'
+  '`highwater ops status` shows the newest number'
 
 function parseSignal(text: string, file: string): unknown {
   try {

@@ -55,7 +55,7 @@ const nameOf = ({ command }: OperatorRoute): string => command.usage.replaceAll(
 const argumentsOf = ({ command }: OperatorRoute): readonly string[] =>
   command.usage.match(/[<[][^>\]]+[>\]]/g) ?? []
 
-/** One command for one route, or for several of which each has an argument more: it asks the one whose arguments are given. */
+/** One command for one route, or for several that each have one argument more: the number of arguments selects the route. */
 function addCommand(
   command: Command,
   routes: readonly OperatorRoute[],

@@ -36,7 +36,7 @@ Every signal that is sent is a test and a dry run: no receiver that heeds one of
 export function addSelfTest(ops: Command, runtime: Runtime): void {
   ops
     .command('self-test')
-    .description('send a receiver what it must take and what it must refuse, and tell what to mend')
+    .description('send a receiver what it must accept and what it must refuse, and report what to fix')
     .argument('<receiver>', 'its address, or a client: then address and secrets are those of its webhook')
     .option('--secret <whsec>', 'the secret that it verifies with, of an address (default: WEBHOOK_SECRET)')
     .option('--old-secret <whsec>', 'the one before it: both must be accepted (default: WEBHOOK_SECRET_OLD)')
@@ -69,8 +69,7 @@ async function selfTest(receiver: string, options: Options, runtime: Runtime): P
   else printFindings(findings, terminal)
   if (target.oldSecret === null)
     terminal.note('a rotation was not tested: no old secret is in force, and none was given by --old-secret')
-  if (!isFit(findings))
-    throw new Error(`${receiver} is not fit for signals yet: mend what failed, and run it again`)
+  if (!isFit(findings)) throw new Error(`${receiver} does not pass yet: fix what failed and run this again`)
 }
 
 function givenTarget(url: string, options: Options, { env }: Runtime): Target {

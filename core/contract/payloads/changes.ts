@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { isoDate, strategyId } from './field.ts'
 
-/** Altered values that are listed one by one; beyond them only their number is told. */
+/** Altered values that are listed one by one; beyond them only their number is given. */
 export const MOST_LISTED = 100
 
 const appended = z
@@ -92,7 +92,7 @@ export const changes = z
       .array(z.string())
       .optional()
       .describe(
-        'Versions that were published and could not be read any more: what is altered of them nobody can say, so that ' +
+        'Versions that were published and could not be read any more: what they altered is unknown, so ' +
           'history counts as restated. Absent where all could be read.',
       ),
   })

@@ -143,7 +143,7 @@ describe('the command', () => {
     const { out, err, error } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })
     expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +anyone who finds the address/m)
     expect(err).toContain('a rotation was not tested')
-    expect(error).toContain('is not fit for signals yet')
+    expect(error).toContain('does not pass yet')
   })
 
   test('prints one document with --json', async () => {
