@@ -98,13 +98,13 @@ describe('a book that ran live', () => {
     expect(await alerted()).toMatchObject({
       kind: 'live_mismatch',
       subject: 'oak',
-      message: expect.stringContaining('nothing is published'),
+      message: expect.stringContaining('nothing was published'),
     })
 
     await writeFile(join(folder, 'book', BARS), dailyBars(CLOSES))
     const built = await build(server.url)
     expect(built.code).toBe(0)
-    expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z are those of the replay')
+    expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
   })
 
   test('is built with a warning where Redis cannot be reached, which no live runner accepts', async () => {
