@@ -27,6 +27,9 @@ export const CACHE_BYTES = 32 << 20
 /** Below this a body fits one packet and compressing it saves nothing. */
 const SMALLEST_COMPRESSED_BYTES = 1024
 
+/** From here on an uncompressed series is long. */
+const BULKY_BYTES = 32 << 10
+
 /** What large answers may take of a process; docs/limits.md lists it for callers. */
 export type LargeLimits = { readonly [Name in keyof typeof LARGE_LIMITS]: number }
 
@@ -99,7 +102,7 @@ export function createComputedAnswers(
     use.misses++
     const made = renderReady(asked)
       .then(ready => {
-        cache.set(key, ready)
+        if (isWorthKeeping(asked, ready)) cache.set(key, ready)
         return ready
       })
       .finally(() => inFlight.delete(key))
@@ -123,6 +126,13 @@ export function createComputedAnswers(
     },
   }
 }
+
+/** Everything but a long uncompressed series: it is made in less time than the garbage collector takes for a kept one. */
+const isWorthKeeping = ({ id, params }: Asked, { bytes, headers }: ReadyAnswer): boolean =>
+  bytes.length < BULKY_BYTES ||
+  headers['content-encoding'] !== undefined ||
+  isBinary(params.format) ||
+  !(id === 'curve' || id === 'returns')
 
 /** Answers that are made while they are sent, `mostLarge` at a time; `keep` is given those that are small enough. */
 function createStreaming(
