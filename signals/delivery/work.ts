@@ -244,7 +244,7 @@ end
 
 local function move(client, to)
   local there = redis.call('HMGET', webhook(client), 'url', 'condition')
-  if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set anew meanwhile
+  if there[1] ~= to.url or there[2] ~= to.was then return end -- it was set again meanwhile
   redis.call('HSET', webhook(client), 'condition', to.condition, 'probe_at', to.probe_at, 'lane', to.lane)
   if to.disabled_why ~= '' then
     redis.call('HSET', webhook(client), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
