@@ -211,7 +211,7 @@ beforeAll(async () => {
     published = await compute(FIRST_DAY + night, sample.asOf(FIRST_DAY + night))
     nights.push(await publish(published))
   }
-}, 900_000) // a minute and a half on two free cores; a crowded machine takes many
+}, 1_800_000) // a minute on two free cores; a crowded machine takes many
 
 /** Writes the files as an operator does, and computes the dataset of the night. */
 async function compute(asOf: EpochDay, texts: Texts): Promise<Snapshot> {

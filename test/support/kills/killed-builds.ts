@@ -13,7 +13,7 @@ export const SEED = 20_261_121
 export const KILLS = 12
 
 /** So many builds take longer than a test may by default. */
-export const WEDGED_MS = 900_000
+export const WEDGED_MS = 1_800_000
 
 /**
  * Kills builds at random operations: each leaves a whole version, the same command finishes it, and no answer of a tier
