@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { saveInputs } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
 import { createSigner, newPrivateKeyPem, type Signer } from '#storage/signature.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { bytesAt } from './tree.ts'
 
 const VERSION = '2024-06-01T00:15:00Z'

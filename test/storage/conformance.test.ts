@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFileStore, removeUnfinished } from '#storage/file-store.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { describeConformance } from '#test/support/stores/store-conformance.ts'
 
 const HEADERS = { content_type: 'text/plain' }

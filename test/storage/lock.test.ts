@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { acquireLock, LockedError, type LockWorld } from '#storage/lock.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
 import { disclaimerKey, repairSwitch, SERVED_KEY, switchNginx } from '#storage/nginx-files.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { pointAt } from '../support/history/point-to.ts'
 import { bytesOf } from '../support/stores/stored-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { CURRENT_KEY, pointerKey, signatureKey } from '#core/contract/pointer.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import {
   appendEntry,
@@ -11,6 +10,7 @@ import {
   readLog,
 } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, newPrivateKeyPem } from '#storage/signature.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 
 const HEADERS = { content_type: 'application/json' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

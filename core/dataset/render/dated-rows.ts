@@ -1,25 +1,15 @@
-import { type EpochDay, parseIsoDate } from '#core/calendar.ts'
+import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayOf, type Series, STEP_DAYS } from '#core/figures/series.ts'
-import { AT, createWriteRows, DECADES, SMALLEST_EXPONENT, type WriteRows } from '#core/kernels/rows-kernel.ts'
-import {
-  type ByteWriter,
-  createWriter,
-  toBytes,
-  writeBytes,
-  writeDate,
-  writeSignificant,
-} from './text-writer.ts'
+import { AT, createWriteRows, DECADES, SMALLEST_EXPONENT } from '#core/kernels/rows-kernel.ts'
+import { type ByteWriter, toBytes, writeBytes, writeDate, writeSignificant } from './text-writer.ts'
 
-/** The text around the date and the number of a row; `next` ends a row and begins another. */
-export type RowShape = {
-  readonly before: Uint8Array
-  readonly between: Uint8Array
-  readonly next: Uint8Array
-  readonly after: Uint8Array
-}
+type RowShape = ReturnType<typeof toRowShape>
 
-/** The text around the values of a row. Throws if it is longer than the kernel can move. */
-export function toRowShape(before: string, between: string, after: string, separator: string): RowShape {
+/**
+ * The text around the date and the number of a row; `next` ends a row and begins another. Throws if it is longer than the
+ * kernel can move.
+ */
+export function toRowShape(before: string, between: string, after: string, separator: string) {
   return {
     before: toBytes(before),
     between: toShortBytes(between),
@@ -44,7 +34,8 @@ function toShortBytes(text: string): Uint8Array {
 export function writeDatedRows(out: ByteWriter, series: Series, shape: RowShape): void {
   const { length } = series.values
   if (length === 0) return
-  const kernel = rowKernel()
+  made ??= makeRowKernel()
+  const kernel = made
   kernel.bytes.set(shape.between, AT.between)
   kernel.bytes.set(shape.next, AT.next)
   writeBytes(out, shape.before)
@@ -99,47 +90,34 @@ function writeRow(out: ByteWriter, series: Series, row: number, { between, next 
   writeBytes(out, next)
 }
 
-/** The kernel that writes rows, and its memory. */
-export type RowKernel = {
-  readonly writeRows: WriteRows
-  /** All of it, for texts. */
-  readonly bytes: Uint8Array<ArrayBuffer>
-  /** Where the text of the last rows ends. */
-  readonly end: Uint32Array<ArrayBuffer>
-  /** The values of a block. */
-  readonly values: Float64Array<ArrayBuffer>
-}
-
 /** Rows that are written at a time: ten years of days in one go, and both sides of them stay in the cache of a core. */
-export const BLOCK_ROWS = 4096
+const BLOCK_ROWS = 4096
 
 /** The longest text before or between numbers: the kernel moves it in one register. */
-export const LONGEST_TEXT = 16
+const LONGEST_TEXT = 16
 
 /** The first day that is not in the list of texts; the first one that is has the number 0. */
-export const DAYS_END: EpochDay = parseIsoDate('2100-01-01') ?? 0
+const DAYS_END: EpochDay = parseIsoDate('2100-01-01') ?? 0
 
 /** Bytes of the text of a day, filled up to a register. */
-export const DAY_BYTES = 16
+const DAY_BYTES = 16
 
-export const VALUE_BYTES = 8
-export const VALUES_AT = AT.days + DAYS_END * DAY_BYTES
-export const TEXT_AT = VALUES_AT + BLOCK_ROWS * VALUE_BYTES
+const VALUE_BYTES = 8
+const VALUES_AT = AT.days + DAYS_END * DAY_BYTES
+const TEXT_AT = VALUES_AT + BLOCK_ROWS * VALUE_BYTES
 
 /** A date, a sign, `0.`, 11 zeros, 10 digits, and the texts around them. */
 const LONGEST_ROW = 10 + 24 + 2 * LONGEST_TEXT
 
 const PAGE_BYTES = 1 << 16
 
-let made: RowKernel | null = null
+type RowKernel = ReturnType<typeof makeRowKernel>
 
 /** Shared, because writing is never interrupted; 1.1 MB, made at the first call in some 15 ms. */
-export function rowKernel(): RowKernel {
-  made ??= makeRowKernel()
-  return made
-}
+let made: RowKernel | undefined
 
-function makeRowKernel(): RowKernel {
+/** The kernel that writes rows, and its memory. */
+function makeRowKernel() {
   const most = TEXT_AT + BLOCK_ROWS * LONGEST_ROW + LONGEST_TEXT // the last register reaches over the end
   const memory = new WebAssembly.Memory({ initial: Math.ceil(most / PAGE_BYTES) })
   const { buffer } = memory
@@ -150,7 +128,7 @@ function makeRowKernel(): RowKernel {
   return {
     writeRows: createWriteRows(memory),
     bytes,
-    end: new Uint32Array(buffer, AT.end, 1),
+    end: new Uint32Array(buffer, AT.end, 1), // where the text of the last rows ends
     values: new Float64Array(buffer, VALUES_AT, BLOCK_ROWS),
   }
 }
@@ -172,10 +150,5 @@ function layOutDecades(buffer: ArrayBuffer): void {
 }
 
 function layOutDays(bytes: Uint8Array): void {
-  const out = createWriter(DAY_BYTES)
-  for (let day = 0; day < DAYS_END; day++) {
-    out.length = 0
-    writeDate(out, day)
-    bytes.set(out.bytes, AT.days + day * DAY_BYTES)
-  }
+  for (let day = 0; day < DAYS_END; day++) bytes.set(toBytes(toIsoDate(day)), AT.days + day * DAY_BYTES)
 }

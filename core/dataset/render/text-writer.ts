@@ -1,7 +1,7 @@
 // A growing run of UTF-8 bytes. Answers are mostly ASCII digits, which are written as character codes; a string per
 // number would cost more than the number.
 
-import type { EpochDay } from '#core/calendar.ts'
+import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 
@@ -200,38 +200,5 @@ function spread({ view }: ByteWriter, at: number, digits: number): void {
   view.setUint32(at + 6, FOUR[rest - middle * 1e4]!, true)
 }
 
-const DASH = 45
-
-/** Writes an epoch day as `YYYY-MM-DD`, for years 0 to 9999; by arithmetic, because a Date object costs ten times as much. */
-export function writeDate(writer: ByteWriter, day: EpochDay): void {
-  // Years of this calendar begin in March, so that the leap day is the last one: Hinnant, "chrono-compatible
-  // low-level date algorithms", civil_from_days.
-  const shifted = day + 719_468
-  const era = Math.floor(shifted / 146_097)
-  const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
-  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  const date = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
-  reserve(writer, 10)
-  writeTwo(writer, Math.floor(year / 100))
-  writeTwo(writer, year % 100)
-  writer.bytes[writer.length++] = DASH
-  writeTwo(writer, month)
-  writer.bytes[writer.length++] = DASH
-  writeTwo(writer, date)
-}
-
-function writeTwo(writer: ByteWriter, value: number): void {
-  const tens = Math.floor(value / 10)
-  writer.bytes[writer.length++] = ZERO + tens
-  writer.bytes[writer.length++] = ZERO + value - tens * 10
-}
+/** Writes an epoch day as `YYYY-MM-DD`, for years 0 to 9999. */
+export const writeDate = (writer: ByteWriter, day: EpochDay): void => writeAscii(writer, toIsoDate(day))

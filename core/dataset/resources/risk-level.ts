@@ -39,41 +39,16 @@ type Identified = Pick<StrategyData, 'id' | 'base_risk_pct'>
  * is 1. Throws `validation_error` if a product is too large to be published.
  */
 export function rescaled(values: Float64Array, strategy: Identified, level: RiskLevel | null): Float64Array {
-  const factor = riskFactor(level, strategy.base_risk_pct)
-  if (level === null || factor === 1) return values
-  const products = new Float64Array(values.length)
-  for (let i = 0; i < values.length; i++) {
-    products[i] = values[i]! * factor
-    if (Math.abs(products[i]!) > LARGEST_PUBLISHED) throw tooLarge(strategy, level)
-  }
-  return products
+  const factor = rescaleFactor(values, strategy, level)
+  return factor === 1 ? values : values.map(value => value * factor)
 }
 
-/**
- * The factor on these returns, for callers that multiply them one at a time. Throws `validation_error` if `rescaled` would:
- * after this no product is too large.
- */
+/** The factor on these returns, for callers that multiply them one at a time. Throws as `rescaled` does. */
 export function rescaleFactor(values: Float64Array, strategy: Identified, level: RiskLevel | null): number {
   const factor = riskFactor(level, strategy.base_risk_pct)
   if (level === null || factor === 1) return 1
-  if (largestOf(values) * factor > LARGEST_PUBLISHED) throw tooLarge(strategy, level)
+  if (values.some(value => Math.abs(value * factor) > LARGEST_PUBLISHED)) throw tooLarge(strategy, level)
   return factor
-}
-
-/** Found once a series: a thousand of them take 15 ms. */
-const largest = new WeakMap<Float64Array, number>()
-
-/** The largest magnitude in a series. */
-function largestOf(values: Float64Array): number {
-  const known = largest.get(values)
-  if (known !== undefined) return known
-  let found = 0
-  for (let i = 0; i < values.length; i++) {
-    const magnitude = Math.abs(values[i]!)
-    if (magnitude > found) found = magnitude
-  }
-  largest.set(values, found)
-  return found
 }
 
 /**
@@ -85,14 +60,8 @@ export function assertPublishable(
   level: RiskLevel,
 ): void {
   const factor = riskFactor(level, strategy.base_risk_pct)
-  const { values } = strategy.daily
-  // The logarithm of 1 + x is x at the most: an equity that cannot grow so far need not be compounded to know.
-  const canPass = largestOf(values) * factor * values.length > LOG_LARGEST_PUBLISHED
-  if (factor !== 1 && canPass && passesNumbers(values, factor)) throw tooLarge(strategy, level)
+  if (factor !== 1 && passesNumbers(strategy.daily.values, factor)) throw tooLarge(strategy, level)
 }
-
-/** Rounded down, so that a smaller value is certainly below the limit. */
-const LOG_LARGEST_PUBLISHED = 704
 
 const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>
   new ApiError('validation_error', 'invalid query parameters: risk_pct', {

@@ -27,7 +27,7 @@ import {
 } from '#signals/delivery/webhooks.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { HEAD, registrationsKey } from '#signals/redis/keys.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import {
   acknowledge,

@@ -6,7 +6,7 @@ import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
 import { commit } from '#signals/log/commit.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 
 let server: TestRedis

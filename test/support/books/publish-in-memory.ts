@@ -9,8 +9,8 @@ import { renderPoint } from '#static-build/render-point.ts'
 import { writePoint } from '#static-build/render-version.ts'
 import { saveSnapshot } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { pointAt } from '../history/point-to.ts'
 
 export type MemoryStores = { readonly store: ObjectStore; readonly privateStore: ObjectStore }

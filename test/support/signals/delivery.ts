@@ -16,7 +16,7 @@ import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
-import { createMemoryStore } from '#storage/memory-store.ts'
+import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, NOW_MS, seededBytes } from './signals.ts'
 
 export const BOX: SecretBox = createSecretBox(

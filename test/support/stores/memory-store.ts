@@ -1,6 +1,6 @@
-import { assertKey, type ObjectStore } from './object-store.ts'
+import { assertKey, type ObjectStore } from '#storage/object-store.ts'
 
-/** An object store in this process's memory: for tests and dry runs, with the behaviour of the real ones. */
+/** An object store in this process's memory: with the behaviour of the real ones. */
 export function createMemoryStore(name = 'memory'): ObjectStore {
   const objects = new Map<string, Uint8Array>()
   return {
