@@ -1,4 +1,4 @@
-import { link, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises'
+import { link, lstat, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -25,7 +25,7 @@ export function createFileStore(folder: string): ObjectStore {
   }
   return {
     url,
-    read: key => at('read', key, readOrNull),
+    read: key => at('read', key, path => ifThere(readFile(path), null)),
     create: (key, bytes) =>
       at('create', key, path => placeNew({ root, path, bytes, timeMs: fileTimeMs(key) })),
     replace: (key, bytes) =>
@@ -45,15 +45,6 @@ const createGuard =
       throw new StoreError(action, url, key, withRemedy(error, url))
     }
   }
-
-async function readOrNull(path: string): Promise<Uint8Array | null> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
-}
 
 /** What is written where. Null leaves the time as it comes. */
 type Placing = {
@@ -109,7 +100,7 @@ async function withUnfinished<T>(
     }
     return await place(path)
   } finally {
-    await unlinkIfThere(path)
+    await rm(path, { force: true })
   }
 }
 
@@ -118,18 +109,15 @@ async function withUnfinished<T>(
  * knows which of its processes live.
  */
 export async function removeUnfinished(root: string, isAlive: (pid: number) => boolean): Promise<void> {
-  for (const name of await namesIn(join(root, UNFINISHED))) {
+  for (const name of await ifThere(readdir(join(root, UNFINISHED)), [])) {
     const [host, pid] = name.split('~')
-    if (host === hostname() && !isAlive(Number(pid))) await unlinkIfThere(join(root, UNFINISHED, name))
+    if (host === hostname() && !isAlive(Number(pid))) await rm(join(root, UNFINISHED, name), { force: true })
   }
 }
 
 async function listFiles(root: string, prefix: string): Promise<readonly string[]> {
   const folder = join(root, ...prefix.split('/'))
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(error => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  const entries = await ifThere(readdir(folder, { recursive: true, withFileTypes: true }), null)
   // A folder below may have been removed meanwhile, which says nothing about the others.
   if (entries === null) return (await isThere(folder)) ? listFiles(root, prefix) : []
   return entries
@@ -144,28 +132,14 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
     .sort()
 }
 
-const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch(error => {
-    if (isMissing(error)) return []
+const isThere = async (path: string): Promise<boolean> => (await ifThere(lstat(path), null)) !== null
+
+/** The result, or `otherwise` if the file or the folder is missing. */
+const ifThere = <Found, Otherwise>(found: Promise<Found>, otherwise: Otherwise): Promise<Found | Otherwise> =>
+  found.catch((error: unknown) => {
+    if (isMissing(error)) return otherwise
     throw error
   })
-
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    error => {
-      if (isMissing(error)) return false
-      throw error
-    },
-  )
-
-async function unlinkIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-  }
-}
 
 const FULL = (url: string): string => `free space on the disk of ${url}, and run the command again`
 const FORBIDDEN = (url: string): string =>
@@ -196,7 +170,7 @@ export function withRemedy(error: unknown, url: string): unknown {
 const MOST_TRIES = 5
 
 /** Puts something at a path, and creates its folder if it is missing: for most files of a version it exists. */
-export async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
+async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
   try {
     return await put()
   } catch (error) {
@@ -207,18 +181,15 @@ export async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft
 }
 
 /** Makes a folder and those above it, and flushes the entry of each new one: else a crash could lose the whole branch. */
-export async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string): Promise<void> {
   const highest = await mkdir(path, { recursive: true })
   if (highest === undefined) return
   for (let made = path; made.length >= highest.length; made = dirname(made)) await flushFolder(dirname(made))
 }
 
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
-export async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+async function flushFolder(path: string): Promise<void> {
+  const folder = await ifThere(open(path, 'r'), null)
   if (folder === null) return
   try {
     await folder.sync()
@@ -228,7 +199,7 @@ export async function flushFolder(path: string): Promise<void> {
 }
 
 /** Removes a file, and the folders below the root that are empty without it. */
-export async function removeWithFolders(root: string, path: string): Promise<void> {
+async function removeWithFolders(root: string, path: string): Promise<void> {
   await rm(path, { force: true })
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
     if (!(await removeEmpty(folder))) return
@@ -250,4 +221,4 @@ async function removeEmpty(folder: string): Promise<boolean> {
   }
 }
 
-export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
+const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'

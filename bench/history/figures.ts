@@ -5,7 +5,7 @@ import { parseIsoDate } from '#core/calendar.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { type Figure, isUndefined } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
-import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'
+import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
 import type { Ground } from '../harness/ground.ts'
 import { median } from '../harness/load.ts'
@@ -60,7 +60,7 @@ export async function measureFigures({ folder }: Ground): Promise<Section> {
   }
 }
 
-const figuresOf = (daily: Series): StrategyFigures =>
+const figuresOf = (daily: Series) =>
   strategyFigures({ daily, weekly: completeWeeks(daily), trades: [], base_risk_pct: 0.02 })
 
 function processorSeconds(work: () => void): number {
@@ -78,7 +78,7 @@ function listed({
   sharpe_daily_annualized,
   sortino_daily_annualized,
   fund_dd: { risk_adjusted: risk, monthly, annual },
-}: StrategyFigures): number[] {
+}: ReturnType<typeof strategyFigures>): number[] {
   return [
     net_return_pct / 100,
     percent(cagr_pct),

@@ -3,8 +3,7 @@ import { type AccountPath, unlessRuined } from './account-path.ts'
 import {
   type CalendarPeriod,
   completeOf,
-  livingMonths,
-  livingYears,
+  livingPeriods,
   periodReturns,
   periodStatistics,
 } from './calendar-periods.ts'
@@ -21,7 +20,7 @@ import type { TradeOutcome } from './trade-statistics.ts'
  * The table of a ruined account ends with the year of its ruin, and everything else is undefined (`ruin`).
  */
 export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]) {
-  const years = livingYears(path)
+  const years = livingPeriods(path, 12)
   const complete = completeOf(years)
   const returns = periodReturns(path.curve, complete)
   return {
@@ -87,5 +86,5 @@ function toDate(path: AccountPath) {
     const [last] = periodReturns(path.curve, periods.slice(-1))
     return last === undefined ? undefinedBecause('too_few_points') : percent(last)
   }
-  return { mtd_pct: soFar(livingMonths(path)), ytd_pct: soFar(livingYears(path)) }
+  return { mtd_pct: soFar(livingPeriods(path, 1)), ytd_pct: soFar(livingPeriods(path, 12)) }
 }

@@ -16,14 +16,6 @@ export type CalendarPeriod = {
   readonly partial: boolean
 }
 
-/** The UTC months of a gapless daily series of `length` days, in order. */
-export const calendarMonths = (first: EpochDay, length: number): CalendarPeriod[] =>
-  calendarPeriods(first, length, 1)
-
-/** The UTC years of a gapless daily series of `length` days, in order. */
-export const calendarYears = (first: EpochDay, length: number): CalendarPeriod[] =>
-  calendarPeriods(first, length, 12)
-
 /**
  * Returns of consecutive periods, fractions.
  *
@@ -32,7 +24,8 @@ export const calendarYears = (first: EpochDay, length: number): CalendarPeriod[]
 export const periodReturns = (curve: Float64Array, periods: readonly CalendarPeriod[]): number[] =>
   periods.map(({ from, days }) => curve[from + days]! / curve[from]! - 1)
 
-function calendarPeriods(first: EpochDay, length: number, monthsEach: 1 | 12): CalendarPeriod[] {
+/** The UTC months, or the years, of a gapless daily series of `length` days, in order. */
+export function calendarPeriods(first: EpochDay, length: number, monthsEach: 1 | 12): CalendarPeriod[] {
   const periods: CalendarPeriod[] = []
   for (let from = 0; from < length; ) {
     const date = new Date((first + from) * DAY_MS)
@@ -47,13 +40,11 @@ function calendarPeriods(first: EpochDay, length: number, monthsEach: 1 | 12): C
   return periods
 }
 
-/** The months of a path, up to and including the month of its ruin. */
-export const livingMonths = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
-  until(ruinDay, calendarMonths(daily.first, daily.values.length))
-
-/** The years of a path, up to and including the year of its ruin. */
-export const livingYears = ({ daily, ruinDay }: AccountPath): CalendarPeriod[] =>
-  until(ruinDay, calendarYears(daily.first, daily.values.length))
+/** The months or the years of a path, up to and including the one of its ruin. */
+export const livingPeriods = ({ daily, ruinDay }: AccountPath, monthsEach: 1 | 12): CalendarPeriod[] =>
+  calendarPeriods(daily.first, daily.values.length, monthsEach).filter(
+    ({ from }) => ruinDay === null || from <= ruinDay,
+  )
 
 /** The periods that the series covers wholly; they are consecutive. */
 export const completeOf = (periods: readonly CalendarPeriod[]): CalendarPeriod[] =>
@@ -61,10 +52,7 @@ export const completeOf = (periods: readonly CalendarPeriod[]): CalendarPeriod[]
 
 /** Returns of the complete months, fractions. */
 export const completeMonthReturns = (path: AccountPath): number[] =>
-  periodReturns(path.curve, completeOf(livingMonths(path)))
-
-const until = (ruinDay: number | null, periods: CalendarPeriod[]): CalendarPeriod[] =>
-  ruinDay === null ? periods : periods.filter(({ from }) => from <= ruinDay)
+  periodReturns(path.curve, completeOf(livingPeriods(path, 1)))
 
 /**
  * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation, `positive`

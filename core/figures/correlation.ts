@@ -150,15 +150,12 @@ function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; cou
  * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson correlation.
  * The values must not be flat. The result is written to `standard`, so that a thousand columns can share one array.
  */
-function standardize(values: Float64Array, standard = new Float64Array(values.length)): Float64Array {
+function standardize(values: Float64Array, standard: Float64Array): Float64Array {
   const center = mean(values)
   const norm = Math.sqrt(sampleVariance(values, center) * (values.length - 1))
   for (let i = 0; i < values.length; i++) standard[i] = (values[i]! - center) / norm
   return standard
 }
-
-/** Columns for which the cache lines of both matrices stay in the L1 cache of a core. */
-const NEAR_COLUMNS = 64
 
 /** The whole matrix, computed on this thread. */
 export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix =>
@@ -205,17 +202,11 @@ const notWhole = (size: number, got: string, next: number): RangeError =>
       'next; assemble the blocks of one list of series',
   )
 
-/** Some columns at a time; otherwise the cache lines of the lower triangle would be evicted before they are full. */
 function mirror({ size, fromRow, toRow, rho, overlap }: CorrelationRows, matrix: CorrelationMatrix): void {
-  for (let near = fromRow; near < size; near += NEAR_COLUMNS) {
-    const end = Math.min(near + NEAR_COLUMNS, size)
-    for (let i = fromRow; i < Math.min(toRow, end); i++) {
-      const first = Math.max(i, near)
-      let cell = packedCell(size, fromRow, i, first)
-      for (let j = first; j < end; j++, cell++) {
-        matrix.rho[i * size + j] = matrix.rho[j * size + i] = rho[cell]!
-        matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
-      }
+  for (let i = fromRow, cell = 0; i < toRow; i++) {
+    for (let j = i; j < size; j++, cell++) {
+      matrix.rho[i * size + j] = matrix.rho[j * size + i] = rho[cell]!
+      matrix.overlap[i * size + j] = matrix.overlap[j * size + i] = overlap[cell]!
     }
   }
 }

@@ -36,8 +36,6 @@ export function diversification(matrix: CorrelationMatrix, ids: readonly string[
   }
 }
 
-export type Diversification = ReturnType<typeof diversification>
-
 function usedStrategies({ size, rho }: CorrelationMatrix): number[] {
   const sound = Array.from({ length: size }, (_, i) => i).filter(i => !Number.isNaN(rho[i * size + i]!))
   return sound.filter(i => sound.every(j => !Number.isNaN(rho[i * size + j]!)))

@@ -2,7 +2,7 @@ import { type AccountPath, unlessRuined } from './account-path.ts'
 import {
   type CalendarPeriod,
   completeOf,
-  livingMonths,
+  livingPeriods,
   periodReturns,
   periodStatistics,
 } from './calendar-periods.ts'
@@ -14,7 +14,7 @@ import { longestRun } from './moments.ts'
  * account ends with the month of its ruin, and its statistics are undefined (`ruin`).
  */
 export function monthlyFigures(path: AccountPath) {
-  const months = livingMonths(path)
+  const months = livingPeriods(path, 1)
   const complete = completeOf(months)
   const returns = periodReturns(path.curve, complete)
   return {

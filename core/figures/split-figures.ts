@@ -1,4 +1,4 @@
-import { type Figure, isUndefined, type Undefined, type UndefinedReason } from './figure.ts'
+import { type Figure, isUndefined, type UndefinedReason } from './figure.ts'
 
 /** A block of statistics: figures and plain values, nested by group, and tables of plain cells. */
 type FigureTree = { readonly [field: string]: FigureNode }
@@ -8,13 +8,6 @@ type FigureTable = readonly FigureValue[]
 /** The values of a block, with null for undefined figures. */
 export type FigureValues = { readonly [field: string]: FigureValue }
 export type FigureValue = number | string | boolean | null | FigureTable | FigureValues
-
-/** The type of a block's `values`: every `Figure` a number or null. */
-export type Split<Block> = Block extends Undefined
-  ? null
-  : Block extends object
-    ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
-    : Block
 
 export type FigureBlock = {
   readonly values: FigureValues

@@ -31,8 +31,6 @@ export const strategyFigures = (input: StrategyInput) => ({
   fund_dd: fundDueDiligence(input),
 })
 
-export type StrategyFigures = ReturnType<typeof strategyFigures>
-
 /** The `fund_dd` block, for the due diligence of a fund. The file of each group defines it and its null rules. */
 export function fundDueDiligence(input: StrategyInput) {
   const { daily, weekly, trades, base_risk_pct, k = 1 } = input
@@ -47,5 +45,3 @@ export function fundDueDiligence(input: StrategyInput) {
     exposure: exposureFigures(daily, trades),
   }
 }
-
-export type FundDueDiligence = ReturnType<typeof fundDueDiligence>

@@ -1,13 +1,13 @@
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import type { Table } from './table.ts'
-import { type ByteWriter, type Writing, writeAscii, writeText, writeWhole } from './text-writer.ts'
+import { type ByteWriter, type Writing, writeAscii, writeText } from './text-writer.ts'
 
 const LINE_END = '\r\n'
 
-/** The bytes of a table as RFC 4180: a header, a line a row, CRLF, UTF-8 without a byte order mark. */
-export const renderCsv = (table: Table): Uint8Array<ArrayBuffer> => writeWhole(csvWriting(table))
-
-/** The same text, to be made at once or in blocks of lines. */
+/**
+ * A table as RFC 4180, to be made at once or in blocks of lines: a header, a line a row, CRLF, UTF-8 without a byte order
+ * mark.
+ */
 export const csvWriting = (table: Table): Writing =>
   function* (out, blockBytes) {
     writeHeader(out, table)

@@ -74,7 +74,9 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
     matrix: { kind: 'list', items: () => publishedRows(matrix, positions) },
     undefined_pairs: { kind: 'list', items: () => undefinedPairs(matrix, period, positions, names) },
   } satisfies Json
-  return { payload, undefinedCount: countUndefined(matrix, positions) }
+  let undefinedCount = 0
+  for (const _ of undefinedPairs(matrix, period, positions, names)) undefinedCount++
+  return { payload, undefinedCount }
 }
 
 function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
@@ -111,14 +113,4 @@ function* undefinedPairs(
       yield { pair: [names[i]!, names[j]!], overlap: overlap[cell]!, reason }
     }
   }
-}
-
-function countUndefined({ rho, size }: CorrelationMatrix, positions: readonly number[]): number {
-  let count = 0
-  for (let i = 0; i < positions.length; i++) {
-    for (let j = i + 1; j < positions.length; j++) {
-      if (Number.isNaN(rho[positions[i]! * size + positions[j]!]!)) count++
-    }
-  }
-  return count
 }

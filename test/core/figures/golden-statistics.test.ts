@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
-import { type Diversification, diversification, type NamedPair } from '#core/figures/diversification.ts'
+import { diversification, type NamedPair } from '#core/figures/diversification.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, type Series, WEEKS_PER_YEAR } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
@@ -185,7 +185,7 @@ function cellOf({ rho, size }: CorrelationMatrix, i: number, j: number): number 
 }
 
 /** The goldens leave the number of strategies used open where there is nothing that it is the number of. */
-const summarize = (figures: Diversification) => ({
+const summarize = (figures: ReturnType<typeof diversification>) => ({
   n_strategies_used: figures.n_strategies_used < 2 ? null : figures.n_strategies_used,
   mean_pairwise: isUndefined(figures.mean_correlation) ? null : figures.mean_correlation,
   most_correlated: toGoldenPair(figures.most_correlated),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { parseIsoDate } from '#core/calendar.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import type { Series } from '#core/figures/series.ts'
-import { type StrategyFigures, strategyFigures } from '#core/figures/strategy-figures.ts'
+import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 
 export const BASE_RISK = 0.02
@@ -18,10 +18,10 @@ export const dailyFrom = (first: string, returns: Iterable<number>): Series => (
 export const constant = (value: number, length: number): number[] => new Array<number>(length).fill(value)
 
 /** All figures of a series, its weeks made from it. */
-export const figuresOf = (daily: Series, k = 1, trades: readonly TradeOutcome[] = []): StrategyFigures =>
+export const figuresOf = (daily: Series, k = 1, trades: readonly TradeOutcome[] = []) =>
   strategyFigures({ daily, weekly: completeWeeks(daily), trades, k, base_risk_pct: BASE_RISK })
 
-export const figuresFrom = (first: string, returns: Iterable<number>, k = 1): StrategyFigures =>
+export const figuresFrom = (first: string, returns: Iterable<number>, k = 1) =>
   figuresOf(dailyFrom(first, returns), k)
 
 /** A trade of so many hours from an ISO instant on. */

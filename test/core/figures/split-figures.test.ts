@@ -3,12 +3,20 @@ import type { z } from 'zod'
 import { fundDueDiligence } from '#core/contract/payloads/stats.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
 import { diversification } from '#core/figures/diversification.ts'
+import type { Undefined } from '#core/figures/figure.ts'
 import { undefinedBecause } from '#core/figures/figure.ts'
-import { type Split, splitFigures } from '#core/figures/split-figures.ts'
-import type { FundDueDiligence } from '#core/figures/strategy-figures.ts'
+import { splitFigures } from '#core/figures/split-figures.ts'
+import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
 import { constant, dailyFrom, figuresFrom, figuresOf, trade } from './series.ts'
 
 const GROUPS = ['trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'] as const
+
+/** The type of a block's `values`: every `Figure` a number or null. */
+type Split<Block> = Block extends Undefined
+  ? null
+  : Block extends object
+    ? { -readonly [Field in keyof Block]: Split<Block[Field]> }
+    : Block
 
 describe('splitting figures', () => {
   test('an undefined figure is null, with its reason under its path', () => {
@@ -65,7 +73,7 @@ describe('the computed block', () => {
   })
 
   test('has the types that the wire describes', () => {
-    expectTypeOf<Split<FundDueDiligence>>().toExtend<z.infer<typeof fundDueDiligence>>()
+    expectTypeOf<Split<ReturnType<typeof fundFigures>>>().toExtend<z.infer<typeof fundDueDiligence>>()
   })
 
   test('diversification names the pairs by their strategies', () => {

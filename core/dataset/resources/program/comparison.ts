@@ -5,19 +5,9 @@ import { type BenchmarkName, benchmarks } from '#core/program/benchmarks.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { averageCost, type Simulation } from '#core/program/simulate.ts'
 
-export type Comparison = {
-  readonly value: number | null
-  readonly pct_cheaper: number | null
-  readonly advantage_bps: number | null
-  readonly btc_vs_benchmark_pct: number | null
-}
+export type Comparisons = ReturnType<typeof compare>
 
-export type Comparisons = {
-  readonly avg_cost_basis: number | null
-  readonly against: Readonly<Record<BenchmarkName, Comparison>>
-}
-
-export function compare(data: ProgramData, simulation: Simulation): Comparisons {
+export function compare(data: ProgramData, simulation: Simulation) {
   const average = published(averageCost(simulation.totals))
   const values = benchmarks(data, simulation.cadence_bars)
   return {
@@ -38,7 +28,7 @@ export const eachBenchmark = <Value>(of: (name: BenchmarkName) => Value): Record
 export const published = (value: number | null): number | null =>
   value === null ? null : toSignificant(value)
 
-function compareWith(average: number | null, value: number | null): Comparison {
+function compareWith(average: number | null, value: number | null) {
   if (average === null || value === null) {
     return { value, pct_cheaper: null, advantage_bps: null, btc_vs_benchmark_pct: null }
   }

@@ -1,14 +1,14 @@
 import type { ProgramSimulation, SimulationInput } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import { type Simulation, simulate } from '#core/program/simulate.ts'
+import { simulate } from '#core/program/simulate.ts'
 import { type Comparisons, compare, eachBenchmark } from './comparison.ts'
 import { recordHead } from './record-parts.ts'
 
 /** The part of a simulation that costs time. It depends on the cadence alone: one serves every equity. */
-export type PreparedSimulation = { readonly simulation: Simulation; readonly comparisons: Comparisons }
+export type PreparedSimulation = ReturnType<typeof prepareSimulation>
 
-export function prepareSimulation(data: ProgramData, cadenceBars: number): PreparedSimulation {
+export function prepareSimulation(data: ProgramData, cadenceBars: number) {
   const simulation = simulate(data, cadenceBars)
   return { simulation, comparisons: compare(data, simulation) }
 }
@@ -17,7 +17,7 @@ export function prepareSimulation(data: ProgramData, cadenceBars: number): Prepa
 export function renderSimulation(
   data: ProgramData,
   input: SimulationInput,
-  prepared: PreparedSimulation = prepareSimulation(data, input.contribution_cadence_bars),
+  prepared = prepareSimulation(data, input.contribution_cadence_bars),
 ): ProgramSimulation {
   const { simulation, comparisons } = prepared
   const { equity_usd, contribution_cadence_bars } = input

@@ -1,9 +1,11 @@
 // Series are written by a kernel of their own: the same bytes as column by column.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { renderCsv } from '#core/dataset/render/csv.ts'
+import { csvWriting } from '#core/dataset/render/csv.ts'
 import { toRowShape } from '#core/dataset/render/dated-rows.ts'
 import { renderJson } from '#core/dataset/render/json.ts'
+import type { Table } from '#core/dataset/render/table.ts'
+import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import { seriesTable } from '#core/dataset/resources/returns.ts'
 import type { Series } from '#core/figures/series.ts'
 
@@ -39,12 +41,13 @@ const series: fc.Arbitrary<Series> = fc.record({
     .map(values => Float64Array.from(values)),
 })
 
+const toCsv = (table: Table): Uint8Array => writeWhole(csvWriting(table))
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 function assertSameBytes(given: Series): void {
   const { series: _known, ...columns } = seriesTable(given, 'ret')
   expect(text(renderJson(seriesTable(given, 'ret')))).toBe(text(renderJson(columns)))
-  expect(text(renderCsv(seriesTable(given, 'ret')))).toBe(text(renderCsv(columns)))
+  expect(text(toCsv(seriesTable(given, 'ret')))).toBe(text(toCsv(columns)))
 }
 
 test('a series has the bytes that its columns would write one after the other', () => {

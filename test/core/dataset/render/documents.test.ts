@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { renderCsv } from '#core/dataset/render/csv.ts'
+import { csvWriting } from '#core/dataset/render/csv.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import {
   dateColumn,
@@ -9,7 +9,9 @@ import {
   type Table,
   wordColumn,
 } from '#core/dataset/render/table.ts'
+import { writeWhole } from '#core/dataset/render/text-writer.ts'
 
+const toCsv = (table: Table): Uint8Array => writeWhole(csvWriting(table))
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 const table: Table = {
@@ -63,13 +65,13 @@ describe('JSON', () => {
 
 describe('CSV', () => {
   test('is RFC 4180: a header, CRLF, empty cells, no exponents, no byte order mark', () => {
-    expect(text(renderCsv(table))).toBe(
+    expect(text(toCsv(table))).toBe(
       't,alder,birch,side,count\r\n1970-01-04,0.3,,long,0\r\n1970-01-11,-0.0000001,2,long,1\r\n',
     )
   })
 
   test('a column name with a comma or a quote is quoted', () => {
     const columns = [numberColumn('a,"b"', () => 1)]
-    expect(text(renderCsv({ kind: 'table', rows: 1, columns }))).toBe('"a,""b"""\r\n1\r\n')
+    expect(text(toCsv({ kind: 'table', rows: 1, columns }))).toBe('"a,""b"""\r\n1\r\n')
   })
 })
