@@ -6,7 +6,7 @@ import { dayParameter, type Outcome, type Parameters, parseQuery } from '#core/c
 import { dateWindow, fraction } from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
-import type { Route } from '#core/contract/route.ts'
+import { getRoute, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Json } from '#core/dataset/render/json.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -110,18 +110,24 @@ export type InfrastructureRoute = Omit<Route<'infrastructure', Handler>, 'query'
   readonly formats: readonly ['json']
 }
 
+type Definition = Omit<InfrastructureRoute, 'method' | 'group' | 'query' | 'formats'> & {
+  readonly query?: Parameters
+}
+
+const infrastructureRoute = (definition: Definition): InfrastructureRoute => ({
+  group: 'infrastructure',
+  query: {},
+  formats: ['json'],
+  ...getRoute(definition),
+})
+
 export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
-  {
+  infrastructureRoute({
     id: 'healthz',
-    query: {},
-    formats: ['json'],
-    method: 'GET',
     path: '/healthz',
-    group: 'infrastructure',
     title: 'Liveness',
     about: 'Answers 200 as long as the process lives, with or without a dataset.',
     data: health,
-    example: { path: '/healthz' },
     handler: (c, parts) => {
       const data: ValueOf<ReturnType<typeof health>> = {
         status: 'ok',
@@ -130,39 +136,29 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       const links = { self: '/healthz', readyz: '/readyz', version: '/version' }
       return sendLive(c, parts, { data: data as Json, links }, CACHING.never)
     },
-  },
-  {
+  }),
+  infrastructureRoute({
     id: 'readyz',
-    query: {},
-    formats: ['json'],
-    method: 'GET',
     path: '/readyz',
-    group: 'infrastructure',
     title: 'Readiness',
     about:
       'Answers 200 when a dataset is loaded and its integrity checks hold, else 503 with the checks in details.',
     data: readiness,
     refusals: ['not_ready'],
-    example: { path: '/readyz' },
     handler: (c, parts) => {
       const data = assertReady(c.get('served'), parts)
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
       return sendLive(c, parts, { data: data as Json, links }, CACHING.never)
     },
-  },
-  {
+  }),
+  infrastructureRoute({
     id: 'version',
-    query: {},
-    formats: ['json'],
-    method: 'GET',
     path: '/version',
-    group: 'infrastructure',
     title: 'Versions',
     about:
       'Version of the interface and of the dataset that is served now. Poll this to learn of a new dataset.',
     data: version,
     statuses: [200, 304],
-    example: { path: '/version' },
     handler: (c, parts) => {
       const served = c.get('served')
       const dataset = served?.snapshot.dataset
@@ -185,20 +181,16 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
       const etag = `W/"${served?.version ?? 'none'}"`
       return sendLive(c, parts, { data: data as Json, links }, CACHING.pointer, etag)
     },
-  },
-  {
+  }),
+  infrastructureRoute({
     id: 'versions',
-    formats: ['json'],
-    method: 'GET',
     path: '/v1/dataset/versions',
-    group: 'infrastructure',
     title: 'Published versions',
     about: 'All published versions, newest first; with `as_of` the way to the one that was served on a day.',
     query: versionsQuery,
     data: versionList,
     statuses: [200, 304, 307],
     refusals: ['not_found', 'not_ready'],
-    example: { path: '/v1/dataset/versions' },
     handler: (c, parts) => {
       const { as_of } = parseQuery(versionsQuery, new URL(c.req.url).searchParams)
       const history = assertKnown(parts.source.history())
@@ -206,7 +198,7 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
         ? listVersions(c, parts, history)
         : redirectTo(c, parts, versionOn(history, as_of))
     },
-  },
+  }),
 ]
 
 /** Throws `not_ready` with the checks while there is nothing to serve, or while the process is shutting down. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Route } from '#core/contract/route.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Handler } from './exchange.ts'
 
@@ -13,7 +13,8 @@ export type RouteCommand = {
 
 export type OperatorRoute = Route<'operator', Handler> & { readonly command: RouteCommand }
 
-type Definition<Data extends z.ZodType> = Omit<OperatorRoute, 'group' | 'data' | 'handler'> & {
+type Definition<Data extends z.ZodType> = Omit<OperatorRoute, 'method' | 'group' | 'data' | 'handler'> & {
+  readonly method?: Method
   readonly data: Data
   readonly handler: Handler<ValueOf<Data>>
 }
@@ -21,5 +22,5 @@ type Definition<Data extends z.ZodType> = Omit<OperatorRoute, 'group' | 'data' |
 /** A route whose handler answers what its schema describes: the compiler checks it. */
 export const operatorRoute = <Data extends z.ZodType>(definition: Definition<Data>): OperatorRoute => ({
   group: 'operator',
-  ...definition,
+  ...getRoute(definition),
 })

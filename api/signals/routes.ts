@@ -64,13 +64,13 @@ const GROUPS: Service<SignalsGroup>['groups'] = {
   program: {
     name: 'Program',
     description: 'The accumulation program, for clients that are entitled to it.',
-    refusals: ['unauthorized', 'not_entitled', 'unavailable'],
+    refusals: ['not_found', 'unauthorized', 'not_entitled', 'unavailable'],
   },
   preview: {
     name: 'Preview',
     description: 'The accumulation program for everybody: so many requests a minute of an address.',
     isKeyless: true,
-    refusals: ['rate_limited'],
+    refusals: ['not_found', 'rate_limited'],
     headers: limitHeaders,
   },
   open: { name: 'Infrastructure', description: 'The process itself.', isKeyless: true },

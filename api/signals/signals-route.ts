@@ -1,4 +1,4 @@
-import type { Route } from '#core/contract/route.ts'
+import { getRoute, type Method, type Route } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import type { LimitName } from '#signals/program/preview-limits.ts'
 import type { Exchange, ServedParts } from './exchange.ts'
@@ -21,6 +21,21 @@ export type SignalsRoute =
   | Route<'open', OpenHandler>
   | Route<'key' | 'account' | 'program', KeyedHandler>
   | PreviewRoute
+
+type RouteOf<Group extends SignalsGroup> = Extract<
+  | PreviewRoute
+  | Route<'open', OpenHandler>
+  | Route<'key', KeyedHandler>
+  | Route<'account', KeyedHandler>
+  | Route<'program', KeyedHandler>,
+  { readonly group: Group }
+>
+
+/** The routes of a group; those without a method are read with GET. */
+export const routesOf = <Group extends SignalsGroup>(
+  group: Group,
+  definitions: readonly (Omit<RouteOf<Group>, 'group' | 'method'> & { readonly method?: Method })[],
+) => definitions.map(definition => ({ group, ...getRoute(definition) }))
 
 /** Whether a route needs no key. */
 export const isKeyless = ({ group }: SignalsRoute): boolean => group === 'open' || group === 'preview'

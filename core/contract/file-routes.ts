@@ -11,7 +11,6 @@ import { type Route, variablesOf } from './route.ts'
 /** Where the public keys lie with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 const BINARY_TYPE = 'application/octet-stream'
 
 /** `handler` gives the key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest. */
@@ -36,6 +35,25 @@ const VERSION_REFUSALS: readonly ErrorCode[] = ['not_found', 'gone', 'not_ready'
 const BINARY = z.string().meta({ format: 'binary' })
 const TEXT = z.string()
 
+type Definition = Pick<FileRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
+  Partial<Pick<FileRoute, 'mediaType' | 'proof'>>
+
+/** A file of JSON, if it has no other media type. */
+function fileRoute(definition: Definition): FileRoute {
+  const [variable] = variablesOf(definition.path)
+  return {
+    method: 'GET',
+    group: 'proof',
+    isBare: true,
+    statuses: [200, 304],
+    mediaType: 'application/json; charset=utf-8',
+    proof: null,
+    of: variable === 'version' ? 'version' : variable === undefined ? 'service' : 'log',
+    refusals: variable === 'version' ? VERSION_REFUSALS : FILE_REFUSALS,
+    ...definition,
+  }
+}
+
 const dataPackage = z
   .looseObject({
     $schema: z.string().describe('The profile of the Data Package standard.'),
@@ -58,152 +76,90 @@ const dataPackage = z
   .meta({ id: 'DataPackage' })
 
 export const FILE_ROUTES: readonly FileRoute[] = [
-  {
+  fileRoute({
     id: 'manifest',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: manifest,
     path: '/v1/snapshots/{version}/manifest.json',
     title: 'Manifest',
     about: 'What a version is, byte for byte: every file with its length and digest.',
-    mediaType: JSON_TYPE,
     proof: 'manifest',
-    of: 'version',
-    refusals: VERSION_REFUSALS,
     handler: manifestKey,
-  },
-  {
+  }),
+  fileRoute({
     id: 'manifest_signature',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: BINARY,
     path: '/v1/snapshots/{version}/manifest.json.sig',
     title: 'Signature of the manifest',
     about: 'Ed25519 signature of the bytes of the manifest, 64 bytes; 404 where versions are not signed.',
     mediaType: BINARY_TYPE,
     proof: 'signature of manifest',
-    of: 'version',
-    refusals: VERSION_REFUSALS,
     handler: manifestSignatureKey,
-  },
-  {
+  }),
+  fileRoute({
     id: 'checksums',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: TEXT,
     path: '/v1/snapshots/{version}/SHA256SUMS',
     title: 'Checksums',
     about: 'The digests of the files of a version, for `sha256sum -c` in a copy of its folder.',
     mediaType: 'text/plain; charset=utf-8',
     proof: 'SHA256SUMS',
-    of: 'version',
-    refusals: VERSION_REFUSALS,
     handler: version => documentKey(version, 'SHA256SUMS'),
-  },
-  {
+  }),
+  fileRoute({
     id: 'data_package',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: dataPackage,
     path: '/v1/snapshots/{version}/datapackage.json',
     title: 'Data package',
     about: 'The files of a version described as a Frictionless Data Package.',
-    mediaType: JSON_TYPE,
     proof: 'datapackage.json',
-    of: 'version',
-    refusals: VERSION_REFUSALS,
     handler: version => documentKey(version, 'datapackage.json'),
-  },
-  {
+  }),
+  fileRoute({
     id: 'changes',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: changes,
     path: '/v1/snapshots/{version}/changes',
     title: 'Changes',
     about: 'What a version appends to the one before it, and which published values it restates.',
-    mediaType: JSON_TYPE,
     proof: 'changes.json',
-    of: 'version',
-    refusals: VERSION_REFUSALS,
     handler: version => documentKey(version, 'changes.json'),
-  },
-  {
+  }),
+  fileRoute({
     id: 'pointer_entry',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: pointerEntry,
     path: '/v1/pointer/{seq}.json',
     title: 'Pointer entry',
     about:
       'An entry of the append-only log of which version was served when: 0000000001, 0000000002 and so on.',
-    mediaType: JSON_TYPE,
     proof: 'entry',
-    of: 'log',
-    refusals: FILE_REFUSALS,
     handler: seq => `${POINTER_PREFIX}${seq}.json`,
-  },
-  {
+  }),
+  fileRoute({
     id: 'pointer_signature',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: BINARY,
     path: '/v1/pointer/signatures/{sha256}.sig',
     title: 'Signature of a pointer entry',
     about: 'Ed25519 signature of the pointer entry whose bytes have this SHA-256, 64 bytes.',
     mediaType: BINARY_TYPE,
     proof: 'signature of entry',
-    of: 'log',
-    refusals: FILE_REFUSALS,
     handler: signatureKey,
-  },
-  {
+  }),
+  fileRoute({
     id: 'current',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: currentHint,
     path: '/v1/current.json',
     title: 'Newest pointer entry',
     about:
       'Number and version of the newest pointer entry when it was written; look for the entries after it until one is missing.',
-    mediaType: JSON_TYPE,
-    proof: null,
-    of: 'service',
-    refusals: FILE_REFUSALS,
     handler: () => CURRENT_KEY,
-  },
-  {
+  }),
+  fileRoute({
     id: 'keys',
-    method: 'GET',
-    group: 'proof',
-    isBare: true,
-    statuses: [200, 304],
     data: publicKeys,
     path: '/.well-known/highwater-keys.json',
     title: 'Public keys',
     about: 'The public keys with which manifests and pointer entries are signed; 404 where they are not.',
-    mediaType: JSON_TYPE,
-    proof: null,
-    of: 'service',
-    refusals: FILE_REFUSALS,
     handler: () => KEYS_KEY,
-  },
+  }),
 ]
 
 /** What the variable of a path may be. */

@@ -48,6 +48,13 @@ export type Example = {
   readonly of?: string
 }
 
+/** A route that is read with GET; its example is its own path if it has no other. */
+export const getRoute = <const Definition extends { readonly path: string }>(definition: Definition) => ({
+  method: 'GET' as const,
+  example: { path: definition.path },
+  ...definition,
+})
+
 /** The schema of `data`, built if it was not yet. */
 export const dataSchema = ({ data }: Pick<Route, 'data'>): z.ZodType =>
   typeof data === 'function' ? data() : data

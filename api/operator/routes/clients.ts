@@ -126,11 +126,9 @@ const clientDetails = listedClient
 export const CLIENT_ROUTES = [
   operatorRoute({
     id: 'clients',
-    method: 'GET',
     path: '/ops/clients',
     title: 'All clients',
     data: z.array(listedClient),
-    example: { path: '/ops/clients' },
     command: { usage: 'clients list' },
     handler: async (_, { redis }) => {
       const clients = await listClients(redis)
@@ -161,7 +159,6 @@ export const CLIENT_ROUTES = [
   }),
   operatorRoute({
     id: 'client',
-    method: 'GET',
     path: CLIENT,
     title: 'A client with its keys, its webhook, its latency and its last deliveries',
     data: clientDetails,
@@ -213,7 +210,6 @@ export const CLIENT_ROUTES = [
   }),
   operatorRoute({
     id: 'keys',
-    method: 'GET',
     path: `${CLIENT}/keys`,
     title: 'The live keys of a client',
     data: z.array(apiKey),

@@ -27,11 +27,9 @@ const modeRequest = z
 export const LIVE_ROUTES = [
   operatorRoute({
     id: 'live',
-    method: 'GET',
     path: '/ops/live',
     title: 'State of the live strategies',
     data: liveStrategies,
-    example: { path: '/ops/live' },
     command: { usage: 'live status' },
     handler: async (_, parts) => ({ data: await describeLive(parts) }),
   }),

@@ -158,17 +158,14 @@ const serviceStatus = z
 export const SIGNAL_ROUTES = [
   operatorRoute({
     id: 'status',
-    method: 'GET',
     path: '/ops/status',
     title: 'State of the whole service',
     data: serviceStatus,
-    example: { path: '/ops/status' },
     command: { usage: 'status' },
     handler: async (_, parts) => ({ data: toStatus(await readOverview(parts)) }),
   }),
   operatorRoute({
     id: 'signals',
-    method: 'GET',
     path: '/ops/signals',
     title: 'The newest signals, with the states of their deliveries',
     query: signalsQuery,
@@ -214,7 +211,6 @@ export const SIGNAL_ROUTES = [
   }),
   operatorRoute({
     id: 'signal',
-    method: 'GET',
     path: '/ops/signals/{seq}',
     title: 'A signal and its deliveries',
     data: signalDetails,
@@ -229,7 +225,6 @@ export const SIGNAL_ROUTES = [
   }),
   operatorRoute({
     id: 'delivery',
-    method: 'GET',
     path: '/ops/signals/{seq}/{client}',
     title: 'A delivery and its attempts',
     data: deliveryDetails,
@@ -253,7 +248,6 @@ export const SIGNAL_ROUTES = [
   }),
   operatorRoute({
     id: 'deliveries',
-    method: 'GET',
     path: '/ops/deliveries',
     title: 'The newest deliveries',
     query: deliveriesQuery,
@@ -267,7 +261,6 @@ export const SIGNAL_ROUTES = [
   }),
   operatorRoute({
     id: 'account',
-    method: 'GET',
     path: '/ops/clients/{client}/account',
     title: 'The state of every signal of a client, with a digest of them',
     query: accountQuery,

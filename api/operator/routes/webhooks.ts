@@ -75,7 +75,6 @@ const testFired = z.object({ seq: z.int().min(1).describe('Its number.') }).meta
 export const WEBHOOK_ROUTES = [
   operatorRoute({
     id: 'webhook',
-    method: 'GET',
     path: WEBHOOK,
     title: 'State of a webhook',
     data: webhook,

@@ -11,7 +11,7 @@ import { readJson } from '../../http/read-body.ts'
 import { sendEnveloped, sendJson } from '../exchange.ts'
 import { unauthorized, WRONG_KEY } from '../identify.ts'
 import { programAliasOf } from '../program/prepared-program.ts'
-import type { SignalsRoute } from '../signals-route.ts'
+import { routesOf } from '../signals-route.ts'
 
 export const MOST_WEBHOOK_BYTES = 4_096
 
@@ -39,18 +39,15 @@ const confirmation = z
   })
   .meta({ id: 'KeyConfirmation' })
 
-export const OWN_ROUTES: readonly SignalsRoute[] = [
+export const OWN_ROUTES = routesOf('key', [
   {
     id: 'whoami',
-    method: 'GET',
     path: WHOAMI,
-    group: 'key',
     title: 'Who am I',
     about:
       'The client that a key belongs to, and what it may see. Answered before the account is active, too.',
     data: identity,
     isBare: true,
-    example: { path: WHOAMI },
     handler: (_c, parts, { client, keyId }) =>
       sendJson(parts, {
         client_id: client.id,
@@ -64,13 +61,11 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
     id: 'confirm_key',
     method: 'POST',
     path: '/v1/keys/confirm',
-    group: 'key',
     title: 'Confirm a key',
     about:
       'Sent with the new key of a rotation: from now on the old one is refused. Repeating it changes nothing.',
     data: confirmation,
     refusals: ['conflict'],
-    example: { path: '/v1/keys/confirm' },
     handler: async (c, parts, { keyId }) => {
       const { client, retired } = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
       const data: ValueOf<typeof confirmation> = {
@@ -85,7 +80,6 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
     id: 'put_webhook',
     method: 'PUT',
     path: WEBHOOK,
-    group: 'key',
     title: 'Register the webhook',
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
@@ -109,14 +103,11 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'get_webhook',
-    method: 'GET',
     path: WEBHOOK,
-    group: 'key',
     title: 'The webhook',
     about: 'State of the webhook of the client, without its secrets and its path.',
     data: webhookState,
     refusals: ['not_found'],
-    example: { path: WEBHOOK },
     handler: async (c, parts, { client }) => {
       const { redis, box } = parts.registering
       const webhook = await readWebhook(redis, box, client.id)
@@ -124,7 +115,7 @@ export const OWN_ROUTES: readonly SignalsRoute[] = [
       return sendEnveloped(c, parts, stateOf(webhook), { self: WEBHOOK, whoami: WHOAMI })
     },
   },
-]
+])
 
 /** Revoked between identification and confirmation. */
 function died(error: unknown): never {

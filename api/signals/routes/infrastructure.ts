@@ -8,7 +8,7 @@ import { LogGoneError, readGuardedHead } from '#signals/log/guard.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { sendBytes, sendEnveloped } from '../exchange.ts'
 import { API_VERSION } from '../settings.ts'
-import type { SignalsRoute } from '../signals-route.ts'
+import { routesOf } from '../signals-route.ts'
 
 const checks = z
   .object({
@@ -19,31 +19,25 @@ const checks = z
 
 type Readiness = ValueOf<typeof checks>
 
-export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
+export const INFRASTRUCTURE_ROUTES = routesOf('open', [
   {
     id: 'healthz',
-    method: 'GET',
     path: '/healthz',
-    group: 'open',
     title: 'Liveness',
     about: 'Answers 200 as long as the process lives, with or without Redis.',
     data: z.object({ status: z.literal('ok').describe('The process lives.') }).meta({ id: 'SignalsHealth' }),
-    example: { path: '/healthz' },
     handler: (c, parts) =>
       sendEnveloped(c, parts, { status: 'ok' }, { self: '/healthz', readyz: '/readyz', version: '/version' }),
   },
   {
     id: 'readyz',
-    method: 'GET',
     path: '/readyz',
-    group: 'open',
     title: 'Readiness',
     about: 'Answers 200 when the log can be read and is whole, else 503 with the checks in details.',
     data: z
       .object({ ready: z.literal(true).describe('Always true: else the answer is 503.'), checks })
       .meta({ id: 'SignalsReadiness' }),
     refusals: ['not_ready'],
-    example: { path: '/readyz' },
     handler: async (c, parts) => {
       const found = await assertReady(parts.redis, parts.isDraining())
       const links = { self: '/readyz', healthz: '/healthz', version: '/version' }
@@ -52,9 +46,7 @@ export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'version',
-    method: 'GET',
     path: '/version',
-    group: 'open',
     title: 'Versions',
     about: 'Version of the interface and of the schema of a signal.',
     data: z
@@ -64,7 +56,6 @@ export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
         schema_version: z.string().describe('`schema_version` of the signals that are written now.'),
       })
       .meta({ id: 'SignalsVersion' }),
-    example: { path: '/version' },
     handler: (c, parts) => {
       const data = { api_version: API_VERSION, stability: 'stable', schema_version: SIGNAL_SCHEMA_VERSION }
       return sendEnveloped(c, parts, data, { self: '/version', schema: '/v1/signals/schema' })
@@ -72,9 +63,7 @@ export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'openapi',
-    method: 'GET',
     path: '/openapi.json',
-    group: 'open',
     title: 'This document',
     about: 'The description of this service for programs, OpenAPI 3.1.',
     data: z
@@ -92,7 +81,7 @@ export const INFRASTRUCTURE_ROUTES: readonly SignalsRoute[] = [
     mediaType: 'application/openapi+json',
     handler: (_c, parts) => sendBytes(parts, parts.documents.openApi, OPENAPI_MEDIA),
   },
-]
+])
 
 const OPENAPI_MEDIA = { 'content-type': 'application/openapi+json; charset=utf-8' }
 

@@ -14,24 +14,20 @@ import {
   sendPublished,
 } from '../exchange.ts'
 import { boundsText, KEYLESS_BOUNDS, simulate, simulationRequest } from '../program/simulate.ts'
-import type { PreviewRoute, SignalsRoute } from '../signals-route.ts'
+import { type PreviewRoute, routesOf, type SignalsRoute } from '../signals-route.ts'
 
 const PREVIEW = '/v1/program/preview'
 const SIMULATE = '/v1/program/preview/simulate'
 
-export const PREVIEW_ROUTES: readonly PreviewRoute[] = [
+export const PREVIEW_ROUTES = routesOf('preview', [
   {
     id: 'program_preview',
-    method: 'GET',
     path: PREVIEW,
-    group: 'preview',
     limit: 'preview',
     title: 'Preview',
     about: 'The accumulation program in one page, without a key.',
     data: programPreview,
     statuses: [200, 304],
-    refusals: ['not_found'],
-    example: { path: PREVIEW },
     handler: (c, parts) => {
       const { documents, previewEtag: etag } = parts.servedProgram()
       const caching = { etag, 'cache-control': CACHING.preview }
@@ -45,17 +41,15 @@ export const PREVIEW_ROUTES: readonly PreviewRoute[] = [
     id: 'preview_simulate',
     method: 'POST',
     path: SIMULATE,
-    group: 'preview',
     limit: 'simulate',
     title: 'Simulate without a key',
     about: `The program on another equity and cadence. ${boundsText(KEYLESS_BOUNDS)}`,
     body: simulationRequest,
     data: programSimulation,
-    refusals: ['not_found'],
     example: { path: SIMULATE, body: { equity_usd: 10, contribution_cadence_bars: 14 } },
     handler: (c, parts) => simulate(c, parts, KEYLESS_BOUNDS, { self: SIMULATE, preview: PREVIEW }),
   },
-]
+])
 
 /** Answers while the address is within its limit; above it not even the body is read. */
 export async function answerPreview(

@@ -29,7 +29,7 @@ import {
   simulate,
   simulationRequest,
 } from '../program/simulate.ts'
-import type { SignalsRoute } from '../signals-route.ts'
+import { routesOf } from '../signals-route.ts'
 import { pageParameters } from './signals.ts'
 
 const PROGRAM = '/v1/program'
@@ -54,17 +54,13 @@ const performanceQuery = {
   benchmark: wordParameter('What the program is held against.', PERFORMANCE_BENCHMARKS),
 }
 
-export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
+export const PROGRAM_ROUTES = routesOf('program', [
   {
     id: 'program',
-    method: 'GET',
     path: PROGRAM,
-    group: 'program',
     title: 'The program',
     about: 'The manifest of the accumulation program: its tiers, its window, its costs, and where it stands.',
     data: programManifest,
-    refusals: ['not_found'],
-    example: { path: PROGRAM },
     handler: (c, parts) => {
       const { documents } = parts.servedProgram()
       const links = {
@@ -79,9 +75,7 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'program_basket',
-    method: 'GET',
     path: BASKET,
-    group: 'program',
     title: 'Basket',
     about:
       'What the program holds: on its own equity and cadence, or on those of the profile of the client. Without a ' +
@@ -89,7 +83,6 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
     query: basketQuery,
     data: programBasket,
     refusals: ['not_found', 'profile_not_set'],
-    example: { path: BASKET },
     handler: async (c, parts, { client }) => {
       const served = parts.servedProgram()
       const query = parseQuery(basketQuery, queryOf(c))
@@ -105,14 +98,11 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'program_deploys',
-    method: 'GET',
     path: DEPLOYS,
-    group: 'program',
     title: 'Deployments since a number',
     about: 'Every deployment of the reference basket after `since`, ascending by seq. None ever changes.',
     query: deploysQuery,
     data: programDeploys,
-    refusals: ['not_found'],
     example: { path: `${DEPLOYS}?limit=3` },
     handler: (c, parts) => {
       const all = parts.servedProgram().deploys
@@ -128,14 +118,11 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'program_performance',
-    method: 'GET',
     path: PERFORMANCE,
-    group: 'program',
     title: 'Performance against a benchmark',
     about: 'The reference basket held against what anybody could have done instead.',
     query: performanceQuery,
     data: programPerformance,
-    refusals: ['not_found'],
     example: { path: `${PERFORMANCE}?benchmark=hodl` },
     handler: (c, parts) => {
       const { documents } = parts.servedProgram()
@@ -150,14 +137,11 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'get_profile',
-    method: 'GET',
     path: PROFILE,
-    group: 'program',
     title: 'The profile',
     about: 'What the personal basket of the client is computed with.',
     data: programProfile,
     refusals: ['not_found', 'profile_not_set'],
-    example: { path: PROFILE },
     handler: async (c, parts, { client }) => {
       const { data } = parts.servedProgram()
       return sendProfile(c, parts, data.plan, await profileOf(parts, client.id))
@@ -167,12 +151,10 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
     id: 'put_profile',
     method: 'PUT',
     path: PROFILE,
-    group: 'program',
     title: 'Set the profile',
     about: 'Replaces the whole profile of the client. What lies outside of the bounds is refused.',
     body: profileRequest,
     data: programProfile,
-    refusals: ['not_found'],
     example: { path: PROFILE, body: INPUT },
     handler: async (c, parts, { client }) => {
       const { data } = parts.servedProgram()
@@ -185,17 +167,15 @@ export const PROGRAM_ROUTES: readonly SignalsRoute[] = [
     id: 'program_simulate',
     method: 'POST',
     path: SIMULATE,
-    group: 'program',
     title: 'Simulate',
     about: `The program on another equity and cadence. ${boundsText(KEYED_BOUNDS)}`,
     body: simulationRequest,
     data: programSimulation,
-    refusals: ['not_found'],
     example: { path: SIMULATE, body: INPUT },
     handler: (c, parts) =>
       simulate(c, parts, KEYED_BOUNDS, { self: SIMULATE, program: PROGRAM, profile: PROFILE }),
   },
-]
+])
 
 const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
 

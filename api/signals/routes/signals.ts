@@ -27,7 +27,7 @@ import {
   sendBytes,
   sendEnveloped,
 } from '../exchange.ts'
-import type { SignalsRoute } from '../signals-route.ts'
+import { routesOf } from '../signals-route.ts'
 
 const LATEST = '/v1/signals/latest'
 const HISTORY = '/v1/signals/history'
@@ -85,17 +85,14 @@ const logHead = z
   })
   .meta({ id: 'LogHead' })
 
-export const LOG_ROUTES: readonly SignalsRoute[] = [
+export const LOG_ROUTES = routesOf('account', [
   {
     id: 'latest',
-    method: 'GET',
     path: LATEST,
-    group: 'account',
     title: 'Newest signal',
     about: 'The last row of the history.',
     data: signal,
     refusals: ['not_found'],
-    example: { path: LATEST },
     handler: async (c, parts, { client }) => {
       const seq = await newestVisible(parts.redis, client)
       const found = seq === 0 ? null : await readSignal(parts.redis, seq)
@@ -108,9 +105,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'history',
-    method: 'GET',
     path: HISTORY,
-    group: 'account',
     title: 'Signals since a number',
     about: 'Every signal after `since` of the aliases that the client is entitled to now, ascending by seq.',
     query: historyQuery,
@@ -121,9 +116,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'schema',
-    method: 'GET',
     path: SCHEMA,
-    group: 'account',
     title: 'Schema of a signal',
     about: 'The JSON Schema of a signal.',
     data: z
@@ -133,19 +126,15 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
         type: z.literal('object').describe('A signal is an object.'),
       })
       .meta({ id: 'SignalSchema', additionalProperties: true }), // a schema has more keywords than these
-    example: { path: SCHEMA },
     handler: (c, parts) =>
       sendEnveloped(c, parts, parts.documents.signalSchema, { self: SCHEMA, history: HISTORY }),
   },
   {
     id: 'head',
-    method: 'GET',
     path: HEAD,
-    group: 'account',
     title: 'Where the log stands',
     about: 'Small enough to be polled: silence and a lost connection are two things.',
     data: logHead,
-    example: { path: HEAD },
     handler: async (c, parts, { client }) => {
       const { redis, clock, newEpoch } = parts
       const [{ seq, epoch }, newest] = await Promise.all([
@@ -159,9 +148,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
   },
   {
     id: 'account',
-    method: 'GET',
     path: ACCOUNT,
-    group: 'account',
     title: 'Account of deliveries',
     about:
       'What became of every signal from one number to another: how many the client sees, how many its webhook has ' +
@@ -176,7 +163,7 @@ export const LOG_ROUTES: readonly SignalsRoute[] = [
       return sendEnveloped(c, parts, account, { self, history: HISTORY })
     },
   },
-]
+])
 
 /**
  * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { strategyId } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { type DatasetRoute, unknownStrategy } from './resource.ts'
+import { datasetRoute, unknownStrategy } from './resource.ts'
 
 const correlationNote = (undefinedPairs: number): string =>
   'Pearson correlation of base-risk returns, pairwise over the dates that both strategies have; the risk level does not change it.' +
@@ -32,18 +31,14 @@ export const correlationMatrix = () =>
     .describe('Correlation of periodic returns, pairwise over the dates that both have.')
     .meta({ id: 'Correlation' })
 
-export const correlation: DatasetRoute = {
+export const correlation = datasetRoute({
   id: 'correlation',
-  method: 'GET',
   path: '/v1/correlation',
-  group: 'book',
   title: 'Correlation matrix',
   about: 'Pearson correlation of daily or weekly returns, of all strategies or of a subset.',
-  query: pickParameters(['period', 'ids'], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
+  parameters: ['period', 'ids'],
   data: correlationMatrix,
-  refusals: ['not_found', 'not_ready', 'overloaded'],
+  refusals: ['not_found', 'overloaded'],
   example: { path: '/v1/correlation?period=weekly&ids=ash,elm' },
   handler: (snapshot, params) => {
     const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
@@ -52,7 +47,7 @@ export const correlation: DatasetRoute = {
       meta: { period: params.period, note: correlationNote(undefinedCount) },
     }
   },
-}
+})
 
 /** How many pairs are undefined, as the end of a note; nothing if none are. */
 export const undefinedSentence = (pairs: number): string =>

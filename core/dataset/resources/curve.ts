@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
-import { type DatasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
 import { seriesTable } from './returns.ts'
 import { assertPublishable, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
@@ -22,18 +21,14 @@ export const curvePoints = () =>
     )
     .describe('The equity curve, ascending.')
 
-export const curve: DatasetRoute = {
+export const curve = datasetRoute({
   id: 'curve',
-  method: 'GET',
   path: '/v1/strategies/{sid}/curve',
-  group: 'strategy',
   title: 'Equity curve',
   about: 'The daily equity, compounded from 1.0, at any risk level.',
-  query: pickParameters(['risk_pct', 'format'], ['json', 'csv']),
+  parameters: ['risk_pct'],
   formats: ['json', 'csv'],
-  statuses: [200, 304],
   data: curvePoints,
-  refusals: ['not_found', 'not_ready'],
   example: { path: '/v1/strategies/yew/curve' },
   handler: (snapshot, params) => {
     const strategy = findStrategy(snapshot, params.sid)
@@ -48,4 +43,4 @@ export const curve: DatasetRoute = {
       meta: { ...seriesRiskMeta(level, base_risk_pct), note: CURVE_NOTE },
     }
   },
-}
+})

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
 import { VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
-import type { DatasetRoute } from './resource.ts'
+import { datasetRoute } from './resource.ts'
 
 export const datasetData = () =>
   z
@@ -34,19 +33,12 @@ export const datasetData = () =>
     .describe('What the dataset is made of.')
     .meta({ id: 'Dataset' })
 
-export const dataset: DatasetRoute = {
+export const dataset = datasetRoute({
   id: 'dataset',
-  method: 'GET',
   path: '/v1/dataset',
-  group: 'book',
   title: 'Dataset',
   about: 'What the dataset is made of and which version it is.',
-  query: pickParameters([], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
   data: datasetData,
-  refusals: ['not_ready'],
-  example: { path: '/v1/dataset' },
   handler: snapshot => {
     const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
     const { embargo_days, history_restated } = snapshot.dataset
@@ -71,4 +63,4 @@ export const dataset: DatasetRoute = {
       meta: {},
     }
   },
-}
+})

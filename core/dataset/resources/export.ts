@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { FORMATS, type Params, pickParameters } from '#core/contract/parameters.ts'
+import { FORMATS, type Params } from '#core/contract/parameters.ts'
 import { isoDate, strategyId } from '#core/contract/payloads/field.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
 import type { Snapshot, StrategyData } from '../snapshot.ts'
 import { correlationMatrix, correlationPayload, undefinedSentence } from './correlation.ts'
-import type { DatasetRoute } from './resource.ts'
+import { datasetRoute } from './resource.ts'
 import { RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
 
 const exportNote = (undefinedPairs: number, isCut: boolean): string =>
@@ -31,19 +31,16 @@ export const exportTable = () =>
     .describe('The returns of all strategies side by side.')
     .meta({ id: 'Export' })
 
-export const exportAll: DatasetRoute = {
+export const exportAll = datasetRoute({
   id: 'export',
-  method: 'GET',
   path: '/v1/export',
-  group: 'book',
   title: 'Export',
   about:
     'The returns of all strategies side by side, whole or from one date to another, as JSON with their correlation or as CSV, Arrow or Parquet.',
-  query: pickParameters(['period', 'risk_pct', 'from', 'to', 'format'], FORMATS),
+  parameters: ['period', 'risk_pct', 'from', 'to'],
   formats: FORMATS,
-  statuses: [200, 304],
   data: exportTable,
-  refusals: ['not_ready', 'overloaded'],
+  refusals: ['overloaded'],
   example: { path: '/v1/export?period=weekly&risk_pct=0.01' },
   handler: (snapshot, params) => {
     const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
@@ -56,7 +53,7 @@ export const exportAll: DatasetRoute = {
       meta: { period: params.period, ...exportRiskMeta(snapshot, level), note },
     }
   },
-}
+})
 
 /** How many cells the table has: what it costs to write. */
 export const exportCells = ({ strategies }: Snapshot, { period, from, to }: Params): number =>

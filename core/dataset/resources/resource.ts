@@ -1,7 +1,14 @@
 import { ApiError } from '#core/contract/errors.ts'
-import type { Format, HistoryQuery, Parameters, Params } from '#core/contract/parameters.ts'
+import {
+  type Format,
+  type HistoryQuery,
+  type Parameters,
+  type Params,
+  pickParameters,
+  type QueryName,
+} from '#core/contract/parameters.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import type { Route } from '#core/contract/route.ts'
+import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { type Snapshot, type StrategyData, strategyOf } from '../snapshot.ts'
@@ -38,6 +45,29 @@ export type DatasetRoute = Omit<Route<'book' | 'strategy', Resource>, 'query'> &
   readonly about: string
   readonly query: HistoryQuery & Parameters
   readonly formats: readonly Format[]
+}
+
+type Definition = Pick<DatasetRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
+  Partial<Pick<DatasetRoute, 'refusals' | 'example'>> & {
+    readonly parameters?: readonly Exclude<QueryName, 'format'>[]
+    readonly formats?: readonly [Format, ...Format[]]
+  }
+
+/** A route with what all of them have in common; one of more than one format takes the parameter `format`. */
+export function datasetRoute({
+  parameters = [],
+  formats = ['json'],
+  ...definition
+}: Definition): DatasetRoute {
+  const names = formats.length === 1 ? parameters : [...parameters, 'format' as const]
+  return {
+    ...getRoute(definition),
+    group: definition.path.includes('{sid}') ? 'strategy' : 'book',
+    query: pickParameters(names, formats),
+    formats,
+    statuses: [200, 304],
+    refusals: ['not_ready', ...(definition.refusals ?? [])],
+  }
 }
 
 /** The strategy of an id. Throws `not_found` with the message that the specification gives. */

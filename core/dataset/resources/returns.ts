@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
-import { type DatasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
 import { RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
@@ -20,18 +19,14 @@ export const returnPoints = () =>
     )
     .describe('The returns, ascending; weeks are complete ISO weeks only.')
 
-export const returns: DatasetRoute = {
+export const returns = datasetRoute({
   id: 'returns',
-  method: 'GET',
   path: '/v1/strategies/{sid}/returns',
-  group: 'strategy',
   title: 'Returns',
   about: 'Daily or weekly returns, whole or from one date to another, at any risk level.',
-  query: pickParameters(['period', 'risk_pct', 'from', 'to', 'format'], ['json', 'csv']),
+  parameters: ['period', 'risk_pct', 'from', 'to'],
   formats: ['json', 'csv'],
-  statuses: [200, 304],
   data: returnPoints,
-  refusals: ['not_found', 'not_ready'],
   example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
   handler: (snapshot, params) => {
     const strategy = findStrategy(snapshot, params.sid)
@@ -44,7 +39,7 @@ export const returns: DatasetRoute = {
       meta: { period: params.period, ...seriesRiskMeta(level, strategy.base_risk_pct), note: RETURNS_NOTE },
     }
   },
-}
+})
 
 /** A series as a table of dates and values. */
 export const seriesTable = (series: Series, name: string): Table => ({

@@ -1,11 +1,10 @@
-import { pickParameters } from '#core/contract/parameters.ts'
 import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { type DatasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
 import {
   assertPublishable,
   RISK_UNIT,
@@ -21,18 +20,13 @@ const TIME_UNDERWATER_FOOTNOTE =
   'Counts the days whose equity is strictly below the highest equity before them; the opening equity of 1.0 is a peak.'
 
 /** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
-export const stats: DatasetRoute = {
+export const stats = datasetRoute({
   id: 'stats',
-  method: 'GET',
   path: '/v1/strategies/{sid}/stats',
-  group: 'strategy',
   title: 'Statistics',
   about: 'The statistics of a strategy at any risk level, and the due diligence block at base risk.',
-  query: pickParameters(['risk_pct'], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
+  parameters: ['risk_pct'],
   data: statsData,
-  refusals: ['not_found', 'not_ready'],
   example: { path: '/v1/strategies/ash/stats' },
   handler: (snapshot, params) => {
     const strategy = findStrategy(snapshot, params.sid)
@@ -50,7 +44,7 @@ export const stats: DatasetRoute = {
       meta: statsMeta(strategy, level),
     }
   },
-}
+})
 
 /** The stored block with everything that comes from the series computed again. */
 function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {

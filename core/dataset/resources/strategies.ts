@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
 import { strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Json } from '../render/json.ts'
 import type { StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import { type DatasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
 
 const strategyListItem = () =>
   z
@@ -29,24 +28,17 @@ const strategyListItem = () =>
 
 export const strategyList = () => z.array(strategyListItem()).describe('All strategies, in catalogue order.')
 
-export const strategies: DatasetRoute = {
+export const strategies = datasetRoute({
   id: 'strategies',
-  method: 'GET',
   path: '/v1/strategies',
-  group: 'book',
   title: 'Catalogue',
   about: 'All strategies with five headline figures each, in catalogue order.',
-  query: pickParameters([], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
   data: strategyList,
-  refusals: ['not_ready'],
-  example: { path: '/v1/strategies' },
   handler: snapshot => ({
     data: snapshot.strategies.map(toListItem),
     meta: { count: snapshot.strategies.length },
   }),
-}
+})
 
 const toListItem = (strategy: StrategyRecord): Json => ({
   ...identity(strategy),
@@ -110,18 +102,12 @@ export const strategyMetadata = () =>
     .describe('Everything about a strategy but its figures.')
     .meta({ id: 'Strategy' })
 
-export const strategy: DatasetRoute = {
+export const strategy = datasetRoute({
   id: 'strategy',
-  method: 'GET',
   path: '/v1/strategies/{sid}',
-  group: 'strategy',
   title: 'Strategy',
   about: 'Everything about a strategy but its figures.',
-  query: pickParameters([], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
   data: strategyMetadata,
-  refusals: ['not_found', 'not_ready'],
   example: { path: '/v1/strategies/ash' },
   handler: (snapshot, params) => {
     const record = findStrategy(snapshot, params.sid)
@@ -144,4 +130,4 @@ export const strategy: DatasetRoute = {
       meta: {},
     }
   },
-}
+})

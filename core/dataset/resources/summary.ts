@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { pickParameters } from '#core/contract/parameters.ts'
 import { dateWindow, percent, ratio } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
@@ -7,7 +6,7 @@ import type { FigureValue } from '#core/figures/split-figures.ts'
 import type { Json } from '../render/json.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
-import type { DatasetRoute } from './resource.ts'
+import { datasetRoute } from './resource.ts'
 
 const pair = () =>
   z
@@ -66,19 +65,12 @@ export const summaryData = () =>
     .describe('The book in one page.')
     .meta({ id: 'Summary' })
 
-export const summary: DatasetRoute = {
+export const summary = datasetRoute({
   id: 'summary',
-  method: 'GET',
   path: '/v1/summary',
-  group: 'book',
   title: 'Summary of the book',
   about: 'Coverage, the equal-weight book and how far the strategies are different bets.',
-  query: pickParameters([], ['json']),
-  formats: ['json'],
-  statuses: [200, 304],
   data: summaryData,
-  refusals: ['not_ready'],
-  example: { path: '/v1/summary' },
   handler: snapshot => {
     const spread = diversification(snapshot)
     return {
@@ -92,7 +84,7 @@ export const summary: DatasetRoute = {
       meta: {},
     }
   },
-}
+})
 
 /** Figures of the book that the summary shows. */
 const BOOK_FIELDS = [

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
-import { FORMATS, pickParameters } from '#core/contract/parameters.ts'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { percent } from '#core/contract/payloads/field.ts'
 import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
-import { type DatasetRoute, findStrategy } from './resource.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
 
 const TRADES_NOTE =
   'Outcomes of closed trades. return_pct is the return per unit of notional after all costs, or after commission alone if the ledger has no other costs; result is the sign of what the trade did to the equity. Times are epoch milliseconds UTC. The trade that is still open is in the returns and the curve, not here.'
@@ -34,18 +34,13 @@ export const tradeList = () =>
     )
     .describe('Closed trades, by entry time and then exit time.')
 
-export const trades: DatasetRoute = {
+export const trades = datasetRoute({
   id: 'trades',
-  method: 'GET',
   path: '/v1/strategies/{sid}/trades',
-  group: 'strategy',
   title: 'Trades',
   about: 'The outcomes of all closed trades.',
-  query: pickParameters(['format'], FORMATS),
   formats: FORMATS,
-  statuses: [200, 304],
   data: tradeList,
-  refusals: ['not_found', 'not_ready'],
   example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {
     const table = tradeTable(findStrategy(snapshot, params.sid))
@@ -55,7 +50,7 @@ export const trades: DatasetRoute = {
       meta: { count: table.rows, note: TRADES_NOTE },
     }
   },
-}
+})
 
 function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
   const decimals = decimalsOf(tick_size)
