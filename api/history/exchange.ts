@@ -81,6 +81,7 @@ export function sendReady(
   const headers = datasetHeaders(c, parts, caching, more)
   if (matchesEtag(c.req.header('if-none-match'), answer.etag)) return notModified(headers, answer.etag)
   c.set('bytes', answer.bytes.length)
+  if (answer.release !== undefined) c.env?.outgoing?.once('close', answer.release)
   return new Response(answer.bytes, { headers: { ...headers, ...answer.headers } })
 }
 

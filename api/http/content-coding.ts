@@ -163,6 +163,8 @@ export type ReadyAnswer = {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
   readonly headers: AnswerHeaders
+  /** Frees the body once it is sent, before the garbage collector finds it. Only an answer to one request has it. */
+  readonly release?: () => void
 }
 
 /** Puts together a body in a coding, its validator and the headers of the answer itself. */

@@ -92,22 +92,28 @@ export function createComputedAnswers(
     sizeCalculation: answer => answer.bytes.length,
   })
   const use = countUse(cache)
-  const inFlight = new Map<string, Promise<ReadyAnswer>>()
+  const inFlight = new Map<string, { readonly answer: Promise<ReadyAnswer>; readonly share: () => void }>()
   const renderOnce = (asked: Asked, key: string): Promise<ReadyAnswer> => {
     const running = inFlight.get(key)
     if (running !== undefined) {
       use.shared++
-      return running // equal requests at the same time are one computation
+      running.share()
+      return running.answer // equal requests at the same time are one computation
     }
     use.misses++
-    const made = renderReady(asked)
+    let isShared = false
+    const answer = renderReady(asked)
+      .finally(() => inFlight.delete(key)) // from then on no request can share it
       .then(ready => {
         if (isWorthKeeping(asked, ready)) cache.set(key, ready)
+        else if (!isShared) return { ...ready, release: () => void ready.bytes.buffer.transfer(0) }
         return ready
       })
-      .finally(() => inFlight.delete(key))
-    inFlight.set(key, made)
-    return made
+    const share = (): void => {
+      isShared = true
+    }
+    inFlight.set(key, { answer, share })
+    return answer
   }
   const stream = createStreaming(limits, use, (key, answer) => cache.set(key, answer))
   return {

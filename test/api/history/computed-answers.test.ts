@@ -1,8 +1,9 @@
 // Answers that are computed on demand: once for equal requests, kept, and never kept when they fail.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { createComputedAnswers } from '#api/history/answers/computed-answers.ts'
+import { type ComputedAnswers, createComputedAnswers } from '#api/history/answers/computed-answers.ts'
 import type { ServedVersion } from '#api/history/versions/served-version.ts'
 import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'
 
 let served: ServedVersion
@@ -62,4 +63,31 @@ test('exports of a small book are never turned away', async () => {
     computed.compute(served, 'export', { ...DEFAULT_PARAMS, risk_pct }, 'br'),
   )
   expect(new Set((await Promise.all(answers)).map(({ etag }) => etag)).size).toBe(levels.length)
+})
+
+describe('a long uncompressed series', () => {
+  const long = handSnapshot([{ id: 'long', returns: new Float64Array(2000).fill(0.001) }])
+  const ask = async (computed: ComputedAnswers, risk_pct: number) => {
+    const of = { ...served, version: long.dataset.version, snapshot: long }
+    const params = { ...DEFAULT_PARAMS, sid: 'long', risk_pct }
+    const answer = await computed.compute(of, 'curve', params, 'identity')
+    if ('bytes' in answer) return answer
+    throw new Error('a small answer is streamed')
+  }
+
+  test('is not kept, and is freed once it is sent', async () => {
+    const computed = createComputedAnswers()
+    const answer = await ask(computed, 0.013)
+    expect(computed.use().bytes).toBe(0)
+    expect(answer.bytes.length).toBeGreaterThan(0)
+    answer.release?.()
+    expect(answer.bytes.length).toBe(0)
+  })
+
+  test('is not freed if two requests share it', async () => {
+    const computed = createComputedAnswers()
+    const [one, two] = await Promise.all([ask(computed, 0.013), ask(computed, 0.013)])
+    expect(one).toBe(two)
+    expect(one.release).toBeUndefined()
+  })
 })
