@@ -9,48 +9,9 @@ import type { BuildResult } from './build-version.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The result of a build, for people and for `--json`. */
-export type BuildSummary = {
-  readonly version: string
-  readonly manifest_sha256: string
-  readonly window: { readonly from: string | null; readonly to: string | null }
-  readonly strategies: readonly StrategySummary[]
-  /** The accumulation program, null in a book without one. */
-  readonly program: ProgramSummary | null
-  /** Calendar years in percent, a row for each strategy. */
-  readonly yearly_returns_pct: YearlyReturns
-  /** Outages in each set of bars. */
-  readonly gaps: Readonly<Record<string, number>>
-  readonly artifacts: {
-    readonly count: number
-    readonly bytes: number
-    readonly br_bytes: number
-    readonly gzip_bytes: number
-  }
-  readonly timings_ms: Readonly<Record<string, number>>
-}
+export type BuildSummary = ReturnType<typeof toSummary>
 
-type StrategySummary = {
-  readonly id: string
-  readonly verification_state: string
-  readonly days: number
-  readonly trades: number
-  readonly net_return_pct: unknown
-  readonly max_drawdown_pct: unknown
-  readonly sharpe_daily_annualized: unknown
-}
-
-type ProgramSummary = {
-  readonly alias: string
-  readonly deployment_state: string
-  readonly deployments: number
-  readonly avg_cost_basis: number | null
-  readonly pct_deployed: number
-  /** Compared with equal contributions spent at once. */
-  readonly pct_cheaper_than_dca: number | null
-  readonly rolling_win_rate_pct: number | null
-}
-
-export function toSummary(result: BuildResult): BuildSummary {
+export function toSummary(result: BuildResult) {
   const { snapshot, program, manifest, manifestSha256, timings, book } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
@@ -60,8 +21,11 @@ export function toSummary(result: BuildResult): BuildSummary {
     manifest_sha256: manifestSha256,
     window: manifest.window,
     strategies: snapshot.strategies.map(toStrategySummary),
+    /** Null in a book without one. */
     program: program && toProgramSummary(program),
+    /** Calendar years in percent, a row for each strategy. */
     yearly_returns_pct: yearlyReturns(snapshot.strategies),
+    /** Outages in each set of bars. */
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     artifacts: {
       count: artifacts.length,
@@ -73,13 +37,7 @@ export function toSummary(result: BuildResult): BuildSummary {
   }
 }
 
-const toStrategySummary = ({
-  id,
-  verification_state,
-  daily,
-  trades,
-  figures,
-}: StrategyData): StrategySummary => ({
+const toStrategySummary = ({ id, verification_state, daily, trades, figures }: StrategyData) => ({
   id,
   verification_state,
   days: daily.values.length,
@@ -89,7 +47,7 @@ const toStrategySummary = ({
   sharpe_daily_annualized: figures.values.sharpe_daily_annualized,
 })
 
-function toProgramSummary(data: ProgramData): ProgramSummary {
+function toProgramSummary(data: ProgramData) {
   const { alias, deployment_state, avg_cost_basis, pct_deployed, benchmarks, rolling } = renderPreview(data)
   return {
     alias,
@@ -97,6 +55,7 @@ function toProgramSummary(data: ProgramData): ProgramSummary {
     deployments: renderDeploys(data).length,
     avg_cost_basis,
     pct_deployed,
+    /** Compared with equal contributions spent at once. */
     pct_cheaper_than_dca: benchmarks.dca.pct_cheaper,
     rolling_win_rate_pct: rolling?.win_rate_pct ?? null,
   }
@@ -153,7 +112,7 @@ function yearTable({ yearly_returns_pct: rows }: BuildSummary): string[] {
 }
 
 /** `program accumulation: accumulating, 618 deployments at 6140.56 on average, 83.78 % deployed, ...`. */
-const programLine = (program: ProgramSummary): string =>
+const programLine = (program: ReturnType<typeof toProgramSummary>): string =>
   `program ${program.alias}: ${program.deployment_state}, ${program.deployments} deployments at ` +
   `${twoDecimals(program.avg_cost_basis)} on average, ${twoDecimals(program.pct_deployed)} % deployed, ` +
   `${againstDca(program.pct_cheaper_than_dca)} than dca; cheaper in ` +

@@ -31,7 +31,7 @@ import {
   type SigningConsent,
   withStoreLock,
 } from './guard-pointer.ts'
-import { alertMismatch, assertLiveAgrees } from './live-agreement.ts'
+import { assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
 import type { AlertWays } from './send-alert.ts'
 
@@ -110,11 +110,7 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   if (order.redisUrl !== null) {
     watch.begin('compare')
-    const steps = { threads, elapsedMs: runtime.elapsed }
-    await assertLiveAgrees(book, order.redisUrl, steps, terminal).catch(async (error: unknown) => {
-      await alertMismatch(error, order.alertWays, runtime, terminal)
-      throw error
-    })
+    await assertLiveAgrees(book, order.redisUrl, order, runtime)
   }
   watch.begin('publish')
   const builtWith = await describeCode(runtime.root)

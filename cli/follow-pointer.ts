@@ -6,7 +6,6 @@ import { readLog } from '#storage/pointer-log.ts'
 import { readEnvironment } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 import type { StoreUrls } from './store-option.ts'
-import type { Terminal } from './terminal.ts'
 
 /** The command of a CDN waits until every location has the purge. */
 const COMMAND_TIMEOUT_MS = 60_000
@@ -18,12 +17,8 @@ const SETTLE_MS = POLL_MS + 1_000
  * Runs CDN_PURGE_COMMAND, if it is set, after a command moved the pointer to another version. Once, and without effect on
  * the exit code: the version is published, and caches drop the old one within two minutes by themselves.
  */
-export async function followPointer(
-  { storeUrl, s3 }: StoreUrls,
-  runtime: Runtime,
-  { note }: Terminal,
-): Promise<void> {
-  const { env, pause } = runtime
+export async function followPointer({ storeUrl, s3 }: StoreUrls, runtime: Runtime): Promise<void> {
+  const { env, pause, terminal } = runtime
   const { purgeCommand } = readEnvironment(runtime)
   if (purgeCommand === null) return
   try {
@@ -33,10 +28,10 @@ export async function followPointer(
     if (version === undefined || before === undefined || before === version) return
     await pause(SETTLE_MS)
     await purge(purgeCommand, { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version })
-    note(`purged: ${before}`)
+    terminal.note(`purged: ${before}`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    note(`warning: caches may serve an older version for two minutes: ${reason}`)
+    terminal.note(`warning: caches may serve an older version for two minutes: ${reason}`)
   }
 }
 

@@ -2,51 +2,42 @@ import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { endOfBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
-import { createStepper, type Stepper, type StepperOptions } from '#pipeline/live/stepper.ts'
-import { createAlerts } from '#signals/alerts.ts'
+import { createStepper, type Stepper } from '#pipeline/live/stepper.ts'
 import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import type { Runtime } from './runtime.ts'
-import { type AlertWays, createAlertChannel } from './send-alert.ts'
+import { type AlertWays, createAlertSender } from './send-alert.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One strategy that differs may differ on every bar since; the first ones show why. */
 const FAULTS_SHOWN = 5
 
-/** The live signals of some strategies are not those of the replay. */
-class LiveMismatchError extends Error {
-  readonly aliases: readonly string[]
-
-  constructor(aliases: readonly string[], faults: readonly string[]) {
-    const remedy =
-      'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
-    super(['live signals differ from the replay, and nothing was published:', ...faults, remedy].join('\n  '))
-    this.name = 'LiveMismatchError'
-    this.aliases = aliases
-  }
-}
-
 /**
- * Compares the live signals of every module of a book with a replay of its bars. Throws a LiveMismatchError with every
- * difference, so that the version is not published: the published history must be what was fired. An unreachable Redis is a
- * warning, because the history must not depend on it.
+ * Compares the live signals of every module of a book with a replay of its bars. If they differ, sends an alert and throws an
+ * error with every difference, so that the version is not published: the published history must be what was fired. An
+ * unreachable Redis is a warning, because the history must not depend on it.
  */
 export async function assertLiveAgrees(
   book: Book,
   redisUrl: string,
-  { threads, elapsedMs }: Pick<StepperOptions, 'threads' | 'elapsedMs'>,
-  terminal: Terminal,
+  { threads, alertWays }: { readonly threads: number; readonly alertWays: AlertWays },
+  runtime: Runtime,
 ): Promise<void> {
+  const { terminal } = runtime
   const modules = book.strategies.filter(({ source }) => source.kind === 'module')
   if (modules.length === 0) return
   const redis = connectRedis(redisUrl, () => {}) // every command reports its own error
-  const stepper = createStepper({ threads, elapsedMs, note: terminal.note })
+  const stepper = createStepper({ threads, elapsedMs: runtime.elapsed }, terminal.note)
   try {
     await redis.connect().catch((error: unknown) => {
       throw new RedisDownError(error)
     })
     const found = await compareModules(redis, stepper, book, modules, terminal)
-    refuse(found.filter(({ faults }) => faults.length > 0))
+    await refuse(
+      found.filter(({ faults }) => faults.length > 0),
+      alertWays,
+      runtime,
+    )
   } catch (error) {
     if (!(error instanceof RedisDownError)) throw error
     terminal.note(`warning: live signals were not compared with the replay: ${error.message}`)
@@ -111,32 +102,23 @@ function report(
   return faults.slice(0, FAULTS_SHOWN)
 }
 
-function refuse(found: readonly { readonly alias: string; readonly faults: readonly string[] }[]): void {
-  if (found.length === 0) return
-  throw new LiveMismatchError(
-    found.map(({ alias }) => alias),
-    found.flatMap(({ faults }) => faults),
-  )
-}
+const REMEDY =
+  'use the bars that were traded on (they are in the live folder), or raise the version of a strategy whose rules changed'
 
-/** Sends an alert if the error is a LiveMismatchError, and resolves when it is sent. */
-export async function alertMismatch(
-  error: unknown,
-  ways: AlertWays,
-  { env, now }: Pick<Runtime, 'env' | 'now'>,
-  { note }: Pick<Terminal, 'note'>,
-): Promise<void> {
-  if (!(error instanceof LiveMismatchError)) return
-  const send = createAlertChannel(ways, env, message => note(`warning: ${message}`))
-  let sent: Promise<void> | null = null
-  const { raise } = createAlerts(alert => {
-    sent = send(alert)
-  }, now)
-  const subject = error.aliases.join(', ')
-  raise({
+async function refuse(found: Awaited<ReturnType<typeof compareModules>>, ways: AlertWays, runtime: Runtime) {
+  if (found.length === 0) return
+  const subject = found.map(({ alias }) => alias).join(', ')
+  await createAlertSender(
+    ways,
+    runtime,
+    runtime.terminal.note,
+  )({
     kind: 'live_mismatch',
     subject,
     message: `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`,
   })
-  await sent
+  const faults = found.flatMap(each => each.faults)
+  throw new Error(
+    ['live signals differ from the replay, and nothing was published:', ...faults, REMEDY].join('\n  '),
+  )
 }

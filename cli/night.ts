@@ -71,7 +71,7 @@ async function walk(order: NightOrder, runtime: Runtime): Promise<Night> {
     const published = toSummary(await take('build', () => buildVersion(build, runtime)))
     summary = published
     await take('verify', () => verify(order, published.version, runtime))
-    await take('purge', () => followPointer(build, runtime, terminal))
+    await take('purge', () => followPointer(build, runtime))
     return end(null)
   } catch (error) {
     return end(error ?? new Error('an unknown reason'))

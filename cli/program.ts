@@ -4,97 +4,50 @@ import project from '../package.json' with { type: 'json' }
 import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
+/** What each command is for, in the order of `--help`. */
+const COMMANDS = {
+  run: 'serve history, signals and the operator interface; build the sample book if nothing is published',
+  init: 'write a commented starter book that builds without changes',
+  check: 'validate a book without publishing it',
+  build: 'compute the dataset of a book and publish it as a version',
+  nightly: 'import data, build, publish, verify and report, for a nightly job',
+  serve: 'serve the published history, the live signals, or both',
+  live: 'run the strategies of a book live, bar by bar, and fire their signals',
+  versions: 'list the published versions, newest first',
+  rollback: 'serve an older version again; nothing is deleted',
+  refresh: 'extend the expiry of the served version, if no new version was published',
+  'verify-store': 'check every published file against its checksum',
+  'verify-remote': 'check the log, the signatures and the files that a service publishes',
+  diff: 'show what one version appends to another and what it changes',
+  prune: 'remove old versions (requests for them get 410)',
+  ops: 'manage signals, clients and deliveries',
+  keys: 'manage the keys that sign publications',
+  sample: 'write the sample book: eight strategies on synthetic prices',
+} as const
+
 /** Gives a command its arguments, its options and its action. */
 type Define = (command: Command, runtime: Runtime) => void
 
-/** In the order of `--help`. A command is loaded when it runs: loading all of them takes half a second. */
-const COMMANDS: readonly (readonly [name: string, about: string, load: () => Promise<Define>])[] = [
-  [
-    'run',
-    'serve history, signals and the operator interface; build the sample book if nothing is published',
-    async () => (await import('./commands/run.ts')).defineRun,
-  ],
-  [
-    'init',
-    'write a commented starter book that builds without changes',
-    async () => (await import('./commands/new-book.ts')).defineInit,
-  ],
-  [
-    'check',
-    'validate a book without publishing it',
-    async () => (await import('./commands/check.ts')).defineCheck,
-  ],
-  [
-    'build',
-    'compute the dataset of a book and publish it as a version',
-    async () => (await import('./commands/build.ts')).defineBuild,
-  ],
-  [
-    'nightly',
-    'import data, build, publish, verify and report, for a nightly job',
-    async () => (await import('./commands/nightly.ts')).defineNightly,
-  ],
-  [
-    'serve',
-    'serve the published history, the live signals, or both',
-    async () => (await import('./commands/serve.ts')).defineServe,
-  ],
-  [
-    'live',
-    'run the strategies of a book live, bar by bar, and fire their signals',
-    async () => (await import('./commands/live.ts')).defineLive,
-  ],
-  [
-    'versions',
-    'list the published versions, newest first',
-    async () => (await import('./commands/versions.ts')).defineVersions,
-  ],
-  [
-    'rollback',
-    'serve an older version again; nothing is deleted',
-    async () => (await import('./commands/versions.ts')).defineRollback,
-  ],
-  [
-    'refresh',
-    'extend the expiry of the served version, if no new version was published',
-    async () => (await import('./commands/versions.ts')).defineRefresh,
-  ],
-  [
-    'verify-store',
-    'check every published file against its checksum',
-    async () => (await import('./commands/verify.ts')).defineVerifyStore,
-  ],
-  [
-    'verify-remote',
-    'check the log, the signatures and the files that a service publishes',
-    async () => (await import('./commands/verify.ts')).defineVerifyRemote,
-  ],
-  [
-    'diff',
-    'show what one version appends to another and what it changes',
-    async () => (await import('./commands/versions.ts')).defineDiff,
-  ],
-  [
-    'prune',
-    'remove old versions (requests for them get 410)',
-    async () => (await import('./commands/versions.ts')).definePrune,
-  ],
-  [
-    'ops',
-    'manage signals, clients and deliveries',
-    async () => (await import('./commands/ops/ops.ts')).defineOps,
-  ],
-  [
-    'keys',
-    'manage the keys that sign publications',
-    async () => (await import('./commands/keys.ts')).defineKeys,
-  ],
-  [
-    'sample',
-    'write the sample book: eight strategies on synthetic prices',
-    async () => (await import('./commands/new-book.ts')).defineSample,
-  ],
-]
+/** A command is loaded when it runs: loading all of them takes half a second. */
+const LOAD: Readonly<Record<keyof typeof COMMANDS, () => Promise<Define>>> = {
+  run: async () => (await import('./commands/run.ts')).defineRun,
+  init: async () => (await import('./commands/new-book.ts')).defineInit,
+  check: async () => (await import('./commands/check.ts')).defineCheck,
+  build: async () => (await import('./commands/build.ts')).defineBuild,
+  nightly: async () => (await import('./commands/nightly.ts')).defineNightly,
+  serve: async () => (await import('./commands/serve.ts')).defineServe,
+  live: async () => (await import('./commands/live.ts')).defineLive,
+  versions: async () => (await import('./commands/versions.ts')).defineVersions,
+  rollback: async () => (await import('./commands/versions.ts')).defineRollback,
+  refresh: async () => (await import('./commands/versions.ts')).defineRefresh,
+  'verify-store': async () => (await import('./commands/verify.ts')).defineVerifyStore,
+  'verify-remote': async () => (await import('./commands/verify.ts')).defineVerifyRemote,
+  diff: async () => (await import('./commands/versions.ts')).defineDiff,
+  prune: async () => (await import('./commands/versions.ts')).definePrune,
+  ops: async () => (await import('./commands/ops/ops.ts')).defineOps,
+  keys: async () => (await import('./commands/keys.ts')).defineKeys,
+  sample: async () => (await import('./commands/new-book.ts')).defineSample,
+}
 
 /** Exit codes. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const
@@ -140,9 +93,9 @@ async function createProgram(args: readonly string[], runtime: Runtime): Promise
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', HELP)
-  for (const [name, about, load] of COMMANDS) {
+  for (const [name, about] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(about)
-    if (args.includes(name)) (await load())(command, runtime)
+    if (args.includes(name)) (await LOAD[name as keyof typeof COMMANDS]())(command, runtime)
   }
   return program
 }

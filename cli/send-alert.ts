@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
-import type { SentAlert } from '#signals/alerts.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import type { Alert, SentAlert } from '#signals/alerts.ts'
 import type { Environment } from './environment.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A receiver that takes longer counts as down. */
 const TIMEOUT_MS = 10_000
@@ -28,6 +30,16 @@ export function createAlertChannel(
         onError(`an alert (${alert.kind}) could not be sent: ${String(result.reason?.message)}`)
     }
   }
+}
+
+/** Sends single alerts; a failure is a warning. Never rejects. */
+export function createAlertSender(
+  ways: AlertWays,
+  { env, now }: Pick<Runtime, 'env' | 'now'>,
+  note: (line: string) => void,
+): (alert: Alert) => Promise<void> {
+  const send = createAlertChannel(ways, env, message => note(`warning: ${message}`))
+  return alert => send({ ...alert, at: toIsoInstant(now()), repeated: 0 })
 }
 
 async function post(url: string, body: string): Promise<void> {

@@ -15,7 +15,6 @@ import {
 } from '#api/history/versions/version-source.ts'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
-import { toIsoInstant } from '#core/calendar.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
@@ -27,11 +26,8 @@ import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
 import { toReachable } from './reachable-url.ts'
 import type { Runtime } from './runtime.ts'
-import { createAlertChannel } from './send-alert.ts'
-import { createStarted, type Started } from './started.ts'
-
-/** How long `/readyz` answers 503 before the server stops listening, so that load balancers stop sending requests. */
-const DRAIN_NOTICE_MS = 500
+import { createAlertSender } from './send-alert.ts'
+import { createDrain, createStarted, type Started } from './started.ts'
 
 export type HistoryService = {
   readonly url: string
@@ -53,11 +49,11 @@ export async function serveHistory(
   const started = createStarted()
   try {
     const open = await openHistory(environment, world, note, started)
-    const drain = { isDraining: false }
-    const server = await listen(open, drain, started)
+    const drain = createDrain()
+    const server = await listen(open, drain.isDraining, started)
     const admin = await listenAdmin(toAdminParts(open), environment, note)
     started.add(admin.close)
-    started.add(() => giveNotice(drain))
+    started.add(drain.begin)
     // Not earlier: a timer would keep a process alive whose port was taken.
     const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
     started.add(() => clearInterval(polling))
@@ -125,7 +121,7 @@ function createSwitchKeeper(
 
 async function listen(
   open: OpenHistory,
-  drain: { readonly isDraining: boolean },
+  isDraining: () => boolean,
   started: Started,
 ): Promise<RunningServer> {
   const { environment, world, note, store, source, published, computed, pinned, watch } = open
@@ -138,7 +134,7 @@ async function listen(
       files: createStoredFiles(store, source.history),
       settings: toSettings(environment, boundUrl),
       clock: world,
-      isDraining: () => drain.isDraining,
+      isDraining,
       newRequestId: watch.newRequestId,
       onAnswered: watch.onAnswered,
       onError: (error, requestId) => note(toFault(error, requestId)),
@@ -161,12 +157,6 @@ const toAdminParts = ({ watch, version, world, note }: OpenHistory): AdminParts 
 const toFault = (error: unknown, requestId?: string): string =>
   `a request${requestId === undefined ? '' : ` (${requestId})`} failed on our side: ` +
   (error instanceof Error ? error.stack : String(error))
-
-/** `/readyz` answers 503 from now on. */
-async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
-  drain.isDraining = true
-  await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
-}
 
 const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
   allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
@@ -260,10 +250,8 @@ export function watchHistory(
   const log = createLog(signals.logLevel, logStream, now)
   const metrics = createHistoryMetrics({ ...observed, now })
   const newRequestId = createNames(drawBytes)
-  const send = createAlertChannel(signals, env, message => note(`warning: ${message}`))
-  const alertOnSwaps = createSwapAlerts(
-    alert => void send({ ...alert, at: toIsoInstant(now()), repeated: 0 }), // it never throws
-  )
+  const send = createAlertSender(signals, { env, now }, note)
+  const alertOnSwaps = createSwapAlerts(alert => void send(alert))
   const onAnswered = (answered: Answered): void => {
     metrics.onAnswered(answered)
     if (answered.status < FIRST_FAULT) log.info('request', answered)

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 /** Running parts of a program, which end in the reverse order of their start. */
 export type Started = {
   readonly add: (end: () => Promise<unknown> | unknown) => void
@@ -19,6 +21,21 @@ export function createStarted(): Started {
         }
       }
       if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+/** How long `/readyz` answers 503 before a server stops listening, so that load balancers stop sending requests. */
+const DRAIN_NOTICE_MS = 500
+
+/** `/readyz` of a service answers 503 from `begin` on, which resolves when its server may stop listening. */
+export function createDrain() {
+  let hasBegun = false
+  return {
+    isDraining: () => hasBegun,
+    async begin(): Promise<void> {
+      hasBegun = true
+      await setTimeout(DRAIN_NOTICE_MS)
     },
   }
 }

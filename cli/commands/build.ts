@@ -25,5 +25,5 @@ async function runBuild(options: BuildOptions, runtime: Runtime): Promise<void> 
   const summary = toSummary(await buildVersion(order, runtime))
   if (json) terminal.json(summary)
   else printSummary(summary, terminal)
-  await followPointer(order, runtime, terminal)
+  await followPointer(order, runtime)
 }

@@ -63,7 +63,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
   const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // every command reports its own error
-  const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed, note })
+  const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed }, note)
   try {
     await redis.connect().catch(explainAbsence)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)

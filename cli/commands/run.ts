@@ -54,15 +54,7 @@ async function startSignals(
   const hasDemo = isLoopback(environment.host) && environment.redisUrl === null
   try {
     const { runSignals } = await import('../signals/run-signals.ts')
-    const { print, note: warn } = runtime.terminal
-    return await runSignals({
-      environment,
-      runtime,
-      dataFolder: environment.dataFolder,
-      hasDemo,
-      print,
-      warn,
-    })
+    return await runSignals({ environment, runtime, hasDemo })
   } catch (error) {
     await history.stop()
     throw error

@@ -85,12 +85,7 @@ async function startSignals(serving: Serving) {
   const { runtime, environment, started } = serving
   const { terminal } = runtime
   const { runSignals } = await import('../signals/run-signals.ts')
-  const signals = await runSignals({
-    ...{ runtime, environment, dataFolder: environment.dataFolder },
-    hasDemo: false,
-    print: terminal.print,
-    warn: terminal.note,
-  })
+  const signals = await runSignals({ runtime, environment, hasDemo: false })
   started.add(signals.stop)
   terminal.print(`signals service on ${signals.url}`)
   terminal.print(`operator interface on ${signals.operatorUrl}/ops`)

@@ -124,7 +124,7 @@ async function conclude({ entry }: LoggedEntry, options: MoveOptions, runtime: R
   if (json) out.json(entry)
   else
     out.print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
-  await followPointer(storeUrls(options, runtime), runtime, out)
+  await followPointer(storeUrls(options, runtime), runtime)
 }
 
 type DiffOptions = StoreOptions & { readonly json?: boolean }

@@ -24,9 +24,8 @@ import type { Log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createAlertChannel } from '../send-alert.ts'
 import type { Started } from '../started.ts'
-import { type FollowedProgram, followProgram } from './followed-program.ts'
 import { reachRedis } from './redis-url.ts'
-import { type FollowedManifest, followManifest } from './served-manifest.ts'
+import { followVersion, LOOK_MS } from './served-version.ts'
 
 export type SignalsOrder = {
   readonly environment: Environment
@@ -44,19 +43,22 @@ export type OpenSignals = Awaited<ReturnType<typeof openSignals>>
 export async function openSignals(order: SignalsOrder, started: Started) {
   const { environment, runtime, log } = order
   const { now, elapsed, drawBytes } = runtime
-  const onError = tellOnce(log, now)
+  const onError = logOnce(log, now)
   if (order.redisFolder !== null) await assertDisk(order.redisFolder)
   const redis = await openRedis(order, started, onError)
   const store = await openStore(environment.storeUrl, environment.s3)
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
-  const served = followManifest(store)
-  started.add(served.stop)
-  const aliases = await followAliases(served, onError)
+  const channel = createAlertChannel(environment.signals, runtime.env, message => log.warn(message))
+  const alerts = createAlerts(channel, now)
+  const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
+  await served.look()
+  const looking = setInterval(() => void served.look(), LOOK_MS)
+  started.add(() => clearInterval(looking))
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  return { order, redis, privateStore, served, aliases, box, clock, newToken, onError }
+  return { order, redis, privateStore, served, alerts, box, clock, newToken, onError }
 }
 
 async function openRedis(
@@ -71,27 +73,13 @@ async function openRedis(
   return redis
 }
 
-/** The state of the service, its metrics and its alerts. */
-export function createWatch({ order, redis, aliases, clock, newToken }: OpenSignals) {
-  const { environment, runtime, log, redisFolder } = order
+/** The state of the service, and its metrics. */
+export function createWatch({ order: { redisFolder }, redis, served, clock, newToken }: OpenSignals) {
   const overview = (): ReturnType<typeof readOverview> =>
-    readOverview({
-      redis,
-      aliases: () => new Set(aliases()),
-      clock,
-      newEpoch: newToken,
-    })
+    readOverview({ redis, aliases: () => new Set(served.aliases()), clock, newEpoch: newToken })
   const diskUsed = async (): Promise<number | null> => (redisFolder === null ? null : usedOfDisk(redisFolder))
-  const channel = createAlertChannel(environment.signals, runtime.env, message => log.warn(message))
-  const metrics = createMetrics(overview, diskUsed)
-  return { overview, diskUsed, metrics, alerts: createAlerts(channel, clock.now) }
+  return { overview, diskUsed, metrics: createMetrics(overview, diskUsed) }
 }
-
-/** The program of the served version; raises an alert if it cannot be read. */
-export const openProgram = (
-  { served, privateStore, onError }: OpenSignals,
-  { alerts }: ReturnType<typeof createWatch>,
-): Promise<FollowedProgram> => followProgram(served, privateStore, { onError, raise: alerts.raise })
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
 export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
@@ -108,7 +96,7 @@ export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rule
 
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, newToken, aliases, privateStore, order }: OpenSignals,
+  { redis, box, clock, newToken, served, privateStore, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): RegisterParts {
@@ -120,7 +108,7 @@ export function createRegistering(
     now: clock.now,
     newToken,
     drawBytes: order.runtime.drawBytes,
-    aliases,
+    aliases: served.aliases,
     highWater: createHighWater(privateStore),
     send: createSendSignal(sender, clock.now),
     rules: reach.rules,
@@ -138,33 +126,17 @@ const REPEAT_MS = 30_000
 const MOST_REMEMBERED = 100
 
 /** Logs errors; repeated ones, as from an unreachable Redis, do not fill the disk. */
-export function tellOnce(log: Log, now: () => number): (error: unknown) => void {
-  const told = new Map<string, { atMs: number; again: number }>()
+function logOnce(log: Log, now: () => number): (error: unknown) => void {
+  const logged = new Map<string, { atMs: number; again: number }>()
   return error => {
     const text = error instanceof Error ? error.message : String(error)
-    const last = told.get(text)
+    const last = logged.get(text)
     if (last !== undefined && now() - last.atMs < REPEAT_MS) {
       last.again++
       return
     }
-    if (told.size >= MOST_REMEMBERED) told.clear()
-    told.set(text, { atMs: now(), again: 0 })
+    if (logged.size >= MOST_REMEMBERED) logged.clear()
+    logged.set(text, { atMs: now(), again: 0 })
     log.error('something went wrong', error, { repeated: last?.again ?? 0 })
   }
-}
-
-/** The strategies of the served dataset, in catalogue order; empty until something is published. */
-export type ServedAliases = () => readonly string[]
-
-/** Follows them. `onError` is called if the store cannot be read; the list then stays as it was. */
-export async function followAliases(
-  served: Pick<FollowedManifest, 'add'>,
-  onError: (error: unknown) => void,
-): Promise<ServedAliases> {
-  let aliases: readonly string[] = []
-  const take = ({ strategies }: { readonly strategies: readonly string[] }): void => {
-    aliases = strategies
-  }
-  await served.add({ take, onError })
-  return () => aliases
 }

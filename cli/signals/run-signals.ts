@@ -28,12 +28,8 @@ export type RunningSignals = {
 export type RunOrder = {
   readonly environment: Environment
   readonly runtime: Runtime
-  readonly dataFolder: string
   /** Whether to run a client, its key and a receiver, on a machine that nobody else reaches. */
   readonly hasDemo: boolean
-  readonly print: (line: string) => void
-  /** Prints a warning. */
-  readonly warn: (line: string) => void
 }
 
 /** Starts all parts in order. If one cannot start, the others are stopped. */
@@ -48,10 +44,11 @@ export async function runSignals(order: RunOrder): Promise<RunningSignals> {
 }
 
 async function start(order: RunOrder, started: Started): Promise<RunningSignals> {
-  const { runtime, dataFolder, warn } = order
+  const { runtime } = order
   const environment = forDemo(order)
-  if (environment.signals.allowsPrivateWebhooks) warn(ON_THIS_MACHINE)
-  else if (order.hasDemo) warn(NO_RECEIVER)
+  const { dataFolder } = environment
+  if (environment.signals.allowsPrivateWebhooks) runtime.terminal.note(ON_THIS_MACHINE)
+  else if (order.hasDemo) runtime.terminal.note(NO_RECEIVER)
   await mkdir(dataFolder, { recursive: true })
   const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
   const { url: redisUrl, failed } =
@@ -72,8 +69,9 @@ async function start(order: RunOrder, started: Started): Promise<RunningSignals>
 }
 
 /** Starts our own Redis and publishes its address. */
-async function startRedis({ runtime, dataFolder, warn }: RunOrder, started: Started): Promise<KeptServer> {
-  const redis = await startOwnRedis(runtime, dataFolder, warn)
+async function startRedis({ runtime, environment }: RunOrder, started: Started): Promise<KeptServer> {
+  const { dataFolder } = environment
+  const redis = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
   started.add(redis.stop)
   await tellRedisUrl(dataFolder, redis.url)
   started.add(() => forgetRedisUrl(dataFolder))
@@ -81,23 +79,23 @@ async function startRedis({ runtime, dataFolder, warn }: RunOrder, started: Star
 }
 
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
-  const { runtime, dataFolder, print } = order
-  const { root, now, drawBytes } = runtime
+  const { root, now, drawBytes, terminal } = order.runtime
+  const { dataFolder } = order.environment
   const { url: signalsUrl, redis, registering, program } = service
   const programAlias = programAliasOf(program())
   return startDemo({
     ...{ redis, registering, programAlias, root, dataFolder, signalsUrl, now, drawBytes },
     hasReceiver: !isForbidden(order),
-    print: line => print(`demo receiver: ${line}`),
+    print: line => terminal.print(`demo receiver: ${line}`),
   })
 }
 
 const ON_THIS_MACHINE =
-  'WARNING: webhooks may lie on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +
+  'WARNING: webhooks may be on this machine: ALLOW_PRIVATE_WEBHOOKS is on, for development; ' +
   'ALLOW_PRIVATE_WEBHOOKS=no turns it off'
 
 const NO_RECEIVER =
-  'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would lie on this machine; it pulls'
+  'ALLOW_PRIVATE_WEBHOOKS=no: the demo client has no receiver, which would be on this machine; it pulls'
 
 /** Whether the operator disallowed private webhooks explicitly. */
 const isForbidden = ({ runtime }: RunOrder): boolean => runtime.env.ALLOW_PRIVATE_WEBHOOKS === 'no'

@@ -21,24 +21,20 @@ import { fireTest } from '#signals/delivery/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 import type { Environment } from '../environment.ts'
 import { toReachable } from '../reachable-url.ts'
-import { createStarted, type Started } from '../started.ts'
-import type { FollowedProgram } from './followed-program.ts'
+import { createDrain, createStarted, type Started } from '../started.ts'
 import {
   createReach,
   createRegistering,
   createWatch,
   type OpenSignals,
   openLimits,
-  openProgram,
   openSignals,
   type SignalsOrder,
 } from './open-signals.ts'
+import type { ServedVersion } from './served-version.ts'
 
 /** How often the state of the service is checked. */
 const LOOK_MS = 10_000
-
-/** How long `/readyz` answers 503 before the server stops listening. */
-const DRAIN_NOTICE_MS = 500
 
 export type SignalsService = {
   readonly url: string
@@ -46,7 +42,7 @@ export type SignalsService = {
   /** For a demonstration on this machine. */
   readonly redis: Redis
   readonly registering: RegisterParts
-  readonly program: FollowedProgram
+  readonly program: ServedVersion['program']
   /** Lets running requests and deliveries end, and frees the ports. */
   readonly stop: () => Promise<void>
 }
@@ -65,18 +61,17 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
     const reach = createReach(open)
     const registering = createRegistering(open, reach, started)
     await deliver(open, watch, reach, started)
-    const program = await openProgram(open, watch)
-    const drain = { isDraining: false }
-    const signals = await listenToClients(open, program, registering, drain, started)
-    const operator = await listenToOperator(open, program, registering, watch, started)
-    started.add(() => giveNotice(drain))
+    const drain = createDrain()
+    const signals = await listenToClients(open, registering, drain.isDraining, started)
+    const operator = await listenToOperator(open, registering, watch, started)
+    started.add(drain.begin)
     lookNowAndThen(open, watch, started)
     return {
       url: signals.url,
       operatorUrl: operator.url,
       redis: open.redis,
       registering,
-      program,
+      program: open.served.program,
       stop: started.endAll,
     }
   } catch (error) {
@@ -86,8 +81,8 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
 }
 
 async function deliver(
-  { order, box, privateStore, clock, newToken, onError }: OpenSignals,
-  { metrics, alerts }: Watch,
+  { order, box, privateStore, clock, newToken, alerts, onError }: OpenSignals,
+  { metrics }: Watch,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): Promise<void> {
@@ -109,12 +104,11 @@ async function deliver(
 
 async function listenToClients(
   open: OpenSignals,
-  program: FollowedProgram,
   registering: RegisterParts,
-  drain: { readonly isDraining: boolean },
+  isDraining: () => boolean,
   started: Started,
 ): Promise<RunningServer> {
-  const { order, redis, clock, newToken, onError } = open
+  const { order, redis, served, clock, newToken, onError } = open
   const { environment } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
@@ -126,12 +120,12 @@ async function listenToClients(
       deprecatedAtMs: environment.deprecatedAtMs,
       sunsetAtMs: environment.sunsetAtMs,
     },
-    program,
+    program: served.program,
     limits,
     allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
     registering,
     newEpoch: newToken,
-    isDraining: () => drain.isDraining,
+    isDraining,
     onError,
   })
   const server = await listenSignals(toParts, environment.host, environment.signals.port)
@@ -140,8 +134,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, clock, aliases, newToken, onError }: OpenSignals,
-  program: FollowedProgram,
+  { order, redis, clock, served, newToken, onError }: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
   started: Started,
@@ -152,8 +145,8 @@ async function listenToOperator(
     clock,
     token: secrets.operatorToken,
     hosts: hostsOf(environment.host, namesOf(environment)),
-    aliases: () => new Set(aliases()),
-    programAlias: () => programAliasOf(program()),
+    aliases: () => new Set(served.aliases()),
+    programAlias: () => programAliasOf(served.program()),
     random: runtime.drawBytes,
     newEpoch: newToken,
     newRequestId: newToken,
@@ -176,15 +169,9 @@ async function listenToOperator(
 const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
-/** `/readyz` answers 503 from now on. */
-async function giveNotice(drain: { isDraining: boolean }): Promise<void> {
-  drain.isDraining = true
-  await new Promise(resolve => setTimeout(resolve, DRAIN_NOTICE_MS))
-}
-
 function lookNowAndThen(
-  { privateStore, onError }: OpenSignals,
-  { overview, diskUsed, alerts }: Watch,
+  { privateStore, alerts, onError }: OpenSignals,
+  { overview, diskUsed }: Watch,
   started: Started,
 ): void {
   const { noteEnd } = createHighWater(privateStore)

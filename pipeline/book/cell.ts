@@ -12,7 +12,7 @@ export function parseDecimal(text: string): number {
 }
 
 /** The values on a SharedArrayBuffer, so that worker threads read them without a copy. */
-export function toShared(values: readonly number[]): Float64Array {
+export function toShared(values: ArrayLike<number>): Float64Array {
   const shared = new Float64Array(new SharedArrayBuffer(values.length * Float64Array.BYTES_PER_ELEMENT))
   shared.set(values)
   return shared

@@ -7,9 +7,9 @@ import type { StrategyCheck } from './check-strategy.ts'
 import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
 import { problemsOfStray } from './describe-thrown.ts'
 import { examineBook } from './examine-book.ts'
-import { createPool, type RunOptions, runStrategies } from './run-strategies.ts'
+import { createNightThreads, type RunOptions, runStrategies } from './run-strategies.ts'
 
-export type CheckOptions = WindowOptions & RunOptions & { readonly threads: number }
+export type CheckOptions = WindowOptions & RunOptions
 
 /** What a check found: a book without problems is one that a build accepts. */
 export type BookCheck = {
@@ -88,11 +88,11 @@ async function checkStrategies(
 ) {
   const strategies = sound.strategies.filter(entry => isInWindow(sound, entry, last))
   const strays: unknown[] = []
-  const pool = createPool(options.threads, strays)
+  const threads = createNightThreads(options, strays)
   const work = { name: 'check', step: 'check', extra: {} } as const
   const parts = { ...sound, strategies }
-  const outcomes = await runStrategies<StrategyCheck>(pool, work, parts, last, options).finally(() =>
-    pool.destroy(),
+  const outcomes = await runStrategies<StrategyCheck>(threads, work, parts, last, options).finally(() =>
+    threads.close(),
   )
   for (const stray of strays) {
     const problems = problemsOfStray(strategies, stray)

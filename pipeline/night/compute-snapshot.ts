@@ -1,7 +1,11 @@
-import type { Tinypool } from 'tinypool'
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
-import { assembleCorrelation, type CorrelationMatrix, rowBlocks } from '#core/figures/correlation.ts'
+import {
+  assembleCorrelation,
+  type CorrelationMatrix,
+  type CorrelationRows,
+  rowBlocks,
+} from '#core/figures/correlation.ts'
 import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
 import { diversification } from '#core/figures/diversification.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
@@ -9,18 +13,19 @@ import { lastDay, type Period, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { Book } from '../book/book.ts'
+import { toShared } from '../book/cell.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
 import { problemsOfStray } from './describe-thrown.ts'
-import { createPool, type RunOptions, runStrategies } from './run-strategies.ts'
+import { createNightThreads, type RunOptions, runStrategies } from './run-strategies.ts'
+import type { Threads } from './threads.ts'
 
 export type NightOptions = WindowOptions &
   RunOptions & {
     /** The dataset version: an ISO instant. */
     readonly version: string
-    readonly threads: number
   }
 
 export type Night = {
@@ -39,12 +44,12 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
   const strays: unknown[] = []
-  const pool = createPool(options.threads, strays)
+  const threads = createNightThreads(options, strays)
   try {
-    const { strategies, notices } = await computeStrategies(pool, book, lastDay, options)
+    const { strategies, notices } = await computeStrategies(threads, book, lastDay, options)
     const correlation = {
-      daily: await correlate(pool, strategies, 'daily', options),
-      weekly: await correlate(pool, strategies, 'weekly', options),
+      daily: await correlate(threads, strategies, 'daily', options),
+      weekly: await correlate(threads, strategies, 'weekly', options),
     }
     const snapshot = assembleSnapshot(book, options.version, strategies, correlation)
     verifySnapshot(snapshot)
@@ -53,7 +58,7 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   } catch (error) {
     throw withStrays(book, error, strays)
   } finally {
-    await pool.destroy()
+    await threads.close()
   }
 }
 
@@ -66,14 +71,14 @@ function withStrays({ dir, strategies }: Book, error: unknown, strays: readonly 
 }
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
-async function computeStrategies(pool: Tinypool, book: Book, lastDay: EpochDay, options: RunOptions) {
+async function computeStrategies(threads: Threads, book: Book, lastDay: EpochDay, options: RunOptions) {
   const { engine, data_source, methodology_url } = book.service
   const work = {
     name: 'strategy',
     step: 'compute',
     extra: { service: { engine, data_source, methodology_url } },
   } as const
-  const outcomes = await runStrategies<ComputedStrategy>(pool, work, book, lastDay, options)
+  const outcomes = await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   if (problems.length > 0) throw new BookError(book.dir, problems)
   const computed = outcomes.filter(each => each.kind === 'computed')
@@ -87,31 +92,25 @@ async function computeStrategies(pool: Tinypool, book: Book, lastDay: EpochDay, 
 const BLOCKS = 16
 
 async function correlate(
-  pool: Tinypool,
+  threads: Threads,
   strategies: readonly StrategyData[],
   period: Period,
   { progress }: NightOptions,
 ): Promise<CorrelationMatrix> {
-  const series = strategies.map(strategy => toShared(strategy[period]))
+  const series = strategies.map(({ [period]: own }) => ({ ...own, values: toShared(own.values) }))
   const blocks = rowBlocks(series.length, BLOCKS)
   let done = 0
   const report = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
   report()
   const rows = await Promise.all(
     blocks.map(async ([fromRow, toRow]) => {
-      const block = await pool.run({ series, fromRow, toRow }, { name: 'correlation' })
+      const block = await threads.run<CorrelationRows>('correlation', { series, fromRow, toRow })
       done++
       report()
       return block
     }),
   )
   return assembleCorrelation(series.length, rows)
-}
-
-function toShared(series: Series): Series {
-  const values = new Float64Array(new SharedArrayBuffer(series.values.byteLength))
-  values.set(series.values)
-  return { ...series, values }
 }
 
 /** Puts the computed strategies and matrices together, and computes what is true of all together. */

@@ -6,7 +6,6 @@ import { completeWeeks } from '#core/figures/derived-series.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
-import type { TradeOutcome } from '#core/figures/trade-statistics.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
 import { type History, type HistoryTask, makeHistory, type Refused } from './histories.ts'
 
@@ -34,7 +33,7 @@ function toStrategyData(task: StrategyTask, history: History): StrategyData {
     strategyFigures({
       daily: history.daily,
       weekly,
-      trades: toOutcomes(closed),
+      trades: closed,
       base_risk_pct: task.entry.base_risk_pct,
     }),
   )
@@ -96,15 +95,6 @@ const isClosed = (trade: ResolvedTrade): trade is ClosedTrade =>
   trade.exit_price !== null &&
   trade.account_return !== null &&
   trade.return_per_notional !== null
-
-/** What the trade statistics are made from. */
-const toOutcomes = (trades: readonly ClosedTrade[]): TradeOutcome[] =>
-  trades.map(({ side, entry_time, exit_time, account_return }) => ({
-    side,
-    entry_time,
-    exit_time,
-    account_return,
-  }))
 
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {

@@ -74,7 +74,7 @@ test('a name as long as an id may be stays apart from its figures', () => {
 test('a program is printed in one line, if the book has one', () => {
   const program = {
     alias: 'accumulation',
-    deployment_state: 'accumulating',
+    deployment_state: 'accumulating' as const,
     deployments: 618,
     avg_cost_basis: 6140.561221,
     pct_deployed: 83.775811,

@@ -43,7 +43,7 @@ async function follow(storeUrl: string, env: NodeJS.ProcessEnv) {
   const pause = async (ms: number): Promise<void> => void pauses.push(ms)
   const { runtime, err } = madeUp({ env, pause })
   const s3 = { endpoint: null, region: 'us-east-1', credentials: null }
-  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, runtime, runtime.terminal)
+  await followPointer({ storeUrl, privateStoreUrl: storeUrl, s3 }, runtime)
   return { notes: err(), pauses }
 }
 

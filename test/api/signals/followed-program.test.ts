@@ -1,8 +1,6 @@
 // The service serves the program of the served version, and keeps the one before where a new one cannot be read.
 import { beforeEach, expect, test } from 'vitest'
-import { followProgram } from '#cli/signals/followed-program.ts'
-import { followAliases } from '#cli/signals/open-signals.ts'
-import { createManifestFollower } from '#cli/signals/served-manifest.ts'
+import { followVersion } from '#cli/signals/served-version.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { StoreError } from '#storage/object-store.ts'
@@ -19,16 +17,14 @@ beforeEach(() => {
   alerts = []
 })
 
-/** A follower that looks when it is told to, and who follows the program and the aliases by it. */
+/** A follower of the served version that looks only on request. */
 async function follow({ store, privateStore }: MemoryStores = stores) {
-  const { add, look } = createManifestFollower(store)
-  const onError = (error: unknown): number => errors.push(error)
-  const aliases = await followAliases({ add }, () => {})
-  const current = await followProgram({ add }, privateStore, {
-    onError,
+  const { look, program, aliases } = followVersion(store, privateStore, {
+    onError: error => errors.push(error),
     raise: alert => alerts.push(alert),
   })
-  return { look, current, aliases }
+  await look()
+  return { look, current: program, aliases }
 }
 
 test('the program of the served version is served, whether it is newer or was rolled back to', async () => {

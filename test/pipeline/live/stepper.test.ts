@@ -26,7 +26,7 @@ async function bookOf(modules: Readonly<Record<string, string>>): Promise<Book> 
 
 /** The clock of the watchdog stands still if a test does not move it: a busy machine ends no module. */
 function stepperOf(elapsedMs = () => 0) {
-  const stepper = createStepper({ threads: 1, elapsedMs, note: () => {} })
+  const stepper = createStepper({ threads: 1, elapsedMs }, () => {})
   onTestFinished(() => stepper.close())
   return stepper
 }

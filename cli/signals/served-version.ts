@@ -1,0 +1,72 @@
+import type { Manifest } from '#core/contract/manifest.ts'
+import type { Alert } from '#signals/alerts.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { readManifest } from '#storage/published-manifest.ts'
+import { readProgramOf, type ServedProgram } from '#storage/published-program.ts'
+
+/** How often the served version is checked. */
+export const LOOK_MS = 5_000
+
+/** What the signals service needs of the served version. */
+export type ServedVersion = {
+  /** The strategies, in catalogue order; empty until something is published. */
+  readonly aliases: () => readonly string[]
+  /** The program; null if the version has none, or none could be read yet. */
+  readonly program: () => ServedProgram | null
+  /** Checks which version is served. Never rejects. */
+  readonly look: () => Promise<void>
+}
+
+type Listeners = {
+  readonly onError: (error: unknown) => void
+  readonly raise: (alert: Alert) => void
+}
+
+/**
+ * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read again at
+ * every look.
+ */
+export function followVersion(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  { onError, raise }: Listeners,
+): ServedVersion {
+  // A manifest names every file of a version and is large: only these fields of it are kept.
+  let served: (Pick<Manifest, 'version' | 'strategies' | 'program_sha256'> & { sha256: string }) | null = null
+  let program: ServedProgram | null = null
+  let programOf = ''
+  let looking: Promise<void> | null = null
+  const lookOnce = async (): Promise<void> => {
+    const head = await readHead(store)
+    if (head === null) return
+    const { manifest_sha256: sha256 } = head.entry
+    if (sha256 !== served?.sha256) {
+      const { version, strategies, program_sha256 } = await readManifest(store, head.entry)
+      served = { sha256, version, strategies, program_sha256 }
+    }
+    if (sha256 === programOf) return
+    program = await readProgramOf(privateStore, served)
+    programOf = sha256
+  }
+  const report = (error: unknown): void => {
+    onError(error)
+    const instead = program === null ? 'no program is served' : `that of ${program.version} is served on`
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `the program of the served version cannot be read, ${instead}: ${reason}`
+    raise({ kind: 'program_unreadable', subject: 'program', message })
+  }
+  return {
+    aliases: () => served?.strategies ?? [],
+    program: () => program,
+    look() {
+      // One check at a time: a slow one could replace a newer version with an older one.
+      looking ??= lookOnce()
+        .catch(report)
+        .finally(() => {
+          looking = null
+        })
+      return looking
+    },
+  }
+}
