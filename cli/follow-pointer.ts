@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { cacheTag } from '#core/contract/pins.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { readEnvironment } from './environment.ts'
@@ -30,7 +31,7 @@ export async function followPointer({ storeUrl, s3 }: StoreUrls, runtime: Runtim
     await purge(purgeCommand, { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version })
     terminal.note(`purged: ${before}`)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     terminal.note(`warning: caches may serve an older version for two minutes: ${reason}`)
   }
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { toIsoInstant } from '#core/calendar.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'
 import { POINTER_PREFIX, pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { acquireLock, type Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { isAlive } from '#storage/open-store.ts'
@@ -140,7 +141,7 @@ async function release(lock: Lock, terminal: Terminal): Promise<void> {
   try {
     await lock.release()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     terminal.note(`warning: the lock was not released; the next build takes it over: ${reason}`)
   }
 }

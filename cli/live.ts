@@ -18,6 +18,7 @@ import { assertClock } from '#signals/live/run-bar.ts'
 import { type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import type { LiveStrategy } from '#signals/live/signals-of.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { UsageError } from './environment.ts'
@@ -48,7 +49,7 @@ export async function runLive(order: LiveOrder, runtime: LiveRuntime): Promise<v
       try {
         await followMarket(market, order, runtime)
       } catch (error) {
-        runtime.note(`${market} stops: ${error instanceof Error ? error.message : String(error)}`)
+        runtime.note(`${market} stops: ${messageOf(error)}`)
         faults.push(error)
       }
     }),

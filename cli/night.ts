@@ -2,10 +2,11 @@
 
 import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
+import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { Alert } from '#signals/alerts.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -16,7 +17,7 @@ import { VARIABLE_NAMES } from './environment.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
-import { type AlertWays, createAlertChannel } from './send-alert.ts'
+import { type AlertWays, createAlertSender, post } from './send-alert.ts'
 import type { StoreUrls } from './store-option.ts'
 import type { Terminal } from './terminal.ts'
 import { assertSound, auditStore } from './verify-report.ts'
@@ -57,8 +58,17 @@ async function walk(order: NightOrder, runtime: Runtime): Promise<Night> {
   const { env, now, elapsed, terminal } = runtime
   const started = toIsoInstant(now())
   const steps: Step[] = []
-  const take = <Result>(step: StepName, work: () => Promise<Result>): Promise<Result> =>
-    timed(step, work, elapsed, steps)
+  const take = async <Result>(step: StepName, work: () => Promise<Result>): Promise<Result> => {
+    const since = elapsed()
+    let outcome: Step['outcome'] = 'failed'
+    try {
+      const result = await work()
+      outcome = 'done'
+      return result
+    } finally {
+      steps.push({ step, outcome, ms: Math.round(elapsed() - since) })
+    }
+  }
   let summary: BuildSummary | null = null
   const end = (error: unknown): Night => ({
     report: toReport(started, toIsoInstant(now()), steps, summary, error),
@@ -75,25 +85,6 @@ async function walk(order: NightOrder, runtime: Runtime): Promise<Night> {
     return end(null)
   } catch (error) {
     return end(error ?? new Error('an unknown reason'))
-  }
-}
-
-async function timed<Result>(
-  step: StepName,
-  work: () => Promise<Result>,
-  elapsed: () => number,
-  steps: Step[],
-): Promise<Result> {
-  const since = elapsed()
-  const note = (outcome: Step['outcome']): number =>
-    steps.push({ step, outcome, ms: Math.round(elapsed() - since) })
-  try {
-    const result = await work()
-    note('done')
-    return result
-  } catch (error) {
-    note('failed')
-    throw error
   }
 }
 
@@ -121,12 +112,9 @@ async function notify(
   ping: Ping,
 ): Promise<void> {
   const openPrivate = () => openStore(build.privateStoreUrl, build.s3)
-  const alerts = createNightAlerts(openPrivate, build.alertWays, runtime)
-  const { error, version, steps } = report
-  if (error === null) await alerts.done(version ?? '')
-  else await alerts.failed(steps.at(-1)?.step ?? 'the beginning', error)
+  await alertOutcome(report, openPrivate, build.alertWays, runtime)
   const { summary: _summary, ...short } = report // a service that watches keeps a few kilobytes
-  await ping(error === null ? 'done' : 'fail', JSON.stringify(short))
+  await ping(report.error === null ? 'done' : 'fail', JSON.stringify(short))
 }
 
 /** The steps of a night, in their order. */
@@ -139,18 +127,7 @@ type Step = {
 }
 
 /** The result of a nightly job, for people and for programs. */
-type NightReport = {
-  readonly outcome: 'done' | 'failed'
-  /** The published version, null if none was published. */
-  readonly version: string | null
-  readonly host: string
-  readonly started_utc: string
-  readonly ended_utc: string
-  readonly steps: readonly Step[]
-  /** The error, null if there is none. */
-  readonly error: string | null
-  readonly summary: BuildSummary | null
-}
+type NightReport = ReturnType<typeof toReport>
 
 /** Longer messages are cut: a book may have thousands of problems, and the log has them all. */
 const LONGEST_ERROR = 2_000
@@ -161,15 +138,17 @@ function toReport(
   steps: readonly Step[],
   summary: BuildSummary | null,
   error: unknown,
-): NightReport {
-  const message = error instanceof Error ? error.message : String(error)
+) {
+  const message = messageOf(error)
   return {
     outcome: error === null ? 'done' : 'failed',
+    /** The published version, null if none was published. */
     version: summary?.version ?? null,
     host: hostname(),
     started_utc,
     ended_utc,
     steps,
+    /** Null if there is none. */
     error: error === null ? null : message.slice(0, LONGEST_ERROR),
     summary,
   }
@@ -183,7 +162,7 @@ async function keepReport(report: NightReport, urls: StoreUrls, { note }: Termin
     const headers = { content_type: 'application/json' }
     await store.replace(privateKey(report.version, 'night.json'), toJsonBytes(report), headers)
   } catch (error) {
-    note(`warning: the report was not kept: ${error instanceof Error ? error.message : String(error)}`)
+    note(`warning: the report was not kept: ${messageOf(error)}`)
   }
 }
 
@@ -224,7 +203,9 @@ function importData(
       isLate = true
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     }, IMPORT_TIMEOUT_MS)
-    for (const stream of [child.stdout, child.stderr]) forEachLine(stream, line => note(`import: ${line}`))
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', line => note(`import: ${line}`))
+    }
     child.once('error', error => {
       clearTimeout(timeout)
       reject(new Error(`the import cannot be started in ${book}: ${error.message}`))
@@ -245,19 +226,6 @@ function describeEnd(code: number | null, signal: NodeJS.Signals | null, isLate:
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name)))
 
-function forEachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
-  let rest = ''
-  stream.setEncoding('utf8')
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    lines.forEach(onLine)
-  })
-  stream.on('end', () => {
-    if (rest !== '') onLine(rest)
-  })
-}
-
 // Alerts on nightly jobs: once for each cause, however long it lasts, and once when it is resolved; and pings.
 
 /** The state of a failing job, in the private store until one succeeds. */
@@ -265,53 +233,42 @@ const FAILING_KEY = 'nights/failing.json'
 
 const failing = z.object({ since: z.string(), cause: z.string() })
 
-type NightAlerts = {
-  /** `message` is for people, without the remedy. */
-  readonly failed: (step: string, message: string) => Promise<void>
-  readonly done: (version: string) => Promise<void>
-}
-
-/** Never rejects: an alert that cannot be sent does not fail the job. */
-function createNightAlerts(
+/**
+ * Reports the outcome to the operator: each cause of a failure once, and the next success. Never rejects: an alert that cannot
+ * be sent, or a state that cannot be saved, does not fail the job.
+ */
+async function alertOutcome(
+  { error, version, steps }: NightReport,
   openPrivateStore: () => Promise<ObjectStore>,
   ways: AlertWays,
-  { env, now, terminal: { note } }: Pick<Runtime, 'env' | 'now' | 'terminal'>,
-): NightAlerts {
-  const channel = createAlertChannel(ways, env, message => note(`warning: ${message}`))
-  const send = (alert: Alert): Promise<void> => channel({ ...alert, at: toIsoInstant(now()), repeated: 0 })
-  const warn = (error: unknown): null => {
-    note(
-      `warning: the state of the nightly job was not saved: ${error instanceof Error ? error.message : String(error)}`,
-    )
+  runtime: Runtime,
+): Promise<void> {
+  const { note } = runtime.terminal
+  const send = createAlertSender(ways, runtime, note)
+  const warn = (thrown: unknown): null => {
+    const reason = messageOf(thrown)
+    note(`warning: the state of the nightly job was not saved: ${reason}`)
     return null
   }
-  return {
-    async failed(step, message) {
-      const known = await openPrivateStore().then(readFailing).catch(warn)
-      const cause = causeOf(step, message)
-      if (known?.cause === cause) return
-      await send({
-        kind: 'night_failed',
-        subject: step,
-        message: `the nightly job failed at step ${step}: ${message}`,
-      })
-      const since = known?.since ?? toIsoInstant(now())
-      await openPrivateStore()
-        .then(store =>
-          store.replace(FAILING_KEY, toJsonBytes({ since, cause }), { content_type: 'application/json' }),
-        )
-        .catch(warn)
-    },
-    async done(version) {
-      const known = await openPrivateStore().then(readFailing).catch(warn)
-      if (known === null) return
-      const message = `the nightly job succeeds again, after failures since ${known.since}: ${version} is published`
-      await send({ kind: 'night_mended', subject: 'night', message })
-      await openPrivateStore()
-        .then(store => store.remove(FAILING_KEY))
-        .catch(warn)
-    },
+  const known = await openPrivateStore().then(readFailing).catch(warn)
+  if (error === null) {
+    if (known === null) return
+    const message = `the nightly job succeeds again, after failures since ${known.since}: ${version} is published`
+    await send({ kind: 'night_mended', subject: 'night', message })
+    await openPrivateStore()
+      .then(store => store.remove(FAILING_KEY))
+      .catch(warn)
+    return
   }
+  const step = steps.at(-1)?.step ?? 'the beginning'
+  const cause = causeOf(step, error)
+  if (known?.cause === cause) return
+  const message = `the nightly job failed at step ${step}: ${error}`
+  await send({ kind: 'night_failed', subject: step, message })
+  const state = toJsonBytes({ since: known?.since ?? toIsoInstant(runtime.now()), cause })
+  await openPrivateStore()
+    .then(store => store.replace(FAILING_KEY, state, { content_type: 'application/json' }))
+    .catch(warn)
 }
 
 /** The same cause has other dates and ages every time. */
@@ -323,30 +280,25 @@ async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> 
   return failing.safeParse(parseJson(bytes)).data ?? null
 }
 
-// Tells a service that watches for nights that did not happen, such as healthchecks.io: at the beginning and at the end.
-
-/** A receiver that takes longer counts as down. */
-const TIMEOUT_MS = 10_000
+// Pings a service that watches for nights that did not happen, such as healthchecks.io: at the beginning and at the end.
 
 /** A missed ping raises an alarm, so short network failures are retried. */
 const ATTEMPTS = 3
 const PAUSE_MS = 2_000
 
-type Ping = (what: 'start' | 'done' | 'fail', body: string) => Promise<void>
+type Ping = ReturnType<typeof createPing>
 
-/** Asks the address itself when a night is done, and with `/start` or `/fail` behind it otherwise. Never rejects. */
-function createPing(
-  url: string | null,
-  pause: (ms: number) => Promise<void>,
-  note: (line: string) => void,
-): Ping {
-  return async (what, body) => {
+/** Requests the address itself when a night is done, and with `/start` or `/fail` behind it otherwise. Never rejects. */
+function createPing(url: string | null, pause: (ms: number) => Promise<void>, note: (line: string) => void) {
+  return async (what: 'start' | 'done' | 'fail', body: string): Promise<void> => {
     if (url === null) return
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const fault = await post(withEnding(url, what), body)
-      if (fault === null) return
-      if (attempt === ATTEMPTS) note(`warning: the ping (${what}) failed: NIGHTLY_PING_URL ${fault}`)
-      else await pause(PAUSE_MS)
+      try {
+        return await post('NIGHTLY_PING_URL', withEnding(url, what), { body })
+      } catch (error) {
+        if (attempt === ATTEMPTS) note(`warning: the ping (${what}) failed: ${messageOf(error)}`)
+        else await pause(PAUSE_MS)
+      }
     }
   }
 }
@@ -355,15 +307,4 @@ function withEnding(text: string, what: 'start' | 'done' | 'fail'): string {
   const url = new URL(text)
   if (what !== 'done') url.pathname = `${url.pathname.replace(/\/$/, '')}/${what}`
   return url.href
-}
-
-/** Null if the ping was accepted, otherwise the reason, without the address, which is a secret. */
-async function post(url: string, body: string): Promise<string | null> {
-  try {
-    const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(TIMEOUT_MS) })
-    await response.body?.cancel()
-    return response.ok ? null : `answered ${response.status}`
-  } catch {
-    return 'does not answer'
-  }
 }

@@ -21,8 +21,9 @@ export function createAlertChannel(
 ): (alert: SentAlert) => Promise<void> {
   return async alert => {
     const body = JSON.stringify(alert)
+    const headers = { 'content-type': 'application/json' }
     const ways = [
-      ...(alertUrl === null ? [] : [post(alertUrl, body)]),
+      ...(alertUrl === null ? [] : [post('ALERT_URL', alertUrl, { headers, body, redirect: 'error' })]),
       ...(alertCommand === null ? [] : [pipe(alertCommand, body, env)]),
     ]
     for (const result of await Promise.allSettled(ways)) {
@@ -42,18 +43,14 @@ export function createAlertSender(
   return alert => send({ ...alert, at: toIsoInstant(now()), repeated: 0 })
 }
 
-async function post(url: string, body: string): Promise<void> {
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-    redirect: 'error',
-  } as const
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {
-    throw new Error('ALERT_URL does not answer') // the error of fetch may hold the address
+/** Sends a POST. Rejects if it was not accepted, in a message without the address, which may be a secret: `name` stands for it. */
+export async function post(name: string, url: string, init: RequestInit): Promise<void> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(url, { ...init, method: 'POST', signal }).catch(() => {
+    throw new Error(`${name} does not answer`)
   })
   await response.body?.cancel()
-  if (!response.ok) throw new Error(`ALERT_URL answered ${response.status}`)
+  if (!response.ok) throw new Error(`${name} answered ${response.status}`)
 }
 
 /** The command gets only PATH and HOME of our environment, which contains secrets. */

@@ -16,7 +16,7 @@ import {
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import type { Alert } from '#signals/alerts.ts'
-import { codeOf } from '#storage/error-code.ts'
+import { codeOf, messageOf } from '#storage/error-code.ts'
 import { repairSwitch } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -78,7 +78,7 @@ async function openHistory(
   const source = createVersionSource(store, privateStore)
   const published = createPublishedAnswers(store, note)
   const computed = createComputedAnswers()
-  const pinned = createPinnedVersions(source, store, privateStore, error => note(toSentence(error)))
+  const pinned = createPinnedVersions(source, store, privateStore, error => note(messageOf(error)))
   const version = (): string | null => source.current()?.version ?? null
   const observed = {
     version,
@@ -114,7 +114,7 @@ function createSwitchKeeper(
       await repairSwitch(store, { version, artifacts: artifacts.values() }, source.unfitVersion())
     } catch (error) {
       failed = served.version
-      note(`nginx may serve an older version: ${error instanceof Error ? error.message : String(error)}`)
+      note(`nginx may serve an older version: ${messageOf(error)}`)
     }
   }
 }
@@ -209,11 +209,11 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
     case 'swapped':
       return outcome.from === null ? `serving ${outcome.to}` : `swapped ${outcome.from} for ${outcome.to}`
     case 'fallen back':
-      return `serving ${outcome.to}, which was published before: ${toSentence(outcome.error)}`
+      return `serving ${outcome.to}, which was published before: ${messageOf(outcome.error)}`
     case 'failed':
-      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${toSentence(outcome.error)}`
+      return `${isServing ? 'still serving the version before' : 'nothing is served yet'}: ${messageOf(outcome.error)}`
     case 'unlisted':
-      return `the list of versions stays as it was: ${toSentence(outcome.error)}`
+      return `the list of versions stays as it was: ${messageOf(outcome.error)}`
     case 'empty':
       return isServing
         ? `still serving the version before: nothing is published in ${storeUrl} any more`
@@ -221,8 +221,6 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
             'it will be served as soon as it is there'
   }
 }
-
-const toSentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 // How a process that serves history is watched: its access log, its metrics, and the alerts on versions that cannot be served.
 
@@ -326,7 +324,7 @@ function faultOf(outcome: RefreshOutcome, hasServed: boolean): Fault | null {
     case 'fallen back':
     case 'unlisted': {
       const { error } = outcome
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       return { message, mayPass: !(error instanceof UnfitVersionError) }
     }
   }

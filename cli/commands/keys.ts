@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { messageOf } from '#storage/error-code.ts'
 import { createSigner, newPrivateKeyPem } from '#storage/signature.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -41,7 +42,7 @@ export function defineKeys(command: Command, runtime: Runtime): void {
 
 const writeNew = (path: string, pem: string): Promise<void> =>
   writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE }).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new Error(
       `cannot write a new key: ${reason}; name a file that does not exist, in a folder that does`,
       {

@@ -9,6 +9,7 @@ import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
@@ -84,7 +85,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
 }
 
 function explainAbsence(error: unknown): never {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause: error })
 }
 

@@ -7,6 +7,7 @@ import { type Audit, type AuditOrder, audit } from '#static-build/audit/audit.ts
 import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { UsageError } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../store-option.ts'
@@ -150,12 +151,9 @@ function parseDigits(text: string): string {
 
 async function readKey(path: string): Promise<TrustedKey> {
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Error(
-      `cannot read the key ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-      },
-    )
+    throw new Error(`cannot read the key ${path}: ${messageOf(cause)}`, {
+      cause,
+    })
   })
   const key = parsePublicKey(pem)
   if (key !== null) return key

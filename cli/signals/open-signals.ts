@@ -1,4 +1,5 @@
 // What the parts of the signals service share: Redis, stores, the served version, secrets, metrics and alerts.
+
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
@@ -17,6 +18,7 @@ import {
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { readOverview } from '#signals/views/overview.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Environment } from '../environment.ts'
 import type { Secrets } from '../generated-secrets.ts'
@@ -129,7 +131,7 @@ const MOST_REMEMBERED = 100
 function logOnce(log: Log, now: () => number): (error: unknown) => void {
   const logged = new Map<string, { atMs: number; again: number }>()
   return error => {
-    const text = error instanceof Error ? error.message : String(error)
+    const text = messageOf(error)
     const last = logged.get(text)
     if (last !== undefined && now() - last.atMs < REPEAT_MS) {
       last.again++

@@ -1,8 +1,8 @@
+// The service's own Redis: restarted when it ends unexpectedly.
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
-import { startLocalServer } from '../local-server.ts'
+import { type LocalServer, startLocalServer } from '../local-server.ts'
 import type { Runtime } from '../runtime.ts'
-import { type KeptServer, keepServer } from './keep-server.ts'
 
 /** The data folder of the service's own Redis. */
 export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
@@ -10,21 +10,96 @@ export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, '
 /**
  * Starts the service's own Redis if REDIS_URL is not set: the `redis-server` of this machine, or one unpacked under
  * `.servers/`, on a free port of loopback. Its data is in the data folder and is there again at the next start. It is
- * restarted at the same port when it ends unexpectedly; `tell` prints that.
+ * restarted at the same port when it ends unexpectedly; `note` prints that.
  */
 export async function startOwnRedis(
   { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,
   dataFolder: string,
-  tell: (line: string) => void,
+  note: (line: string) => void,
 ): Promise<KeptServer> {
   const script = join(root, 'deploy/servers/redis-server.sh')
   const folder = ownRedisFolder(dataFolder)
   const args = [join(root, '.servers/redis'), folder, String(await freePort())]
   return keepServer({
-    name: 'our Redis',
     start: () => startLocalServer(script, args),
     log: join(folder, 'redis.log'),
-    world: { pause, elapsed },
-    tell,
+    runtime: { pause, elapsed },
+    note,
   })
 }
+
+export type KeptServer = {
+  /** The same after every start. */
+  readonly url: string
+  readonly stop: () => Promise<void>
+  /** Rejects once restarting was given up; never resolves. */
+  readonly failed: Promise<never>
+}
+
+type KeepOrder = {
+  /** Starts it, at the same address each time. */
+  readonly start: () => Promise<LocalServer>
+  /** Its log file. */
+  readonly log: string
+  readonly runtime: Pick<Runtime, 'pause' | 'elapsed'>
+  /** Prints each unexpected end. */
+  readonly note: (line: string) => void
+}
+
+/** Waits before restarts: a killed server is back at once, one that cannot run gets time. */
+export const RESTART_AFTER_MS = [0, 1_000, 5_000] as const
+
+/** After this uptime all restarts are available again. */
+export const SOUND_MS = 60_000
+
+/** Starts a server and keeps it running. Rejects if its first start fails. */
+export async function keepServer(order: KeepOrder): Promise<KeptServer> {
+  let server = await order.start()
+  let isStopping = false
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  failed.catch(() => {}) // avoids an unhandled rejection
+  const keeping = keep().catch(reject)
+  return {
+    url: server.url,
+    failed,
+    async stop() {
+      isStopping = true
+      await server.stop()
+      await keeping
+    },
+  }
+
+  async function keep(): Promise<void> {
+    for (let tries = 0; ; ) {
+      const sinceMs = order.runtime.elapsed()
+      await server.ended
+      if (order.runtime.elapsed() - sinceMs >= SOUND_MS) tries = 0
+      tries = await startAgain(tries)
+      if (isStopping) return server.stop()
+    }
+  }
+
+  /** Resolves with the number of restarts used; throws after the last one. */
+  async function startAgain(triesBefore: number): Promise<number> {
+    for (let tries = triesBefore; !isStopping; tries++) {
+      const waitMs = RESTART_AFTER_MS[tries]
+      if (waitMs === undefined) throw gaveUp(order)
+      order.note(`our Redis ended unexpectedly: restarting it (${tries + 1} of ${RESTART_AFTER_MS.length})`)
+      await order.runtime.pause(waitMs)
+      if (isStopping) break
+      try {
+        server = await order.start()
+        return tries + 1
+      } catch {
+        // the script has printed the reason
+      }
+    }
+    return triesBefore
+  }
+}
+
+const gaveUp = ({ log }: KeepOrder): Error =>
+  new Error(
+    `our Redis ended repeatedly, and without it no signal can be fired or delivered: fix what ${log} reports, ` +
+      'and start the service again',
+  )

@@ -1,5 +1,6 @@
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { Alert } from '#signals/alerts.ts'
+import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
@@ -52,7 +53,7 @@ export function followVersion(
   const report = (error: unknown): void => {
     onError(error)
     const instead = program === null ? 'no program is served' : `that of ${program.version} is served on`
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const message = `the program of the served version cannot be read, ${instead}: ${reason}`
     raise({ kind: 'program_unreadable', subject: 'program', message })
   }

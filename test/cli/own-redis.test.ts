@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { LocalServer } from '#cli/local-server.ts'
-import { keepServer, RESTART_AFTER_MS, SOUND_MS } from '#cli/signals/keep-server.ts'
+import { keepServer, RESTART_AFTER_MS, SOUND_MS } from '#cli/signals/own-redis.ts'
 
-/** Servers that end when they are told to, in a world whose clock only we move. */
+/** Servers that end on request, with a clock that only the test moves. */
 function scene(fails: (start: number) => boolean = () => false) {
   const running: { end: () => void; isStopped: boolean }[] = []
-  const told: string[] = []
+  const notes: string[] = []
   const paused: number[] = []
   let starts = 0
   let ms = 0
@@ -21,13 +21,12 @@ function scene(fails: (start: number) => boolean = () => false) {
     }
     return { url: 'redis://127.0.0.1:6390', pid: 1, stop, ended }
   }
-  const world = { elapsed: () => ms, pause: async (waitMs: number) => void paused.push(waitMs) }
+  const runtime = { elapsed: () => ms, pause: async (waitMs: number) => void paused.push(waitMs) }
   const order = {
-    name: 'our Redis',
     start,
     log: '/data/redis.log',
-    world,
-    tell: (line: string) => told.push(line),
+    runtime,
+    note: (line: string) => notes.push(line),
   }
   /** Ends the one that runs, and waits for what comes of it. */
   const kill = async (livedMs = 0): Promise<void> => {
@@ -35,16 +34,16 @@ function scene(fails: (start: number) => boolean = () => false) {
     running.at(-1)?.end()
     await new Promise(resolve => setImmediate(resolve))
   }
-  return { order, running, told, paused, kill, starts: () => starts }
+  return { order, running, notes, paused, kill, starts: () => starts }
 }
 
 describe('a server that is kept', () => {
   test('is started again if it ends by itself, and a notice is printed', async () => {
-    const { order, kill, running, told } = scene()
+    const { order, kill, running, notes } = scene()
     const kept = await keepServer(order)
     await kill()
     expect(running).toHaveLength(2)
-    expect(told).toEqual(['our Redis ended unexpectedly: restarting it (1 of 3)'])
+    expect(notes).toEqual(['our Redis ended unexpectedly: restarting it (1 of 3)'])
     await kept.stop()
     expect(running.at(-1)?.isStopped).toBe(true)
   })
@@ -78,9 +77,9 @@ describe('a server that is kept', () => {
   })
 
   test('is not started again once it is stopped', async () => {
-    const { order, running, told } = scene()
+    const { order, running, notes } = scene()
     await (await keepServer(order)).stop()
-    expect([running.length, told]).toEqual([1, []])
+    expect([running.length, notes]).toEqual([1, []])
   })
 
   test('that is stopped while it starts again is stopped then', async () => {
