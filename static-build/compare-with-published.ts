@@ -7,18 +7,21 @@ import type { ProgramData } from '#core/program/program.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
+import { firstPublications } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import { readProgram, type ServedProgram } from '#storage/published-program.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 import { RestatementError } from './restatement.ts'
 
-/** A snapshot to publish, and the stores with the versions to compare it with. */
+/** A snapshot and a program to publish, and the stores with the versions to compare them with. */
 export type Comparison = {
   readonly snapshot: Snapshot
+  /** Null if the book has none. */
+  readonly program: ProgramData | null
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
-  /** Whether the version may alter what was published. */
+  /** Whether the version may alter published history, or follow what cannot be read any more. */
   readonly allowRestatement: boolean
 }
 
@@ -97,16 +100,6 @@ function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
   }
 }
 
-/** A program to publish, and the stores with the version to compare it with. */
-export type ProgramComparison = {
-  readonly snapshot: { readonly dataset: { readonly version: string } }
-  readonly program: ProgramData | null
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
-  /** Lets a program pass that cannot be read any more, and nothing else. */
-  readonly allowRestatement: boolean
-}
-
 /** A build that would change a published deployment: a user may have invested by it. */
 export class ProgramChangedError extends Error {
   constructor(message: string) {
@@ -120,7 +113,7 @@ export class ProgramChangedError extends Error {
  * not: each of them must be there again, to the byte. That version was compared with those before it.
  * Throws a ProgramChangedError that names the first difference, and an UnreadableError if the comparison is impossible.
  */
-export async function compareProgram(order: ProgramComparison, log: readonly LoggedEntry[]): Promise<void> {
+export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<void> {
   const { program, snapshot } = order
   if (program === null) return
   const published = await newestOf(order, program.plan.alias, logBefore(log, snapshot.dataset.version))
@@ -129,11 +122,11 @@ export async function compareProgram(order: ProgramComparison, log: readonly Log
 
 /** The newest program of an alias. What `prune` removed cannot be compared with; its manifest went first. */
 async function newestOf(
-  order: ProgramComparison,
+  order: Comparison,
   alias: string,
   log: readonly LoggedEntry[],
 ): Promise<ServedProgram | null> {
-  for (const { entry } of newestFirst(log)) {
+  for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const found = await readOrPass(order, entry)
     if (found?.alias === alias) return found
@@ -141,14 +134,8 @@ async function newestOf(
   return null
 }
 
-/** One entry a version, by its first publication. */
-const newestFirst = (log: readonly LoggedEntry[]): readonly LoggedEntry[] =>
-  [...new Map(log.toReversed().map(logged => [logged.entry.version, logged])).values()].toSorted(
-    (a, b) => b.entry.seq - a.entry.seq,
-  )
-
 async function readOrPass(
-  { store, privateStore, allowRestatement }: ProgramComparison,
+  { store, privateStore, allowRestatement }: Comparison,
   entry: LoggedEntry['entry'],
 ): Promise<ServedProgram | null> {
   try {

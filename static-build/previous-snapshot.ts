@@ -3,6 +3,7 @@ import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
+import { firstPublications } from '#storage/publications.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { readSnapshotFiles } from '#storage/snapshot-files.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
@@ -22,9 +23,7 @@ export function logBefore(log: readonly LoggedEntry[], version: string): readonl
  */
 export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
   const served = log.at(-1)?.entry.version
-  const first = new Map<string, LoggedEntry>()
-  for (const logged of log) if (!first.has(logged.entry.version)) first.set(logged.entry.version, logged)
-  const inOrder = [...first.values()]
+  const inOrder = firstPublications(log)
   return inOrder.slice(inOrder.findIndex(({ entry }) => entry.version === served) + 1).reverse()
 }
 

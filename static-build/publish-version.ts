@@ -22,7 +22,6 @@ import type { Signer } from '#storage/signature.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
-import type { Fault } from './audit/check.ts'
 import { createStoreReader } from './audit/reader.ts'
 import { compareProgram, compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
@@ -85,20 +84,32 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
     program_sha256: await saveProgram(privateStore, version, order.program, order.signer),
   }
-  const builtWith = { ...order.builtWith, effort: order.effort }
   const artifacts = await (order.render ?? renderVersion)({
     store,
     version,
     points: publishedPoints(snapshot),
     snapshot: bytes,
-    effort: builtWith.effort,
+    effort: order.effort,
     threads: order.threads,
     progress: order.progress,
   })
-  const content = { version, strategies: snapshot.strategies.map(({ id }) => id), artifacts }
-  const documents = versionDocuments(content, changes)
-  const built = { snapshot, builtWith }
-  const manifest = toManifest(built, digests, commitments, changes, content, digestsOf(documents))
+  const strategies = snapshot.strategies.map(({ id }) => id)
+  const documents = versionDocuments({ version, strategies, artifacts }, changes)
+  const manifest: Manifest = {
+    manifest_version: MANIFEST_VERSION,
+    version,
+    render_revision: RENDER_REVISION,
+    snapshot_format: SNAPSHOT_FORMAT,
+    strategies,
+    window: snapshot.dataset.window,
+    previous: changes.previous,
+    history_restated: changes.history_restated,
+    documents: digestsOf(documents),
+    built_with: { ...order.builtWith, effort: order.effort },
+    ...commitments,
+    snapshot: digests,
+    artifacts,
+  }
   await writeDocuments(store, version, documents)
   const manifestSha256 = await writeManifest(order, manifest)
   await assertWhole(order, manifest)
@@ -116,33 +127,6 @@ export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersi
 const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapshot => ({
   ...snapshot,
   dataset: { ...snapshot.dataset, history_restated },
-})
-
-/** Digests of the private files beside the snapshot. */
-type PrivateDigests = Pick<Manifest, 'inputs_sha256' | 'program_sha256'>
-
-const toManifest = (
-  { snapshot, builtWith }: Pick<PublishOrder, 'snapshot'> & { readonly builtWith: Manifest['built_with'] },
-  digests: Readonly<Record<string, string>>,
-  { inputs_sha256, program_sha256 }: PrivateDigests,
-  changes: Changes,
-  content: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>,
-  documents: Manifest['documents'],
-): Manifest => ({
-  manifest_version: MANIFEST_VERSION,
-  version: content.version,
-  render_revision: RENDER_REVISION,
-  snapshot_format: SNAPSHOT_FORMAT,
-  strategies: content.strategies,
-  window: snapshot.dataset.window,
-  previous: changes.previous,
-  history_restated: changes.history_restated,
-  documents,
-  built_with: builtWith,
-  inputs_sha256,
-  program_sha256,
-  snapshot: { ...digests },
-  artifacts: content.artifacts,
 })
 
 async function writeDocuments(
@@ -166,9 +150,13 @@ async function writeManifest({ store, signer }: PublishOrder, manifest: Manifest
   return sha256(bytes)
 }
 
-/** All files are read back before the version is served. */
+/**
+ * All files are read back before the version is served. Throws a StoreError at the first that cannot be read: nothing is
+ * published from a store that is away.
+ */
 async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
-  const faults = await findFaults(store, manifest, progress)
+  const reader = createStoreReader(store)
+  const faults = await fileFaults(reader, manifest, progress, reader.read)
   if (faults.length === 0) return
   throw new Error(
     `${store.url} does not hold what was written to it: ${faults[0]?.told}, one of ${faults.length}; ` +
@@ -192,17 +180,4 @@ async function pointTo(
   }
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
-}
-
-/**
- * Reads every file of a version back from the store and checks it against the manifest. Throws a StoreError at the first
- * that cannot be read: nothing is published from a store that is away.
- */
-export function findFaults(
-  store: ObjectStore,
-  published: Manifest,
-  progress: Progress,
-): Promise<readonly Fault[]> {
-  const reader = createStoreReader(store)
-  return fileFaults(reader, published, progress, reader.read)
 }

@@ -4,23 +4,19 @@ import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 import { tolerate } from './tolerate.ts'
 
-/** The holder of a lock: enough to distinguish a running process from one that ended, and to name it in messages. */
-export type LockHolder = {
-  readonly pid: number
-  readonly host: string
-  /** When the holder took the lock, ISO 8601. */
-  readonly started: string
-}
-
 const lockRecord = z.object({
   pid: z.int(),
   host: z.string(),
+  /** When the holder took the lock, ISO 8601. */
   started: z.string(),
   heartbeat_ms: z.number(),
   released: z.boolean(),
 })
 
 type LockRecord = z.infer<typeof lockRecord>
+
+/** The holder of a lock: enough to distinguish a running process from one that ended, and to name it in messages. */
+export type LockHolder = Pick<LockRecord, 'pid' | 'host' | 'started'>
 
 /** What a lock needs of its environment. */
 export type LockWorld = {

@@ -14,9 +14,7 @@ export type Publication = {
 /** The versions that a log names, newest first. */
 export function publicationsOf(log: readonly LoggedEntry[]): readonly Publication[] {
   const served = log.at(-1)?.entry.version
-  const first = new Map<string, LoggedEntry>()
-  for (const logged of log) if (!first.has(logged.entry.version)) first.set(logged.entry.version, logged)
-  return [...first.values()]
+  return firstPublications(log)
     .map(({ entry }) => ({
       version: entry.version,
       manifest_sha256: entry.manifest_sha256,
@@ -25,6 +23,12 @@ export function publicationsOf(log: readonly LoggedEntry[]): readonly Publicatio
       history_restated: entry.history_restated,
     }))
     .sort((a, b) => (a.version < b.version ? 1 : -1))
+}
+
+/** The entry that first published each version, oldest first. */
+export const firstPublications = (log: readonly LoggedEntry[]): readonly LoggedEntry[] => {
+  const versions = new Set<string>()
+  return log.filter(({ entry }) => versions.size < versions.add(entry.version).size)
 }
 
 /** The version that was served at an instant (ISO), or null before the first. */

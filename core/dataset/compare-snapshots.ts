@@ -122,7 +122,6 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
   return { from: toIsoDate(dayOf(after, known)), to: toIsoDate(lastDay(after)), n: length - known }
 }
 
-/** A trade as it is published. */
 /**
  * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it is in
  * the order; one that appeared or disappeared before that alters history.

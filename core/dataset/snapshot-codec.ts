@@ -2,7 +2,6 @@ import {
   columnFromArray,
   dateDay,
   float64,
-  int16,
   int32,
   tableFromColumns,
   tableFromIPC,
@@ -219,15 +218,13 @@ const cut = <Values extends Float64Array | Uint8Array>(all: Values, { offset, le
 // Columns as Arrow IPC files: one record batch, no nulls, so that reading them back copies nothing.
 
 /** Columns are stored in the type of the array that holds them. */
-export type ColumnValues = Float64Array | Int32Array | Int16Array | Uint8Array
-
-export type Columns = Readonly<Record<string, ColumnValues>>
+type ColumnValues = Float64Array | Int32Array | Uint8Array
 
 /**
  * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds epoch days
  * and is stored as date32, which other tools read as dates.
  */
-function toArrow(columns: Columns, dates: readonly string[] = []): Uint8Array {
+function toArrow(columns: Readonly<Record<string, ColumnValues>>, dates: readonly string[] = []): Uint8Array {
   const built = Object.entries(columns).map(([name, values]) => {
     const column = dates.includes(name) ? toDateColumn(values) : toColumn(values)
     return [name, column] as [string, typeof column]
@@ -249,8 +246,7 @@ const toColumn = (values: ColumnValues) =>
 
 function arrowTypeOf(values: ColumnValues) {
   if (values instanceof Float64Array) return float64()
-  if (values instanceof Int32Array) return int32()
-  return values instanceof Int16Array ? int16() : uint8()
+  return values instanceof Int32Array ? int32() : uint8()
 }
 
 /** The columns of `names`, as views on `bytes` if the file is aligned. */

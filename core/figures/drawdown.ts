@@ -40,18 +40,12 @@ export function daysUnderwater(depths: Float64Array): number {
  * Ulcer index, a fraction: the root mean square of the drawdowns of all days, those at a peak (0) included. At least
  * one day. Source: Peter G. Martin and Byron B. McCann, The Investor's Guide to Fidelity Funds, 1989.
  */
-export function ulcerIndex(depths: Float64Array): number {
-  let sum = 0
-  for (let i = 0; i < depths.length; i++) sum += depths[i]! * depths[i]!
-  return Math.sqrt(sum / depths.length)
-}
+export const ulcerIndex = (depths: Float64Array): number =>
+  Math.sqrt(depths.reduce((sum, depth) => sum + depth * depth, 0) / depths.length)
 
 /** Pain index, a fraction: the mean absolute drawdown of all days. At least one day. */
-export function painIndex(depths: Float64Array): number {
-  let sum = 0
-  for (let i = 0; i < depths.length; i++) sum -= depths[i]!
-  return sum / depths.length
-}
+export const painIndex = (depths: Float64Array): number =>
+  depths.reduce((sum, depth) => sum - depth, 0) / depths.length
 
 /**
  * A run of days under water, as indices of days: day `i` is that of return `i`, so -1 is the day of the baseline. The

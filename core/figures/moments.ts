@@ -1,4 +1,4 @@
-import { type Figure, undefinedBecause } from './figure.ts'
+import { type Figure, NEGLIGIBLE, undefinedBecause } from './figure.ts'
 
 /** Arithmetic mean by plain summation; NaN without values, so callers check the length. */
 export function mean(values: Float64Array): number {
@@ -94,4 +94,21 @@ export function longestRun(values: ArrayLike<number>, sign: 1 | -1): number {
     if (run > longest) longest = run
   }
   return longest
+}
+
+/**
+ * The sum of the gains over the sum of the losses: the profit factor of trades, and the omega ratio of returns at
+ * threshold 0. A positive factor on the values does not change it. Undefined without losses, `<= 1e-12` (`no_losses`).
+ *
+ * Source: Con Keating and William F. Shadwick, A Universal Performance Measure, 2002.
+ */
+export function gainsOverLosses(values: ArrayLike<number>): Figure {
+  let gains = 0
+  let losses = 0
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (value > 0) gains += value
+    else losses -= value
+  }
+  return losses > NEGLIGIBLE ? gains / losses : undefinedBecause('no_losses')
 }

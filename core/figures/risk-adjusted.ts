@@ -3,7 +3,14 @@ import { completeMonthReturns } from './calendar-periods.ts'
 import { maxDrawdown, painIndex, ulcerIndex } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, share, undefinedBecause } from './figure.ts'
-import { isFlat, mean, sampleDeviation, sampleVariance, standardizedMoments } from './moments.ts'
+import {
+  gainsOverLosses,
+  isFlat,
+  mean,
+  sampleDeviation,
+  sampleVariance,
+  standardizedMoments,
+} from './moments.ts'
 import { autocorrelationLag1, pearson } from './pearson.ts'
 import { tailMean, tailQuantile, tailRatio } from './quantile.ts'
 import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
@@ -27,7 +34,7 @@ const riskRatios = (path: AccountPath) => ({
   ...monthlyRatios(path),
   ...drawdownRatios(path),
   sortino_weekly_annualized: sortino(path.weekly.values, WEEKS_PER_YEAR),
-  omega: orTooFew(path, omega(path.daily.values)),
+  omega: orTooFew(path, gainsOverLosses(path.daily.values)),
   kelly_leverage: kellyLeverage(path),
   stability_r2: stability(path.daily.values, path.curve),
 })
@@ -95,23 +102,6 @@ function kellyLeverage({ daily: { values }, k }: AccountPath): Figure {
 }
 
 /**
- * Omega ratio at threshold 0: the sum of the gains over the sum of the losses. A positive factor on the returns does
- * not change it. Undefined without losses, `<= 1e-12` (`no_losses`).
- *
- * Source: Con Keating and William F. Shadwick, A Universal Performance Measure, 2002.
- */
-export function omega(returns: Float64Array): Figure {
-  let gains = 0
-  let losses = 0
-  for (let i = 0; i < returns.length; i++) {
-    const value = returns[i]!
-    if (value > 0) gains += value
-    else losses -= value
-  }
-  return losses > NEGLIGIBLE ? gains / losses : undefinedBecause('no_losses')
-}
-
-/**
  * Stability: R^2 of the linear regression of the log equity at the ends of the days on time; 1 is steady growth, or
  * steady loss. The baseline is not an observation. Undefined with fewer than 3 points (`too_few_points`) and if the
  * returns or the log equity are flat (`zero_variance`).
@@ -146,13 +136,7 @@ function dailyShape({ daily: { values }, k }: AccountPath) {
     cvar_99_daily_pct: dayPct(tailMean(sorted, 100)),
     best_day_pct: ranked(n - 1),
     worst_day_pct: ranked(0),
-    positive_days_pct: share(countPositive(values), n),
+    positive_days_pct: share(values.filter(value => value > 0).length, n),
     autocorrelation_lag1_daily: autocorrelationLag1(values),
   }
-}
-
-function countPositive(values: Float64Array): number {
-  let count = 0
-  for (let i = 0; i < values.length; i++) if (values[i]! > 0) count++
-  return count
 }

@@ -7,7 +7,7 @@ import {
   type UndefinedReason,
   undefinedBecause,
 } from './figure.ts'
-import { isFlat, longestRun } from './moments.ts'
+import { gainsOverLosses, isFlat, longestRun } from './moments.ts'
 import { DAYS_PER_YEAR } from './series.ts'
 
 /** The part of a closed trade that the statistics need. Times in epoch milliseconds. */
@@ -110,16 +110,8 @@ export const winRatePct = (outcomes: readonly number[]): Figure =>
     : percent(outcomes.filter(outcome => outcome > 0).length / outcomes.length)
 
 /** Sum of the wins / sum of the losses: 0 without a win, undefined without losses, `<= 1e-12` (`no_losses`). */
-export function profitFactor(outcomes: readonly number[]): Figure {
-  if (outcomes.length === 0) return undefinedBecause('no_trades')
-  let wins = 0
-  let losses = 0
-  for (const outcome of outcomes) {
-    if (outcome > 0) wins += outcome
-    else losses -= outcome
-  }
-  return losses > NEGLIGIBLE ? wins / losses : undefinedBecause('no_losses')
-}
+export const profitFactor = (outcomes: readonly number[]): Figure =>
+  outcomes.length === 0 ? undefinedBecause('no_trades') : gainsOverLosses(outcomes)
 
 /** The distribution of the outcomes. One R is the equity at risk in a trade; figures in R ignore the risk level. */
 function outcomeFigures(values: number[], k: number, baseRisk: number) {

@@ -31,18 +31,10 @@ function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array
   return fraction
 }
 
-/** The data that a rule may use. */
-type Outlook = {
-  /** The warm-up and the past part of the window. */
-  readonly closes: Float64Array
-  /** Index of the first bar of the window in `closes`. */
-  readonly first: number
-  readonly bars_per_day: number
-  /** For each bar of the window: 1 if the program is paused. */
-  readonly paused: Uint8Array
-}
+type Outlook = ReturnType<typeof outlookOf>
 
-export const outlookOf = ({ plan, bars, first }: ProgramData): Outlook => ({
+/** The data that a rule may use: the closes of the warm-up and of the past part of the window, and its pauses. */
+export const outlookOf = ({ plan, bars, first }: ProgramData) => ({
   closes: bars.c,
   first,
   bars_per_day: barsPerDay(bars.timeframeMs),

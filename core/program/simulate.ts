@@ -39,7 +39,7 @@ export function simulate(data: ProgramData, cadenceBars: number): Simulation {
 }
 
 /** The contributions and costs of the past part of the window. */
-export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenceBars: number): Terms {
+export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenceBars: number) {
   if (!Number.isInteger(cadenceBars) || cadenceBars < 1) {
     throw new Error(`a contribution cadence must be a whole number of bars from 1 on, not ${cadenceBars}`)
   }
@@ -47,7 +47,7 @@ export function termsOf({ plan, bars, first, bars_planned }: ProgramData, cadenc
     closes: bars.c.subarray(first),
     cadence_bars: cadenceBars,
     contributions: contributionCount(bars_planned, cadenceBars),
-    cost: costFraction(plan.costs),
+    cost: costFraction(plan.costs), // the fraction of a purchase that fee and slippage take
   }
 }
 
@@ -72,16 +72,7 @@ export const averageCost = ({ deployed, btc }: Pick<Holding, 'deployed' | 'btc'>
  */
 const SMALLEST_SPEND = 1e-6
 
-/** Contributions and costs. */
-type Terms = {
-  /** Closes of the past part of the window. */
-  readonly closes: Float64Array
-  readonly cadence_bars: number
-  /** Contributions of the whole window. */
-  readonly contributions: number
-  /** Fraction of a purchase that fee and slippage take. */
-  readonly cost: number
-}
+type Terms = ReturnType<typeof termsOf>
 
 /** A purchase: the bar of the window, the amount spent with costs, as a fraction of the equity, and the BTC bought. */
 export type Deployment = {

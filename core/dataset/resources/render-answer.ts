@@ -21,9 +21,6 @@ type Headed = {
 /** The same with its bytes. */
 export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
 
-/** The same with its bytes in blocks, each made on demand; they can be read once. */
-export type AnswerInBlocks = Headed & { readonly blocks: Iterable<Uint8Array<ArrayBuffer>> }
-
 /**
  * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the static
  * build and the tier.
@@ -43,7 +40,7 @@ export function renderBlocks(
   snapshot: Snapshot,
   params: Params,
   blockBytes: number = BLOCK_BYTES,
-): AnswerInBlocks {
+): Headed & { readonly blocks: Iterable<Uint8Array<ArrayBuffer>> } {
   const { body, ...headed } = prepareAnswer(id, snapshot, params)
   return { blocks: typeof body === 'function' ? writeBlocks(body, blockBytes) : oneBlock(body), ...headed }
 }

@@ -3,7 +3,8 @@ import { mean as peerMean, sampleStandardDeviation } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { equityFromBaseline, trailingReturn, worstReturn } from '#core/figures/equity-curve.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
-import { omega, stability } from '#core/figures/risk-adjusted.ts'
+import { gainsOverLosses } from '#core/figures/moments.ts'
+import { stability } from '#core/figures/risk-adjusted.ts'
 import { normalCdf, sharpe, sharpeInference, sortino } from '#core/figures/sharpe.ts'
 import { returnsOf } from './arbitraries.ts'
 
@@ -53,9 +54,9 @@ describe('Sortino ratio', () => {
 
 describe('omega', () => {
   test('is the sum of gains over the sum of losses', () => {
-    expect(omega(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
-    expect(omega(Float64Array.of(-0.25))).toBe(0)
-    expect(omega(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
+    expect(gainsOverLosses(Float64Array.of(0.5, -0.25, 0.25, 0))).toBe(3)
+    expect(gainsOverLosses(Float64Array.of(-0.25))).toBe(0)
+    expect(gainsOverLosses(Float64Array.of(0.5, 0))).toEqual(undefinedBecause('no_losses'))
   })
 })
 
