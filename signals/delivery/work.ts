@@ -1,11 +1,11 @@
 // How workers use the outbox: take a client, then write each result and find the next delivery in the same step. Two
-// round trips per delivery; calls for many clients in one turn of the event loop share a command.
+// round trips per delivery.
 import type { Redis } from 'ioredis'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { type LoggedSignal, toLogged } from '../log/read-log.ts'
-import { createBatchedScript, runBatched } from '../redis/batched-script.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, LOG, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toList, toRecord } from '../redis/record-text.ts'
+import { createScript, runScript } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
@@ -63,7 +63,7 @@ export type Moved = {
 /** Leases a client and finds its next delivery. */
 export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
   const args = [client, token, nowMs, flightMs, nowMs + flightMs]
-  return toFound(client, await runBatched(redis, TAKE_SCRIPT, ...args))
+  return toFound(client, await runScript(redis, TAKE_SCRIPT, [LOG], ...args))
 }
 
 /**
@@ -80,7 +80,7 @@ export async function settle(
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
   const args = [client, token, nowMs, due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt)]
   const moved = webhook === null ? '' : JSON.stringify(movedFields(due, webhook))
-  const reply = await runBatched(redis, SETTLE_SCRIPT, ...args, moved, leaveUntilMs ?? '')
+  const reply = await runScript(redis, SETTLE_SCRIPT, [LOG, WEBHOOKS], ...args, moved, leaveUntilMs ?? '')
   const [verdict, found] = reply as [string, unknown] // the script returns both
   return { isCurrent: verdict === '1', next: toFound(client, found) }
 }
@@ -146,7 +146,7 @@ const PROMOTED_AT_ONCE = 1_000
  * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
  * number that is due. Returns {'held', time} or {'free', time of the next attempt or ''}, and releases the client in
  * the same step, so a worker that was turned away missed nothing; or {'send', seq, state, log entry, webhook,
- * client}, each record as one text. Log entries are read once per batch.
+ * client}, each record as one text.
  */
 const FIND = `${TEXT_FUNCTION}
 local log = KEYS[1]
@@ -156,13 +156,9 @@ local function free(client, at)
   if at ~= '' then schedule(client, at) else unschedule(client) end
 end
 
-local entries = {}
 local function entry(seq)
-  if not entries[seq] then
-    local found = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
-    entries[seq] = found and text(found[2]) or ''
-  end
-  return entries[seq]
+  local found = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
+  return found and text(found[2]) or ''
 end
 
 local function probe_of(fields)
@@ -202,38 +198,32 @@ end
 `
 
 /**
- * Leases a client and finds its next delivery. Per call: client, token, now, duration of the lease, its end. Returns
+ * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end. Returns
  * as FIND, or {'busy'} if another worker has it.
  */
-const TAKE_SCRIPT = createBatchedScript(
-  `${NAMES}${FIND}
-local function one(client, token, now, ttl, ends)
-  local holder = redis.call('GET', flight(client))
-  if holder and holder ~= token then
-    schedule(client, string.format('%.0f', now + redis.call('PTTL', flight(client))))
-    return {'busy'}
-  end -- else it may be ours already: the reply was lost
-  redis.call('SET', flight(client), token, 'PX', ttl)
-  schedule(client, ends)
-  return find(client, now)
-end
-`,
-  [LOG],
-  5,
-)
+const TAKE_SCRIPT = createScript(`${NAMES}${FIND}
+local client, token, now, ttl, ends = unpack(ARGV)
+local holder = redis.call('GET', flight(client))
+if holder and holder ~= token then
+  schedule(client, string.format('%.0f', now + redis.call('PTTL', flight(client))))
+  return {'busy'}
+end -- else it may be ours already: the reply was lost
+redis.call('SET', flight(client), token, 'PX', ttl)
+schedule(client, ends)
+return find(client, now)
+`)
 
 /** Attempts kept of each delivery: those of two rounds. */
 const ATTEMPTS_KEPT = 40
 
 /**
- * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Per call:
+ * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Arguments:
  * client, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
  * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next. Returns '1' first if the
  * state was still the one that was read: a resend begins another round. Idempotent. A late result, after the lease
  * ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
-const SETTLE_SCRIPT = createBatchedScript(
-  `${NAMES}${FIND}
+const SETTLE_SCRIPT = createScript(`${NAMES}${FIND}
 local webhooks = KEYS[2]
 
 local function note(attempts, attempt, is_first)
@@ -263,31 +253,27 @@ local function is_late_success(there, state)
   return new.status == 'delivered' and old.status ~= 'delivered' and new.round == old.round
 end
 
-local function one(client, token, now, seq, was, state, due, attempt, moved, leave)
-  local there = redis.call('HGET', outbox(seq), client)
-  local is_first = there == was and was ~= state -- else it may be run again after a lost reply
-  if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
-  local is_late = there ~= was and there ~= state and is_late_success(there, state)
-  local verdict = (there == was or there == state or is_late) and '1' or '0'
-  if (there == was or is_late) and state ~= '' then
-    redis.call('HSET', outbox(seq), client, state)
-    redis.call('ZREM', ready(client), seq)
-    if is_late then redis.call('ZREM', waiting(client), seq) end
-    if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
-  end
-  if moved ~= '' then
-    local to = cjson.decode(moved)
-    move(client, to)
-    if to.hurries == '1' then hasten(client) end
-  end
-
-  if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
-  if leave == '' then return {verdict, find(client, now)} end
-  local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
-  free(client, is_empty and '' or leave)
-  return {verdict, {is_empty and 'free' or 'left', ''}}
+local client, token, now, seq, was, state, due, attempt, moved, leave = unpack(ARGV)
+local there = redis.call('HGET', outbox(seq), client)
+local is_first = there == was and was ~= state -- else it may be run again after a lost reply
+if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
+local is_late = there ~= was and there ~= state and is_late_success(there, state)
+local verdict = (there == was or there == state or is_late) and '1' or '0'
+if (there == was or is_late) and state ~= '' then
+  redis.call('HSET', outbox(seq), client, state)
+  redis.call('ZREM', ready(client), seq)
+  if is_late then redis.call('ZREM', waiting(client), seq) end
+  if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
 end
-`,
-  [LOG, WEBHOOKS],
-  10,
-)
+if moved ~= '' then
+  local to = cjson.decode(moved)
+  move(client, to)
+  if to.hurries == '1' then hasten(client) end
+end
+
+if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
+if leave == '' then return {verdict, find(client, now)} end
+local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
+free(client, is_empty and '' or leave)
+return {verdict, {is_empty and 'free' or 'left', ''}}
+`)

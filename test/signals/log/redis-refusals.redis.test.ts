@@ -6,8 +6,8 @@ import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts
 import { drainClient } from '#signals/delivery/worker.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
-import { createBatchedScript, runBatched } from '#signals/redis/batched-script.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { createScript, runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { addSubscriber, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
@@ -75,21 +75,18 @@ describe('a Redis without memory', () => {
     expect(await readAfter(redis, 0, 10)).toHaveLength(1)
   })
 
-  test('refuses each call of a batch that writes by that name, and answers those that only read', async () => {
-    const script = createBatchedScript(
-      `local function one(text) if text ~= '' then redis.call('SET', KEYS[1], text) end return {'well'} end`,
-      ['{hw}:one'],
-      1,
-    )
+  test('refuses each script that writes by that name, and answers those that only read', async () => {
+    const script = createScript(`if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`)
+    const run = (text: string) => runScript(redis, script, ['{hw}:one'], text)
     await withoutMemory(async () => {
-      const calls = await Promise.allSettled(['a', '', 'b'].map(text => runBatched(redis, script, text)))
+      const calls = await Promise.allSettled(['a', '', 'b'].map(run))
       expect(calls).toMatchObject([
         { status: 'rejected', reason: refused('OOM') },
         { status: 'fulfilled' },
         { status: 'rejected', reason: refused('OOM') },
       ])
     })
-    expect(await runBatched(redis, script, 'a')).toEqual(['well'])
+    expect(await run('a')).toBe('well')
   })
 
   test('stops deliveries, which is no fault of the program; what is owed is delivered afterwards', async () => {
