@@ -24,20 +24,8 @@ const MOST_REMEMBERED = 10_000
 /** Internal faults in a row before an alert: one or two are transient, such as a restart of the resolver. */
 const FAULTS_IN_A_ROW = 3
 
-export type Alerts = {
-  readonly raise: (alert: Alert) => void
-  readonly onEvent: (event: DeliveryEvent) => void
-  /**
-   * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
-   * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
-   */
-  readonly look: (overview: Overview | null, diskUsed?: number | null) => void
-  /** Reports why the state could not be read; a full disk may have ended Redis. */
-  readonly onLookFailed: (error: unknown, diskUsed?: number | null) => void
-}
-
-export function createAlerts(send: (alert: SentAlert) => void, now: () => number): Alerts {
-  const told = new Map<string, { atMs: number; repeated: number }>()
+export function createAlerts(send: (alert: SentAlert) => void, now: () => number) {
+  const sent = new Map<string, { atMs: number; repeated: number }>()
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
   let stoodAt: number | null = null
   const turnMinute = (): void => {
@@ -48,7 +36,7 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   }
   const raise = (raised: Alert): void => {
     const key = `${raised.kind} ${raised.subject}`
-    const last = told.get(key)
+    const last = sent.get(key)
     turnMinute()
     if (last !== undefined && now() - last.atMs < REPEAT_MS) {
       last.repeated++
@@ -59,9 +47,9 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
       return
     }
     minute.count++
-    told.delete(key)
-    told.set(key, { atMs: now(), repeated: 0 })
-    if (told.size > MOST_REMEMBERED) told.delete(told.keys().next().value ?? '')
+    sent.delete(key)
+    sent.set(key, { atMs: now(), repeated: 0 })
+    if (sent.size > MOST_REMEMBERED) sent.delete(sent.keys().next().value ?? '')
     send({ ...raised, at: toIsoInstant(now()), repeated: last?.repeated ?? 0 })
   }
   const onEvent = (event: DeliveryEvent): void => {
@@ -71,12 +59,17 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   return {
     raise,
     onEvent,
-    look(overview, diskUsed = null) {
+    /**
+     * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
+     * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
+     */
+    look(overview: Overview | null, diskUsed: number | null = null): void {
       turnMinute()
       for (const found of [...problemsOf(overview, stoodAt), ...problemsOfDisk(diskUsed)]) raise(found)
       stoodAt = overview === null ? null : standstillOf(overview)
     },
-    onLookFailed(error, diskUsed = null) {
+    /** Reports why the state could not be read; a full disk may have ended Redis. */
+    onLookFailed(error: unknown, diskUsed: number | null = null): void {
       for (const found of [...problemsOfFailure(error), ...problemsOfDisk(diskUsed)]) raise(found)
     },
   }

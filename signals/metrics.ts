@@ -9,20 +9,10 @@ import { LogGoneError } from './log/guard.ts'
 import { RedisDownError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
 
+type Answered = { readonly route: string; readonly status: number; readonly ms: number }
+
 /** From a fast fsync to the end of a retry; the target is a second. */
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60, 600, 7_200]
-
-export type Metrics = {
-  readonly onEvent: (event: DeliveryEvent) => void
-  /** A signal was fired: from the request to its acknowledgement by the disk. */
-  readonly onFired: (durableMs: number) => void
-  readonly onAnswered: (answered: {
-    readonly route: string
-    readonly status: number
-    readonly ms: number
-  }) => void
-  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
-}
 
 /**
  * Creates the metrics of one process. `overview` reads the state of the service; `diskUsed` is the used share of its
@@ -31,7 +21,7 @@ export type Metrics = {
 export function createMetrics(
   overview: () => Promise<Overview>,
   diskUsed: () => Promise<number | null> = async () => null,
-): Metrics {
+) {
   const registry = new Registry()
   const events = createEventMetrics(registry)
   const setGauges = createGauges(registry)
@@ -61,7 +51,7 @@ async function readOrNull(overview: () => Promise<Overview>): Promise<Overview |
   }
 }
 
-function createEventMetrics(registry: Registry): Omit<Metrics, 'read'> {
+function createEventMetrics(registry: Registry) {
   const registers = [registry]
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name: `highwater_${name}`, help, labelNames, registers })
@@ -91,7 +81,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'read'> {
     latency.observe({ stage: 'acknowledged' }, (sentMs + total_ms) / 1_000)
   }
   return {
-    onEvent(event) {
+    onEvent(event: DeliveryEvent) {
       switch (event.kind) {
         case 'attempt':
           return onAttempt(event.attempt, event.firedAtMs)
@@ -107,8 +97,9 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'read'> {
           return
       }
     },
-    onFired: durableMs => durable.observe(durableMs / 1_000),
-    onAnswered({ route, status, ms }) {
+    /** A signal was fired: from the request to its acknowledgement by the disk. */
+    onFired: (durableMs: number): void => durable.observe(durableMs / 1_000),
+    onAnswered({ route, status, ms }: Answered): void {
       requests.inc({ route, status: String(status) })
       answers.observe({ route }, ms / 1_000)
     },

@@ -54,15 +54,8 @@ export const MOST_FAILURES = 20
 
 export const WINDOW_MS = 60_000
 
-/** Counts the failures of addresses per minute, in bounded memory. */
-export type FailedKeys = {
-  readonly add: (address: string) => void
-  /** Whether an address has used up its failures of this minute. */
-  readonly isSpent: (address: string) => boolean
-}
-
-/** `elapsed` is a monotonic clock. */
-export function createFailedKeys(elapsed: () => number): FailedKeys {
+/** Counts the failures of addresses per minute, in bounded memory; `elapsed` is a monotonic clock. */
+export function createFailedKeys(elapsed: () => number) {
   const { add, countOf } = createAddressCounts(WINDOW_MS, elapsed)
-  return { add, isSpent: address => countOf(address) >= MOST_FAILURES }
+  return { add, isSpent: (address: string) => countOf(address) >= MOST_FAILURES }
 }

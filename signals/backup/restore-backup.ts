@@ -40,21 +40,12 @@ export type RestoreParts = {
   readonly isForced: boolean
 }
 
-export type Restored = {
-  readonly made_at: string
-  readonly signals: number
-  /** Deliveries that were owed at the backup and are owed again. */
-  readonly owed: number
-  /** The number of the newest signal; the next one follows it. */
-  readonly seq: number
-  readonly epoch: string
-}
-
 /**
  * Restores a backup into an empty Redis, or over existing data if forced. The whole file is checked before anything
- * is written. Numbers continue above every one that was delivered, and a new epoch makes clients pull.
+ * is written. Numbers continue above every one that was delivered, and a new epoch makes clients pull. Resolves with
+ * how many deliveries are owed again, and with the number that the next signal follows.
  */
-export async function restoreBackup(parts: RestoreParts): Promise<Restored> {
+export async function restoreBackup(parts: RestoreParts) {
   const { redis, highWater, newEpoch, nowMs } = parts
   const header = await checkBackup(parts.lines())
   await makeRoom(redis, parts.isForced)

@@ -10,20 +10,7 @@ import { unknownClient } from './clients.ts'
 import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
 
 /** A key as the operator sees it, without the token. */
-export type ApiKey = {
-  readonly id: string
-  readonly client: string
-  readonly created_at: string
-  readonly confirmed_at: string | null
-  /** To the minute; null if never used. */
-  readonly last_used_at: string | null
-}
-
-export type Confirmation = {
-  readonly client: string
-  readonly keyId: string
-  readonly retired: readonly string[]
-}
+export type ApiKey = Readonly<Omit<z.output<typeof storedKey>, 'number'>> & { readonly id: string }
 
 const MOST_LIVE_KEYS = 2
 
@@ -63,7 +50,7 @@ export async function issueKey(
  * Confirms the newer key of a client and revokes every older one. A single key, or one confirmed before, stays as it
  * is. Throws `not_found`, or `conflict` if a newer key waits for confirmation.
  */
-export async function confirmKey(redis: Redis, keyId: string, nowMs: number): Promise<Confirmation> {
+export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)
   if (client === null) throw unknownKey(keyId)
   const reply = await askRedis(() =>
@@ -160,6 +147,7 @@ const storedKey = z.object({
   number: z.coerce.number(),
   created_at: instant,
   confirmed_at: instant.nullable().default(null),
+  /** To the minute; null if never used. */
   last_used_at: instant.nullable().default(null),
 })
 

@@ -6,28 +6,17 @@ import { rememberText, toRecord } from '../redis/record-text.ts'
 
 export const CLIENT_STATUSES = ['pending', 'active'] as const
 
-export type ClientStatus = (typeof CLIENT_STATUSES)[number]
-
-export type Client = {
-  readonly id: string
-  /** The operator's own name for what was sold. */
-  readonly tier: string
-  /** `pending` until the operator activates the account. */
-  readonly status: ClientStatus
-  readonly aliases: readonly string[]
-  readonly program: boolean
-  readonly created_at: string
-}
+export type Client = Readonly<z.output<typeof stored>> & { readonly id: string }
 
 /** The caller, and the id of its key. */
 export type Identity = { readonly client: Client; readonly keyId: string }
 
-export type StoredClient = Readonly<Record<'tier' | 'status' | 'aliases' | 'program' | 'created_at', string>>
-
 const stored = z.object({
+  /** The operator's own name for what was sold. */
   tier: z.string(),
+  /** `pending` until the operator activates the account. */
   status: z.enum(CLIENT_STATUSES),
-  aliases: z.string().transform(text => z.array(z.string()).parse(JSON.parse(text))),
+  aliases: z.string().transform(text => z.array(z.string()).readonly().parse(JSON.parse(text))),
   program: z.enum(['0', '1']).transform(text => text === '1'),
   created_at: z.string(),
 })
@@ -37,7 +26,7 @@ export function toClient(id: string, fields: Readonly<Record<string, string>>): 
   return Object.keys(fields).length === 0 ? null : { id, ...stored.parse(fields) }
 }
 
-export const toStoredClient = ({ tier, status, aliases, program, created_at }: Client): StoredClient => ({
+export const toStoredClient = ({ tier, status, aliases, program, created_at }: Client) => ({
   tier,
   status,
   aliases: JSON.stringify(aliases),

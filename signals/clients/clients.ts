@@ -4,7 +4,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey } from '../redis/keys.ts'
-import { assertId, type Client, type ClientStatus, toClient, toStoredClient } from './client.ts'
+import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
 export type EntitlementChange = {
@@ -24,7 +24,7 @@ const LIST_BLOCK = 500
 const MOST_TRIES = 20
 
 /** The first state of a client: without it, pending and entitled to nothing. */
-export type ClientBeginning = EntitlementChange & { readonly status?: ClientStatus }
+export type ClientBeginning = EntitlementChange & { readonly status?: Client['status'] }
 
 /**
  * Adds a client atomically. Throws `conflict` if the id exists, `validation_error`, and what entitleClient throws.
@@ -113,7 +113,7 @@ redis.call('SADD', KEYS[1], ARGV[1])
 return 'ok'
 `
 
-async function setStatus(redis: Redis, id: string, status: ClientStatus): Promise<Client> {
+async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
   const reply = await askRedis(() => redis.eval(STATUS_SCRIPT, 1, clientKey(id), status))
   if (reply !== 'ok') throw unknownClient(id)
   return findClient(redis, id)

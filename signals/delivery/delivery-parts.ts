@@ -57,7 +57,7 @@ export type DeliveryParts = {
   readonly waits: Waits
   /** True once no further delivery is started. */
   readonly isStopping: () => boolean
-  readonly faults: Faults
+  readonly faults: ReturnType<typeof createFaults>
   readonly onEvent: (event: DeliveryEvent) => void
   /** Called for errors of the program. */
   readonly onError: (error: unknown) => void
@@ -78,23 +78,18 @@ type Subject = { readonly client: string; readonly seq: number | null }
  * Internal faults in a row: no receiver is charged with them, so these counts are what makes them wait and raises
  * alerts.
  */
-export type Faults = {
-  /** Counts one and returns how many there were in a row. */
-  readonly count: (subject: Subject) => number
-  /** Ends the row. */
-  readonly end: (subject: Subject) => void
-}
-
-export function createFaults(): Faults {
+export function createFaults() {
   const rows = new LRUCache<string, number>({ max: MOST_ROWS })
   const nameOf = ({ client, seq }: Subject): string => `${client} ${seq ?? ''}`
   return {
-    count(subject) {
+    /** Counts one and returns how many there were in a row. */
+    count(subject: Subject): number {
       const inARow = (rows.get(nameOf(subject)) ?? 0) + 1
       rows.set(nameOf(subject), inARow)
       return inARow
     },
-    end: subject => void rows.delete(nameOf(subject)),
+    /** Ends the row. */
+    end: (subject: Subject): unknown => rows.delete(nameOf(subject)),
   }
 }
 

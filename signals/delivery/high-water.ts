@@ -38,18 +38,14 @@ async function readMark(privateStore: ObjectStore, key: string, which: string): 
  */
 export const aboveHighWater = (mark: number): number => (mark === 0 ? 0 : mark + MARK_AHEAD)
 
-export type HighWater = {
-  /** Moves the mark ahead of numbers that are about to be delivered. */
-  readonly cover: (seq: number) => Promise<void>
-  /** Records a number that the log has reached, for a more exact check at the next start. */
-  readonly noteEnd: (seq: number) => Promise<void>
-}
+export type HighWater = ReturnType<typeof createHighWater>
 
-export function createHighWater(privateStore: ObjectStore): HighWater {
+export function createHighWater(privateStore: ObjectStore) {
   let marked: number | null = null
   let noted = 0
   const write = (key: string, seq: number): Promise<unknown> =>
     privateStore.replace(key, toJsonBytes({ seq }), { content_type: 'application/json' })
+  /** Moves the mark ahead of numbers that are about to be delivered. */
   const cover = async (seq: number): Promise<void> => {
     if (marked !== null && seq <= marked) return
     marked = await readHighWater(privateStore) // another process may have moved it
@@ -59,7 +55,8 @@ export function createHighWater(privateStore: ObjectStore): HighWater {
   }
   return {
     cover,
-    async noteEnd(seq) {
+    /** Records a number that the log has reached, for a more exact check at the next start. */
+    async noteEnd(seq: number): Promise<void> {
       if (seq <= noted) return
       await cover(seq) // first: a restored log continues above the mark and must not end below this
       await write(LOG_END_KEY, seq)

@@ -52,7 +52,7 @@ export async function drainClient(parts: DeliveryParts, client: string, lane: La
     return result
   } catch (error) {
     // The result cannot be written: the lease ends, and a worker takes the client again.
-    if (!(error instanceof RedisDownError)) tellFault(parts, client, null, 'program_error')
+    if (!(error instanceof RedisDownError)) reportFault(parts, client, null, 'program_error')
     throw error
   }
 }
@@ -111,13 +111,13 @@ async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promis
     return await deliver(parts, turn, due)
   } catch (error) {
     parts.onError(error)
-    const inARow = tellFault(parts, turn.client, due.seq, 'program_error')
+    const inARow = reportFault(parts, turn.client, due.seq, 'program_error')
     const settlement = { ...NOTHING, state: due.state, dueMs: parts.now() + errorWaitMs(inARow) }
     return { settlement, lane: turn.lane, leaveUntilMs: null, events: [] }
   }
 }
 
-function tellFault(
+function reportFault(
   { faults, onEvent }: DeliveryParts,
   client: string,
   seq: number | null,
@@ -140,7 +140,7 @@ async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step
   if (webhook.lane === 'slow' && turn.lane === 'fast') return untried('slow', parts.now())
   const tried = await attemptDelivery(parts, webhook, signal, due)
   if (typeof tried === 'string') {
-    tellFault(parts, turn.client, seq, tried)
+    reportFault(parts, turn.client, seq, tried)
     return untried(turn.lane, parts.now() + OUR_FAULT_WAIT_MS)
   }
   parts.faults.end({ client: turn.client, seq })

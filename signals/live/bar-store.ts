@@ -5,13 +5,7 @@ import type { Bar } from '#core/replay/strategy.ts'
 import type { NewBarReader } from './feeds/feed.ts'
 
 /** The bars that came live, in an append-only file: the first final bar wins. */
-export type BarStore = {
-  /** The bars at the time of opening, ascending. */
-  readonly bars: readonly Bar[]
-  /** Appends a bar; once this resolves it is on disk. Bars come in ascending order. */
-  readonly append: (bar: Bar) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type BarStore = Awaited<ReturnType<typeof openBarStore>>
 
 const HEADER = 't,o,h,l,c,v\n'
 
@@ -20,7 +14,7 @@ const HEADER = 't,o,h,l,c,v\n'
  * written by a runner that paused while another took over: the first one counts. Throws if the file has anything but
  * ascending bars.
  */
-export async function openBarStore(path: string, newReader: NewBarReader): Promise<BarStore> {
+export async function openBarStore(path: string, newReader: NewBarReader) {
   await mkdir(dirname(path), { recursive: true })
   const whole = await readWholeLines(path)
   const bars = parseBars(path, whole, newReader)
@@ -32,8 +26,10 @@ export async function openBarStore(path: string, newReader: NewBarReader): Promi
   }
   let last = bars.at(-1)?.t ?? Number.NEGATIVE_INFINITY
   return {
-    bars,
-    async append(bar) {
+    /** The bars at the time of opening, ascending. */
+    bars: bars as readonly Bar[],
+    /** Appends a bar; once this resolves it is on disk. Bars come in ascending order. */
+    async append(bar: Bar): Promise<void> {
       if (bar.t <= last) return
       await file.appendFile(toLine(bar))
       await file.datasync()

@@ -1,40 +1,34 @@
 import { type Bars, barAt, describeInstant, lastAtOrBefore } from '#core/replay/bars.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 
-/** The bars of a market, ascending: those of the book and those that came live. */
-export type KnownBars = {
-  readonly timeframeMs: number
-  /** The bar that opened at `t`, or null. */
-  readonly at: (t: number) => Bar | null
-  readonly first: () => Bar | null
-  readonly last: () => Bar | null
-  /** Every bar that opened at `t` or later. */
-  readonly from: (t: number) => readonly Bar[]
-  /** Adds a bar later than the last. */
-  readonly add: (bar: Bar) => void
-  /** All bars, in shared memory. */
-  readonly columns: () => Bars
-}
+export type KnownBars = ReturnType<typeof createKnownBars>
 
-/** If both have a bar, the stored one counts: the first final bar wins, whatever a vendor revises later. */
-export function createKnownBars(book: Bars, stored: readonly Bar[]): KnownBars {
+/**
+ * The bars of a market, ascending: those of the book and those that came live. If both have a bar, the stored one
+ * counts: the first final bar wins, whatever a vendor revises later.
+ */
+export function createKnownBars(book: Bars, stored: readonly Bar[]) {
   const bars = mergeBars(book, stored)
   let columns: Bars | null = null
   const place = (t: number) => firstAtOrAfter(bars, t)
   return {
     timeframeMs: book.timeframeMs,
-    at: t => {
+    /** The bar that opened at `t`, or null. */
+    at: (t: number): Bar | null => {
       const bar = bars[place(t)]
       return bar?.t === t ? bar : null
     },
     first: () => bars[0] ?? null,
     last: () => bars.at(-1) ?? null,
-    from: t => bars.slice(place(t)),
-    add(bar) {
+    /** Every bar that opened at `t` or later. */
+    from: (t: number): readonly Bar[] => bars.slice(place(t)),
+    /** Adds a bar later than the last. */
+    add(bar: Bar): void {
       bars.push(bar)
       columns = null
     },
-    columns() {
+    /** All bars, in shared memory. */
+    columns(): Bars {
       columns ??= toColumns(bars, book.timeframeMs)
       return columns
     },

@@ -61,12 +61,12 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
   )
   if (!cursor) return null
   const parsed = checkpoint.safeParse(parseJson(text ?? ''))
-  const told = announcedShape.safeParse(parseJson(announced ?? 'null'))
-  if (!parsed.success || !told.success) throw damaged(alias, 'is not one that this runner can read')
+  const position = announcedShape.safeParse(parseJson(announced ?? 'null'))
+  if (!parsed.success || !position.success) throw damaged(alias, 'is not one that this runner can read')
   // A state with a matching digest was written by `recordFields`.
   const state = parsed.data.state as unknown as EngineState<unknown>
   if (decisionHash(state) !== parsed.data.hash) throw damaged(alias, 'is not what was written')
-  return { cursor, version: parsed.data.version, state, announced: told.data }
+  return { cursor, version: parsed.data.version, state, announced: position.data }
 }
 
 const damaged = (alias: string, what: string): Error =>

@@ -1,7 +1,7 @@
 // The state of the whole service, for the page, the command line, the metrics and the alerts.
 import type { Redis } from 'ioredis'
 import { listClients } from '../clients/clients.ts'
-import { dueCounts, LANES, type Lane, owedCount } from '../delivery/outbox.ts'
+import { dueCounts, LANES, owedCount } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { readHead } from '../log/read-log.ts'
@@ -9,36 +9,7 @@ import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
 
-export type RedisHealth = {
-  readonly version: string
-  readonly usedBytes: number
-  /** 0 if unlimited. */
-  readonly limitBytes: number
-  /** False if the last write of the append-only file failed. */
-  readonly isWriting: boolean
-  /** True if it takes no writes. */
-  readonly isReplica: boolean
-  /** Settings under which it could lose an acknowledged signal. */
-  readonly problems: readonly string[]
-}
-
-export type Overview = {
-  readonly seq: number
-  readonly epoch: string
-  readonly redis: RedisHealth
-  /** Signals that the relay has not put into the outbox yet. */
-  readonly relayLag: number
-  /** False if no process relays. */
-  readonly isRelayed: boolean
-  /** Clients of each lane that are due and not started. */
-  readonly queue: Readonly<Record<Lane, number>>
-  readonly clients: { readonly total: number; readonly active: number }
-  readonly webhooks: readonly WebhookState[]
-  /** Halted aliases; `*` stands for all. */
-  readonly halted: readonly string[]
-  /** Strategies that have ever run live. */
-  readonly live: readonly LiveStatus[]
-}
+export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 export type OverviewParts = {
   readonly redis: Redis
@@ -49,7 +20,7 @@ export type OverviewParts = {
 }
 
 /** Throws RedisDownError. */
-export async function readOverview(parts: OverviewParts): Promise<Overview> {
+export async function readOverview(parts: OverviewParts) {
   const { redis } = parts
   const [head, health, cursor, lease, queue, clients, live, halted] = await Promise.all([
     readHead(redis, parts.newEpoch),
@@ -68,12 +39,17 @@ export async function readOverview(parts: OverviewParts): Promise<Overview> {
   return {
     ...head,
     redis: health,
+    /** Signals that the relay has not put into the outbox yet. */
     relayLag: head.seq - Number(cursor ?? 0),
+    /** False if no process relays. */
     isRelayed: lease === 1,
+    /** Clients of each lane that are due and not started. */
     queue,
     clients: { total: clients.length, active: clients.filter(({ status }) => status === 'active').length },
     webhooks: [...webhooks.values()],
+    /** Halted aliases; `*` stands for all. */
     halted,
+    /** Strategies that have ever run live. */
     live,
   }
 }
@@ -84,29 +60,23 @@ export async function readLive(redis: Redis, aliases: ReadonlySet<string>): Prom
   return all.filter(({ cursorMs }) => cursorMs !== null)
 }
 
-async function readRedisHealth(redis: Redis): Promise<RedisHealth> {
+async function readRedisHealth(redis: Redis) {
   const [info, problems] = await Promise.all([askRedis(() => redis.info()), durabilityProblems(redis)])
   const field = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   return {
     version: field('redis_version'),
     usedBytes: Number(field('used_memory')),
+    /** 0 if unlimited. */
     limitBytes: Number(field('maxmemory')),
+    /** False if the last write of the append-only file failed. */
     isWriting: field('aof_last_write_status') !== 'err' && field('aof_last_bgrewrite_status') !== 'err',
     isReplica: field('role') === 'slave',
+    /** Settings under which it could lose an acknowledged signal. */
     problems,
   }
 }
 
-/** A client's webhook without its address and secrets, which stay sealed. */
-export type WebhookState = {
-  readonly client: string
-  readonly enabled: boolean
-  /** Null if enabled. */
-  readonly disabledWhy: string | null
-  readonly lane: Lane
-  readonly condition: Condition
-  readonly owed: number
-}
+export type WebhookState = NonNullable<Awaited<ReturnType<typeof readWebhookState>>>
 
 const BLOCK = 500
 
@@ -124,7 +94,8 @@ export async function readWebhookStates(
   return found
 }
 
-async function readWebhookState(redis: Redis, client: string): Promise<WebhookState | null> {
+/** A client's webhook without its address and secrets, which stay sealed. */
+async function readWebhookState(redis: Redis, client: string) {
   const [enabled, why, lane, condition] = await askRedis(() =>
     redis.hmget(webhookKey(client), 'enabled', 'disabled_why', 'lane', 'condition'),
   )
@@ -132,8 +103,9 @@ async function readWebhookState(redis: Redis, client: string): Promise<WebhookSt
   return {
     client,
     enabled: enabled === '1',
+    /** Null if enabled. */
     disabledWhy: why == null || why === '' ? null : why,
-    lane: LANES.find(each => each === lane) ?? 'fast',
+    lane: LANES.find(each => each === lane) ?? ('fast' as const),
     condition: condition == null ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
     owed: await owedCount(redis, client),
   }

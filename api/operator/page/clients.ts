@@ -107,10 +107,10 @@ function webhookPanel(
   address: WebhookAddress | null,
 ): Piece {
   const { health, breaker } = webhook.condition
-  const isBreakerTold = webhook.enabled && breaker.kind === 'open' // by the word in front
+  const isBreakerNamed = webhook.enabled && breaker.kind === 'open' // by the word in front
   const from = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}, ${webhook.lane} lane${isBreakerTold ? '' : `, breaker ${breaker.kind}`}, owed ${webhook.owed}${
+${webhookWord(webhook)}, ${webhook.lane} lane${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, owed ${webhook.owed}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}

@@ -41,7 +41,7 @@ export const isFit = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict === 'passed' || verdict === 'noted')
 
 function judge({ name, expected, advice }: Case, outcome: Outcome): Finding {
-  const told = tell(outcome)
+  const told = describe(outcome)
   const answer = answerOf(outcome)
   if (expected === 'either' && answer !== 'neither') return { name, verdict: 'noted', told, advice }
   return answer === expected
@@ -53,7 +53,7 @@ function judge({ name, expected, advice }: Case, outcome: Outcome): Finding {
 const unreached = ({ name }: Case, outcome: Outcome): Finding => ({
   name,
   verdict: 'failed',
-  told: tell(outcome),
+  told: describe(outcome),
   advice:
     'start the receiver, and see that its address, its port and its certificate can be reached from here',
 })
@@ -79,7 +79,7 @@ function answerOf(outcome: Outcome): 'accepted' | 'refused' | 'neither' {
   return isRefusal && status <= 499 ? 'refused' : 'neither'
 }
 
-function tell(outcome: Outcome): string {
+function describe(outcome: Outcome): string {
   if (outcome.kind === 'ourFault') return `not sent, ${REASONS[outcome.reason] ?? outcome.reason}`
   if (outcome.kind === 'delivered' || outcome.reason === 'status') return `answered ${outcome.status}`
   const whatCame = outcome.status === null ? 'no answer' : `a broken answer with status ${outcome.status}`
