@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
-import type { ApiKey } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
 import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookAddress } from '../parts.ts'
+import type { readClient } from '../routes/clients.ts'
 import {
   action,
   clientLink,
@@ -41,14 +41,7 @@ ${table(
 const accountWord = (status: Client['status']): Piece =>
   status === 'active' ? html`<span class="good">active</span>` : html`<span class="warn">pending</span>`
 
-export type ClientView = {
-  readonly client: Client
-  readonly keys: readonly ApiKey[]
-  readonly webhook: WebhookState | undefined
-  readonly address: WebhookAddress | null
-  readonly latency: Latency
-  readonly deliveries: readonly DeliveryRow[]
-}
+type ClientView = Awaited<ReturnType<typeof readClient>> & { readonly address: WebhookAddress | null }
 
 export function clientPage(session: Session, view: ClientView): Piece {
   const { client, keys, webhook, address, latency, deliveries } = view

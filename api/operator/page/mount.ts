@@ -12,6 +12,7 @@ import { halt, resume } from '#signals/live/control.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
+import { clientOf } from '../routes/clients.ts'
 import { assertAlias, haltRequest } from '../routes/live.ts'
 import { replayQuery } from '../routes/webhooks.ts'
 import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
@@ -128,7 +129,7 @@ const CLIENT = '/ops/view/clients/:client'
 const forClient =
   (note: Note, act: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<unknown>): Act =>
   async (c, parts, form) => {
-    const { id } = await findClient(parts.redis, c.req.param('client') ?? '')
+    const { id } = await findClient(parts.redis, clientOf(c))
     await act(id, parts, form)
     return `/ops/view/clients/${id}?note=${note}`
   }

@@ -1,15 +1,13 @@
 import { html } from 'hono/html'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
-import { listKeys } from '#signals/clients/api-keys.ts'
-import { findClient, listClients } from '#signals/clients/clients.ts'
+import { listClients } from '#signals/clients/clients.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
 import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
-import { readLatency } from '#signals/views/latency.ts'
 import { type Overview, readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
   type DeliveryRow,
@@ -21,6 +19,7 @@ import {
 } from '#signals/views/recent.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
+import { clientOf, readClient } from '../routes/clients.ts'
 import { signalOf, signalsQuery } from '../routes/signals.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import {
@@ -43,9 +42,6 @@ import {
 
 type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Response>
 
-/** Deliveries on the page of a client. */
-const LAST_DELIVERIES = 20
-
 /** Deliveries of one signal whose attempts are shown; the command line shows all. */
 const MOST_SHOWN = 200
 
@@ -59,19 +55,10 @@ const clients: View = async (_, { redis }, session) => {
 }
 
 const client: View = async (c, parts, session) => {
-  const { redis } = parts
-  const found = await findClient(redis, c.req.param('client') ?? '')
-  const { id } = found
-  const [keys, webhooks, latency, { rows }] = await Promise.all([
-    listKeys(redis, id),
-    readWebhookStates(redis, [id]),
-    readLatency(redis, id),
-    recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
-  ])
-  const webhook = webhooks.get(id)
-  const address = webhook === undefined ? null : await readAddress(parts, id)
-  const view = { client: found, keys, webhook, address, latency, deliveries: rows }
-  return page(session, 'Clients', id, clientPage(session, view), c.req.query('note'))
+  const found = await readClient(clientOf(c), parts.redis)
+  const { id } = found.client
+  const address = found.webhook === undefined ? null : await readAddress(parts, id)
+  return page(session, 'Clients', id, clientPage(session, { ...found, address }), c.req.query('note'))
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */

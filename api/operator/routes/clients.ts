@@ -284,29 +284,33 @@ const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | nu
   state === undefined ? null : toWebhook(state, address)
 
 /** A client with its keys, webhook, latency and last deliveries. Throws `not_found`. */
-async function describeClient(
-  id: string,
-  { redis, orders }: OperatorParts,
-): Promise<ValueOf<typeof clientDetails>> {
-  const found = await findClient(redis, id)
-  const [keys, webhooks, latency, deliveries] = await Promise.all([
+export async function readClient(id: string, redis: OperatorParts['redis']) {
+  const client = await findClient(redis, id)
+  const [keys, webhooks, latency, { rows: deliveries }] = await Promise.all([
     listKeys(redis, id),
     readWebhookStates(redis, [id]),
     readLatency(redis, id),
     recentDeliveries(redis, { client: id, limit: LAST_DELIVERIES }),
   ])
-  const state = webhooks.get(id)
-  const address = state === undefined ? null : await orders.readAddress(id)
+  return { client, keys, webhook: webhooks.get(id), latency, deliveries }
+}
+
+async function describeClient(
+  id: string,
+  { redis, orders }: OperatorParts,
+): Promise<ValueOf<typeof clientDetails>> {
+  const { client, keys, webhook, latency, deliveries } = await readClient(id, redis)
+  const address = webhook === undefined ? null : await orders.readAddress(id)
   return {
-    ...found,
+    ...client,
     keys,
-    webhook: webhookOf(state, address),
+    webhook: webhookOf(webhook, address),
     latency: {
       deliveries: latency.deliveries,
       first_attempt_ms: latency.firstAttempt,
       acknowledged_ms: latency.acknowledged,
     },
-    deliveries: deliveries.rows.map(toDelivery),
+    deliveries: deliveries.map(toDelivery),
   }
 }
 

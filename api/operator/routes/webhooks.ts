@@ -133,10 +133,8 @@ export const WEBHOOK_ROUTES = [
     handler: async (c, parts) => {
       const id = await assertWebhook(c, parts)
       const { overlap_hours } = parseRequest(rotationRequest, await readJson(c, true))
-      const { secret } = await parts.orders.rotate(
-        id,
-        overlap_hours === undefined ? null : overlap_hours * HOUR_MS,
-      )
+      const overlapMs = overlap_hours === undefined ? null : overlap_hours * HOUR_MS
+      const { secret } = await parts.orders.rotate(id, overlapMs)
       return { data: { webhook: await stateOf(c, parts), secret } }
     },
   }),
