@@ -1,30 +1,61 @@
 import type { Redis } from 'ioredis'
+import { ApiError } from '#core/contract/errors.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
-import type { WebhookRequest } from '#signals/delivery/register-webhook.ts'
+import {
+  type RegisterParts,
+  registerWebhook,
+  rotateWebhookSecret,
+  type WebhookRequest,
+} from '#signals/delivery/register-webhook.ts'
+import { resendFrom } from '#signals/delivery/resend.ts'
+import { liveSecrets } from '#signals/delivery/sign.ts'
+import { fireTest } from '#signals/delivery/test-fire.ts'
+import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
 import type { Clock } from '../http/exchange.ts'
 
-/** A webhook as the operator sees it, without secrets. */
-export type WebhookAddress = {
-  readonly url: string
-  /** Secrets that sign now. */
-  readonly liveSecrets: number
-}
+export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
+
+/** A webhook as the operator sees it, without secrets; `liveSecrets` counts those that sign now. */
+export type WebhookAddress = { readonly url: string; readonly liveSecrets: number }
 
 /** Operations on the deliveries of a client. Each throws an ApiError if it cannot be done. */
-export type DeliveryOrders = {
-  /** Null if the client has no webhook. */
-  readonly readAddress: (client: string) => Promise<WebhookAddress | null>
-  /** Sets a webhook after a test fire to it; resolves with the secret if one was created, shown this once. */
-  readonly register: (client: string, request: WebhookRequest) => Promise<{ readonly secret: string | null }>
-  /** A new secret; the old ones sign for `overlapMs` more, or for the default if null. */
-  readonly rotate: (client: string, overlapMs: number | null) => Promise<{ readonly secret: string }>
-  readonly enable: (client: string) => Promise<void>
-  readonly disable: (client: string, why: string) => Promise<void>
-  readonly remove: (client: string) => Promise<void>
-  /** Fires a test to one client through the normal delivery; resolves with its number. */
-  readonly fireTest: (client: string) => Promise<number>
-  /** Owes every signal from a number on again; resolves with how many. */
-  readonly replay: (client: string, fromSeq: number) => Promise<number>
+export function createDeliveryOrders(parts: RegisterParts) {
+  const { redis, box, now } = parts
+  return {
+    /** Null if the client has no webhook. */
+    async readAddress(client: string): Promise<WebhookAddress | null> {
+      const webhook = await readWebhook(redis, box, client)
+      if (webhook === null) return null
+      return { url: webhook.url, liveSecrets: liveSecrets(webhook.secrets, now()).length }
+    },
+    register: async (client: string, request: WebhookRequest) => ({
+      secret: await registerWebhook(parts, client, request),
+    }),
+    rotate: async (client: string, overlapMs: number | null) => ({
+      secret: await rotateWebhookSecret(parts, client, overlapMs ?? undefined),
+    }),
+    enable: (client: string) => existing(parts, client, () => enableWebhook(redis, client)),
+    disable: (client: string, why: string) =>
+      existing(parts, client, () => disableWebhook(redis, client, why)),
+    remove: (client: string) => existing(parts, client, () => removeWebhook(redis, client)),
+    /** Fires a test through the normal delivery; resolves with its number. */
+    fireTest: (client: string) => fireTest(parts, client),
+    /** Owes every signal from a number on again; resolves with how many. */
+    replay: (client: string, fromSeq: number) =>
+      resendFrom({ redis, now, onProgress: () => {} }, client, fromSeq),
+  }
+}
+
+/** Acts on the webhook of a client. Throws `not_found` if it has none. */
+async function existing(
+  { redis, box }: Pick<RegisterParts, 'redis' | 'box'>,
+  client: string,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  if ((await readWebhook(redis, box, client)) === null) {
+    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
+  }
+  await act()
 }
 
 /** One request as it may be logged: its route and never its address. */

@@ -4,21 +4,12 @@ import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
-import type { DeliveryOrders } from '#api/operator/parts.ts'
+import { createDeliveryOrders } from '#api/operator/parts.ts'
 import { listenSignals } from '#api/signals/app.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
-import { ApiError } from '#core/contract/errors.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
-import {
-  type RegisterParts,
-  registerWebhook,
-  rotateWebhookSecret,
-} from '#signals/delivery/register-webhook.ts'
-import { resendFrom } from '#signals/delivery/resend.ts'
-import { liveSecrets } from '#signals/delivery/sign.ts'
-import { fireTest } from '#signals/delivery/test-fire.ts'
-import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import type { Environment } from '../environment.ts'
 import { toReachable } from '../reachable-url.ts'
 import { createDrain, createStarted, type Started } from '../started.ts'
@@ -185,39 +176,4 @@ function lookNowAndThen(
   }
   const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
   started.add(() => clearInterval(looking))
-}
-
-/** The operator's orders for deliveries, on this Redis. */
-export function createDeliveryOrders(parts: RegisterParts): DeliveryOrders {
-  const { redis, box, now } = parts
-  return {
-    async readAddress(client) {
-      const webhook = await readWebhook(redis, box, client)
-      return webhook === null
-        ? null
-        : { url: webhook.url, liveSecrets: liveSecrets(webhook.secrets, now()).length }
-    },
-    register: async (client, request) => ({ secret: await registerWebhook(parts, client, request) }),
-    rotate: async (client, overlapMs) => ({
-      secret: await rotateWebhookSecret(parts, client, overlapMs ?? undefined),
-    }),
-    enable: client => existing(redis, parts, client, () => enableWebhook(redis, client)),
-    disable: (client, why) => existing(redis, parts, client, () => disableWebhook(redis, client, why)),
-    remove: client => existing(redis, parts, client, () => removeWebhook(redis, client)),
-    fireTest: client => fireTest(parts, client),
-    replay: (client, fromSeq) => resendFrom({ redis, now, onProgress: () => {} }, client, fromSeq),
-  }
-}
-
-/** Acts on the webhook of a client. Throws `not_found` if it has none. */
-async function existing(
-  redis: Redis,
-  { box }: Pick<RegisterParts, 'box'>,
-  client: string,
-  act: () => Promise<unknown>,
-): Promise<void> {
-  if ((await readWebhook(redis, box, client)) === null) {
-    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
-  }
-  await act()
 }
