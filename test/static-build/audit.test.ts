@@ -26,7 +26,7 @@ beforeAll(async () => {
   digests = (await readLog(stores.store)).map(each => each.sha256)
 })
 
-test('what was published is sound in every check, told in the order of the steps', async () => {
+test('what was published is sound in every check, reported in the order of the steps', async () => {
   const found = await auditStore(stores.store, {
     privateStore: { store: stores.privateStore, isNamed: true },
   })
@@ -54,7 +54,7 @@ describe('signing', () => {
     expect(faultsOf(await auditStore(store))).toContain(`${pointerKey(2)}: unsigned`)
   })
 
-  test('that never was is a fault for a subscriber and a note for whoever allows it', async () => {
+  test('that never was is a fault for a subscriber and a note if it is allowed', async () => {
     const { store } = await publishTwo(null, null)
     expect(faultsOf(await auditStore(store))).toEqual([`${pointerKey(2)}: unsigned`])
     const allowed = await auditStore(store, { isUnsignedFault: false })
@@ -99,7 +99,7 @@ test('a manifest that sends its reader out of its version is refused before anyt
 describe('a version that was removed', () => {
   const rule = { keepDays: 0, keepMonthEnds: false }
 
-  test('is passed over and told, and is a fault where it is asked for by name', async () => {
+  test('is skipped and reported, and is a fault if it is requested by name', async () => {
     const { store, privateStore } = await publishTwo(signer, signer)
     await prune(store, privateStore, rule, NOW_MS)
     const found = await auditStore(store)
@@ -112,7 +112,7 @@ describe('a version that was removed', () => {
     ])
   })
 
-  test('and left files behind is told, and is no fault', async () => {
+  test('and left files behind is reported, and is no fault', async () => {
     const copy = await copyOf(stores.store)
     await copy.remove(manifestKey(BEFORE))
     const found = await auditStore(copy)
@@ -127,7 +127,7 @@ describe('the private snapshot', () => {
   const spoilt = (concerns: (key: string) => boolean, change: (bytes: Uint8Array) => Uint8Array | null) =>
     meddled(stores.privateStore, concerns, bytes => change(bytes!))
 
-  test('is held to the digests of the manifest', async () => {
+  test('is checked against the digests of the manifest', async () => {
     const store = spoilt(key => key.startsWith('20240601') && key.endsWith('/snapshot.daily.arrow'), damage)
     const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
     expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
@@ -146,7 +146,7 @@ describe('the private snapshot', () => {
   })
 })
 
-test('a clock of the publisher that was set back is told, and is no fault for ever', async () => {
+test('a clock of the publisher that was set back is reported, and is not a fault for ever', async () => {
   const { store } = await publishTwo(signer, signer)
   await refreshPointer(store, { nowMs: Date.parse(BEFORE), signer })
   const found = await auditStore(store, { nowMs: Date.parse(BEFORE) })

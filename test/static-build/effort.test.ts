@@ -62,7 +62,7 @@ describe('the effort of compression', () => {
     expect((await publishVersion(quick)).manifest.built_with.effort).toBe('quick')
   })
 
-  test('a version is finished with the effort that it was begun with: another is refused and told', async () => {
+  test('a version is finished with the effort that it was started with: another is refused', async () => {
     const stores = createMemoryStores()
     const order = { ...orderOf(HAND_VERSION, stores), render: renderHere }
     await publishVersion(order)

@@ -129,7 +129,7 @@ describe('the published tiny book', () => {
   })
 })
 
-test('two trees differ in files that are missing, unexpected or changed, and each is told in its own words', () => {
+test('two trees differ in files that are missing, unexpected or changed, and each has its own message', () => {
   const golden = new Map([
     ['a', 'one\ntwo\n'],
     ['b', 'same'],

@@ -16,7 +16,7 @@ test('everything is run once, in order, and never more at a time than there are 
   expect(results.sort((a, b) => a - b)).toEqual(items.map(item => item * 2))
 })
 
-test('after a failure nothing new is begun, and it is told when all that was under way has ended', async () => {
+test('after a failure nothing new is started, and it is thrown when all running work has ended', async () => {
   const begun: number[] = []
   const ended: number[] = []
   const slow = Promise.withResolvers<void>()

@@ -84,7 +84,7 @@ test('refreshing an empty store says what to do', async () => {
   await expect(refreshPointer(createMemoryStores().store, NOW)).rejects.toThrow('nothing is published')
 })
 
-test('the list of versions is newest first, and tells which is served and since when', async () => {
+test('the list of versions is newest first, and shows which is served and since when', async () => {
   await rollBack(stores.store, BEFORE, NOW)
   const log = await readLog(stores.store)
   expect(publicationsOf(log)).toMatchObject([

@@ -99,7 +99,7 @@ describe('the files of a program', () => {
     },
   )
 
-  test('are held to their digests by an audit, which names each that is not as published', async () => {
+  test('are checked against their digests by an audit, which names each that is not as published', async () => {
     await publishWith(stores, A, programOf([100]))
     const auditNow = async () => {
       const found = await auditStore(stores.store, {

@@ -75,7 +75,7 @@ describe('a version that alters what was published', () => {
     expect(await datasetOf(after)).toMatchObject({ version: after, history_restated: false })
   })
 
-  test('is told from one that cannot be compared: a lost snapshot ends the build', async () => {
+  test('is distinguished from one that cannot be compared: a lost snapshot ends the build', async () => {
     for (const key of await stores.privateStore.list('')) await stores.privateStore.remove(key)
     await expect(publish([0.01, -0.02, 0.03, 0.01, 0.04])).rejects.toThrow(
       'is missing: restore it from a copy',

@@ -67,7 +67,7 @@ describe('after a rollback', () => {
     expect(changes).not.toHaveProperty('rolled_back')
   })
 
-  test('where it is allowed every user is told which version had shown what, and no later night is refused', async () => {
+  test('if it is allowed, users see which version had shown what, and no later night is refused', async () => {
     const { manifest } = await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     expect(manifest).toMatchObject({ previous: A, history_restated: true })
     const told = await changesOf(C)
@@ -103,7 +103,7 @@ describe('after a rollback', () => {
     expect((await publish(D, [0.01, 0.02, 0.031])).manifest.history_restated).toBe(false)
   })
 
-  test('one whose snapshot is lost is told to users, beside what is known of the served one', async () => {
+  test('one whose snapshot is lost is shown to users, beside what is known of the served one', async () => {
     await stores.privateStore.remove(privateKey(B, 'snapshot.json'))
     await expect(publish(C, [0.01, 0.02, 0.03])).rejects.toThrow(`the change from ${B} cannot be computed`)
     await publish(C, [0.01, 0.02, 0.03], ALLOWED)
@@ -144,7 +144,7 @@ describe('a served version whose private snapshot is lost', () => {
   test.each([
     ['only that', () => {}],
     ['its manifest too', () => stores.store.remove(manifestKey(A))],
-  ])('(%s) is followed where that is allowed, and users are told that nobody knows', async (_what, harm) => {
+  ])('(%s) is followed if that is allowed, and users see that it is unknown', async (_what, harm) => {
     await harm()
     const { manifest } = await publish(B, [0.01, 0.02, 0.03], ALLOWED)
     expect(manifest).toMatchObject({ previous: A, history_restated: true })
@@ -160,7 +160,7 @@ describe('a served version whose private snapshot is lost', () => {
     expect((await publish(C, [0.01, 0.02, 0.03, 0.04])).manifest.history_restated).toBe(false)
   })
 
-  test('is told from a store that is away: that ends the build whatever is allowed', async () => {
+  test('is distinguished from a store that is away: that ends the build whatever is allowed', async () => {
     const away = {
       ...stores.privateStore,
       read: async (key: string) => Promise.reject(new StoreError('read', 'memory:private', key, 'no route')),

@@ -20,7 +20,7 @@ describe('a lock', () => {
     await again.release()
   })
 
-  test('names its holder to whoever must wait', async () => {
+  test('names its holder to those that wait', async () => {
     const store = createMemoryStore('m')
     await acquireLock(store, 'build', world(4711))
     await expect(acquireLock(store, 'build', world(2))).rejects.toThrow(

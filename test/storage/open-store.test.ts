@@ -43,7 +43,7 @@ describe('a public and a private store', () => {
     await assertApart(urlOf('www'), urlOf('www.private'))
   })
 
-  test('of which one is no store is told with the legal form', async () => {
+  test('of which one is no store is refused with the valid form', async () => {
     await expect(assertApart('file:///srv/store', 'ftp://x')).rejects.toThrow(
       'not a store: "ftp://x"; expected',
     )

@@ -53,7 +53,7 @@ describe.each(addresses)('%s', (address, format, plain) => {
   })
 })
 
-test('a route without tables of the kind refuses the format, and tells which it has', async () => {
+test('a route without tables of the kind refuses the format, and names those that it has', async () => {
   const response = await app.request('/v1/strategies/ash/curve?format=parquet')
   expect(response.status).toBe(422)
   expect(await response.text()).toContain('"reason":"must be one of json, csv","allowed":["json","csv"]')

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const PARAMS = { ...DEFAULT_PARAMS, sid: 'ash', risk_pct: 0.013 }
 
 describe('a computed answer', () => {
-  test('is computed once for all who ask at the same time, and kept for who asks later', async () => {
+  test('is computed once for all concurrent requests, and cached for later ones', async () => {
     const computed = createComputedAnswers()
     const ask = () => computed.compute(served, 'returns', PARAMS, 'gzip')
     const [first, ...others] = await Promise.all([ask(), ask(), ask()])
@@ -38,7 +38,7 @@ describe('a computed answer', () => {
     expect(new Set(answers.map(({ etag }) => etag)).size).toBe(answers.length)
   })
 
-  test('that fails is told to all who wait for it, and tried again for the next', async () => {
+  test('that fails is an error for all waiting requests, and is tried again for the next', async () => {
     const computed = createComputedAnswers()
     let failures = 0
     const flaky: ServedVersion = {

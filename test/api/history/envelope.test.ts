@@ -73,7 +73,7 @@ describe.each(ROUTES.map(route => [route.path, route] as const))('%s', (_path, r
     }
   })
 
-  test('tells the version where it is a dataset answer, and the moment where it speaks of the process', async () => {
+  test('has the version in a dataset answer, and the time in an answer about the process', async () => {
     const { meta, response } = await get(jsonAddressesOf(route)[0]!)
     const isLive = route.group === 'infrastructure'
     expect(meta.generated_utc).toBe(isLive ? '2025-02-25T00:00:00Z' : TINY_VERSION)
@@ -127,7 +127,7 @@ describe('counts and dates', () => {
     for (const { t } of weeks) expect(new Date(`${t}T00:00:00Z`).getUTCDay(), t).toBe(0)
   })
 
-  test('the coverage is the earliest and the latest day of any strategy, on all three answers that tell it', async () => {
+  test('the coverage is the earliest and the latest day of any strategy, on all three answers that have it', async () => {
     const windows = await Promise.all(
       SIDS.map(async sid => (await data(`/v1/strategies/${sid}`, DATA.strategy)).window),
     )

@@ -30,7 +30,7 @@ async function damagedStores(pointedTo: readonly number[], damaged: readonly num
 
 const open = ({ store, privateStore }: MemoryStores) => createTestApp(store, privateStore)
 
-test('the newest that is fit is served, and the head as soon as it is mended', async () => {
+test('the newest valid version is served, and the head as soon as it is repaired', async () => {
   const stores = await damagedStores([3], [2])
   const head = manifestKey(versionOfNight(3))
   const whole = await bytesOf(stores.store, head)

@@ -41,13 +41,13 @@ describe('deprecation', () => {
   const DEPRECATED = { deprecatedAtMs: Date.UTC(2027, 0, 1), sunsetAtMs: Date.UTC(2027, 5, 1, 12) }
   const answered = KINDS.filter(({ method }) => method !== 'OPTIONS')
 
-  test.each(named(answered))('is not told on %s as long as nothing is set', async (_name, kind) => {
+  test.each(named(answered))('is not on %s if nothing is set', async (_name, kind) => {
     const { headers } = await ask(apps, kind)
     expect(headers.has('deprecation')).toBe(false)
     expect(headers.has('sunset')).toBe(false)
   })
 
-  test('is told with its sunset on every kind of answer once it is set', async () => {
+  test('is on every kind of answer with its sunset once it is set', async () => {
     const deprecated = await openApps(inject('tinyStore'), DEPRECATED)
     for (const kind of answered) {
       const { headers } = await ask(deprecated, kind)
@@ -72,7 +72,7 @@ describe('errors', () => {
   })
 
   test.each(named(ERRORS))(
-    '%s tells the dataset that is served, or none, and the moment',
+    '%s has the dataset that is served, or none, and the time',
     async (_name, kind) => {
       const { meta } = ERROR_ENVELOPE.parse(await (await ask(apps, kind)).json())
       expect(meta.dataset_version).toBe(kind.state === undefined ? TINY_VERSION : null)
@@ -89,7 +89,7 @@ describe('errors', () => {
     }
   })
 
-  test.each(named(ERRORS))('%s tells when to come back if it passes by itself', async (_name, kind) => {
+  test.each(named(ERRORS))('%s has Retry-After if it is temporary', async (_name, kind) => {
     const { headers } = await ask(apps, kind)
     expect(headers.get('retry-after')).toBe(kind.status === 503 ? '5' : null)
   })
@@ -106,7 +106,7 @@ describe('errors', () => {
     expect(text).not.toMatch(/\.ts:\d/) // no stack
   })
 
-  test('a fault is told to the operator with its cause', async () => {
+  test('a fault is reported to the operator with its cause', async () => {
     const { store, privateStore } = createMemoryStores()
     const { app, errors } = await createTestApp(store, privateStore, { source: createFaultySource() })
     await app.request('/v1/summary')

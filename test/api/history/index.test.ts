@@ -131,7 +131,7 @@ describe('the index as a page', () => {
     expect(json.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('is drawn anew when another version is served', async () => {
+  test('is rendered again when another version is served', async () => {
     const stores = createMemoryStores()
     await publishInMemory(stores, handSnapshot([{ id: 's', name: 'Before', returns: [0.01] }]))
     const { app: served, source } = await createTestApp(stores.store, stores.privateStore)

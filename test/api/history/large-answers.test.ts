@@ -90,7 +90,7 @@ describe('a large answer', () => {
     expect(answers[0]!.headers.get('etag')).toBe(answers[1]!.headers.get('etag'))
   })
 
-  test('is 304 for who has it, without being evaluated and whoever has the places', async () => {
+  test('is 304 for a client that has it, without being computed and even if all places are taken', async () => {
     const { app } = await openApp()
     const etag = (await ask(app, exportAt('0.013'))).headers.get('etag')!
     await ask(app, exportAt('0.014'))
@@ -100,7 +100,7 @@ describe('a large answer', () => {
     expect(evaluations).toBe(2)
   })
 
-  test('is told to HEAD in the headers of GET, takes no place for it and makes nothing', async () => {
+  test('has the headers of GET for HEAD, takes no place and renders nothing', async () => {
     const { app, computed, answers } = await openApp({ mostLarge: 1 })
     const head = await ask(app, exportAt('0.013'), {}, 'HEAD')
     expect(await head.text()).toBe('')
@@ -110,7 +110,7 @@ describe('a large answer', () => {
     expect(answers).toMatchObject([{ method: 'HEAD', status: 200, bytes: 0, kind: 'computed' }])
   })
 
-  test('is told of once, at its end, with the bytes that were sent', async () => {
+  test('is logged once, at its end, with the bytes that were sent', async () => {
     const { app, answers } = await openApp()
     const response = await ask(app, exportAt('0.013'))
     expect(answers).toEqual([])
@@ -118,7 +118,7 @@ describe('a large answer', () => {
     expect(answers).toMatchObject([{ status: 200, kind: 'computed', bytes: length, route: '/v1/export' }])
   })
 
-  test('that its reader breaks off is told of as cut, and is nobody’s fault', async () => {
+  test('that its reader cancels is logged as cut, and is no error', async () => {
     const { app, answers, errors } = await openApp({ mostLarge: 1 })
     const reader = (await ask(app, exportAt('0.013'))).body!.getReader()
     const { value } = await reader.read()

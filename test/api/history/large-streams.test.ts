@@ -151,7 +151,7 @@ describe('a large answer', () => {
 })
 
 describe.each(['1.0', '1.1'])('a large answer that cannot be made to its end, over HTTP/%s,', version => {
-  test('breaks off so that nobody takes it for whole, and tells the operator alone', async () => {
+  test('breaks off so that no client takes it for complete, and only the operator sees the cause', async () => {
     const broken = longBook(longReturns(3_000).with(2_900, Number.NaN))
     const { server, errors, answers } = await serve(broken, { mostLarge: 1 })
     for (let i = 0; i < 2; i++) {

@@ -53,7 +53,7 @@ describe('/llms.txt', () => {
     }
   })
 
-  test('tells the parameters and formats of a route, and of no other', () => {
+  test('names the parameters and formats of a route, and no others', () => {
     for (const { path, query, formats } of ROUTES) {
       const { about } = links.find(each => each.path === path)!
       const named = Object.keys(query).filter(name => name !== 'format')

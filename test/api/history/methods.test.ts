@@ -51,7 +51,7 @@ describe('HEAD', () => {
 })
 
 describe.each(ALL_PATHS)('%s', path => {
-  test('tells its methods to OPTIONS, without a body', async () => {
+  test('answers OPTIONS with its methods, without a body', async () => {
     const response = await app.request(path, { method: 'OPTIONS' })
     expect(response.status).toBe(204)
     expect(response.headers.get('allow')).toBe(ALLOW)

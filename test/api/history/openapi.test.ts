@@ -69,7 +69,7 @@ describe('the document', () => {
     expect(ROUTES.map(route => operationOf(route).operationId)).toEqual(ROUTES.map(({ id }) => id))
   })
 
-  test('names the address that its users see, and the version that /version tells', async () => {
+  test('names the public address, and the version of /version', async () => {
     expect(document.servers.map(({ url }) => url)).toEqual([SETTINGS.publicBaseUrl])
     const body = await (await apps.serving.request('/version')).text()
     expect(body).toContain(`"api_version":"${document.info.version}"`)
@@ -84,7 +84,7 @@ describe('the document', () => {
     expect(known).toEqual(expect.arrayContaining([...new Set(targets)]))
   })
 
-  test('tells which name a request may bring, and what becomes of it', async () => {
+  test('describes the request id that a client may send, and where it appears', async () => {
     expect(document.info.description).toContain('`X-Request-Id`, 8 to 64 hexadecimal digits and hyphens')
     for (const [name, isTaken] of [
       ['0aF-4567', true],

@@ -77,12 +77,12 @@ describe.each(RESCALED.map(route => [route.path, route] as const))('%s', (_path,
   })
 })
 
-test('the cap is the one that /version tells', async () => {
+test('the cap is the one in /version', async () => {
   expect((await getData(app, '/version', DATA.version)).max_modelled_risk_pct).toBe(CAP)
 })
 
 test.each(SIDS)(
-  'the register of a series of %s tells its risk level: the base where none was asked for',
+  'the register of a series of %s has its risk level: the base level if the request has none',
   async sid => {
     const { base_risk_pct } = await getData(app, `/v1/strategies/${sid}`, DATA.strategy)
     for (const series of ['returns', 'curve']) {
@@ -94,7 +94,7 @@ test.each(SIDS)(
   },
 )
 
-test('the export tells no risk level where none was asked for, because each strategy has its own', async () => {
+test('the export has no risk level if the request has none, because each strategy has its own', async () => {
   expect(await metaOf('/v1/export')).not.toHaveProperty('risk_pct')
   expect((await metaOf('/v1/export?risk_pct=0.05')).base_risk_pcts).toEqual({
     ash: 0.02,

@@ -106,7 +106,7 @@ describe.each([
   ['is cut short', (bytes: Uint8Array | null) => bytes?.subarray(0, -1) ?? null],
   ['cannot be read', (_bytes: Uint8Array | null, key: string) => outage(store)(null, key)],
 ] as const)('where every file %s', (state, meddle) => {
-  test('every answer is computed, the same but for its validator, and the damage is told', async () => {
+  test('every answer is computed, the same except its validator, and the damage is reported', async () => {
     const sound = await createTestApp(store, privateStore)
     const broken = await createTestApp(meddled(store, isArtifact, meddle), privateStore)
     for (const { url } of points) {

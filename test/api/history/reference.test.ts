@@ -57,7 +57,7 @@ describe.each(['history', 'signals'] as const)('the reference of the %s service'
     }
   })
 
-  test('sends each in the coding that is asked for, and nothing to who has it', async () => {
+  test('sends each in the requested coding, and no body to a client that has it', async () => {
     const smallest = files.at(-1)!
     const plain = await (await request(smallest)).text()
     for (const coding of ['br', 'gzip']) {

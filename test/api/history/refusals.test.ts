@@ -36,7 +36,7 @@ describe.each(cases)('%s refuses a bad %s', (_path, name, route) => {
 describe.each(ROUTES.filter(route => namesOf(route).length > 0).map(route => [route.path, route] as const))(
   '%s',
   (_path, route) => {
-    test('tells all problems of a request at once', async () => {
+    test('lists all problems of a request at once', async () => {
       for (let i = 0; i < 5; i++) {
         const chosen = namesOf(route).map(name => [name, BAD[name][i % BAD[name].length]!] as const)
         const query = chosen.map(([, { query }]) => query).join('&')

@@ -127,7 +127,7 @@ describe('a load that fails', () => {
       'because the store is away',
       store => meddled(store, isOfA, (bytes, key) => (isBroken ? outage(store)(null, key) : bytes)),
     ],
-  ])('%s is 503, told to the operator, and not kept', async (_why, broken) => {
+  ])('%s is 503, reported to the operator, and not kept', async (_why, broken) => {
     isBroken = true
     const { app, faults, errors } = await open(broken(stores.privateStore))
     const response = await ask(app, A)
@@ -173,7 +173,7 @@ describe('a load that fails', () => {
   })
 })
 
-test('who walks through all versions at once is turned away at some point, and told when to come back', async () => {
+test('a client that requests all versions at once gets 503 at some point, with Retry-After', async () => {
   const many = createMemoryStores()
   for (const store of ['store', 'privateStore'] as const) {
     for (const key of await stores[store].list('')) {

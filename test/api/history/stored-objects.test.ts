@@ -55,7 +55,7 @@ describe('an object of the store', () => {
   })
 
   test.each(ROUTES.filter(([, { proof }]) => proof !== null))(
-    '%s with one other bit is 503, the operator is told, and it is served again once it is restored',
+    '%s with one flipped bit is 503 with an alert, and it is served again once it is restored',
     async (_path, file) => {
       const { key, path } = placeOf(file)
       let isDamaged = false
@@ -87,7 +87,7 @@ describe('an object of the store', () => {
     expect(response.headers.get('cache-control')).toBe('max-age=10, stale-if-error=3600')
   })
 
-  test('that may change is read anew each time', async () => {
+  test('that may change is read each time', async () => {
     const { app, store } = await openSecond()
     for (const text of ['{"keys":[1]}', '{"keys":[2]}']) {
       await store.replace(KEYS_KEY, new TextEncoder().encode(text), JSON_HEADERS)
@@ -120,7 +120,7 @@ describe('an object of the store', () => {
     expect((await app.request('/v1/snapshots/20240309T001500Z/manifest.json')).status).toBe(404)
   })
 
-  test('is 503 while the store cannot be read, and the operator is told', async () => {
+  test('is 503 with an alert while the store cannot be read', async () => {
     const stores = await openBothVersions()
     const key = signatureKey('f'.repeat(64))
     const down = meddled(stores.store, asked => asked === key, outage(stores.store))

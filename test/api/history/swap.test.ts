@@ -121,7 +121,7 @@ describe('a refresh', () => {
   })
 })
 
-test('/version, /healthz, /readyz and / tell of the new version at once, and an old validator no longer matches', async () => {
+test('/version, /healthz, /readyz and / have the new version at once, and an old validator no longer matches', async () => {
   const stores = await openBothVersions()
   const { app, source } = await createTestApp(stores.store, stores.privateStore)
   const etag = (await app.request('/version')).headers.get('etag') ?? ''
@@ -172,7 +172,7 @@ describe('a request that began on the old version ends on it', () => {
   })
 })
 
-test('a request that began on the old version and fails tells of the old one', async () => {
+test('a request that began on the old version and fails names the old one', async () => {
   const { app, gate, swap } = await openGated(() => {
     throw new Error('a fault of ours')
   })

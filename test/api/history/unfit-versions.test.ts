@@ -192,7 +192,7 @@ const HARMS: readonly (readonly [string, Harm, Record<string, boolean>, string])
 ]
 
 describe.each(HARMS)('a version that %s', (_name, harm, checks, why) => {
-  test('is not served where it is alone: data routes answer 503, and /readyz tells the checks', async () => {
+  test('is not served if it is the only one: data routes answer 503, and /readyz has the checks', async () => {
     const stores = await openBothVersions()
     await stores.store.remove(manifestKey(FIRST_VERSION))
     await pointTo(stores, SECOND_VERSION)

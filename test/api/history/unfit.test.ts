@@ -75,7 +75,7 @@ test('a draining process says so on /readyz, with checks that hold, and goes on 
   expect((await app.request('/v1/summary')).status).toBe(200)
 })
 
-test('an entry that is none is told with its store and key', async () => {
+test('a malformed entry is reported with its store and key', async () => {
   const { store, privateStore } = createMemoryStores()
   await store.replace(pointerKey(1), new TextEncoder().encode('{"version": 7}'), JSON_HEADERS)
   const { source } = await createTestApp(store, privateStore)
@@ -83,7 +83,7 @@ test('an entry that is none is told with its store and key', async () => {
   expect(await source.refresh()).toMatchObject({ kind: 'failed', error: { message } })
 })
 
-test('a file that is lost or damaged is told once as long as its version is served, and again with the next', async () => {
+test('a file that is lost or damaged is reported once as long as its version is served, and again with the next', async () => {
   const stores = await openBothVersions()
   const lost = meddled(stores.store, isArtifact, () => null)
   const { app, source, damages } = await createTestApp(lost, stores.privateStore)

@@ -66,7 +66,7 @@ describe.each(NEGOTIATIONS)('a client that accepts %j', (accepted, published, co
 })
 
 describe.each(DATA_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
-  test('says the same in every coding, and tells the length of what it sends', async () => {
+  test('has the same content in every coding, and the length of what it sends', async () => {
     for (const address of addressesOf(route)) {
       const plain = await (await request(address)).text()
       for (const accepted of ['br', 'gzip', 'zstd', '*', 'identity']) {
@@ -147,7 +147,7 @@ test('what is neither published nor computed nor the document is sent as it is',
   }
 })
 
-test('nobody gets a coding that was refused, or one that is liked less than another that is there', () => {
+test('a refused coding is never sent, nor one with a lower weight than another that is available', () => {
   const OFFERED = ['zstd', 'br', 'gzip'] as const
   const weights = fc.dictionary(
     fc.constantFrom(...OFFERED, 'identity', '*', 'deflate'),

@@ -82,19 +82,16 @@ describe('a preflight', () => {
       },
     })
 
-  test.each(ALL_PATHS)(
-    'of an allowed origin on %s is told GET, its headers, and how long that holds',
-    async path => {
-      const { status, headers } = await preflight(path, ALLOWED_ORIGIN)
-      expect(status).toBe(204)
-      expect(headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
-      expect(headers.get('access-control-allow-methods')).toBe('GET')
-      expect(headers.get('access-control-allow-headers')).toBe('if-none-match, x-trace')
-      expect(headers.get('access-control-max-age')).toBe('86400')
-    },
-  )
+  test.each(ALL_PATHS)('of an allowed origin on %s gets the methods, headers and lifetime', async path => {
+    const { status, headers } = await preflight(path, ALLOWED_ORIGIN)
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe(ALLOWED_ORIGIN)
+    expect(headers.get('access-control-allow-methods')).toBe('GET')
+    expect(headers.get('access-control-allow-headers')).toBe('if-none-match, x-trace')
+    expect(headers.get('access-control-max-age')).toBe('86400')
+  })
 
-  test.each(ALL_PATHS)('of a foreign origin on %s is told nothing', async path => {
+  test.each(ALL_PATHS)('of a foreign origin on %s gets no CORS headers', async path => {
     const response = await preflight(path, 'https://elsewhere.example')
     expect(response.status).toBe(204)
     expect(corsOf(response)).toEqual([])

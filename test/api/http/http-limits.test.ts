@@ -24,7 +24,7 @@ function answerOn(socket: Socket): Promise<string> {
   return new Promise(resolve => socket.once('close', () => resolve(answer)))
 }
 
-describe('who holds a connection for nothing loses it:', () => {
+describe('a connection that is held for nothing is closed:', () => {
   test.each([
     ['headers, a byte at a time', 'GET / HTTP/1.1\r\nX: ', 'x', ['408']],
     ['empty lines without end', '\r\n', '\r\n', ['408']],

@@ -44,7 +44,7 @@ const cached = [...DATA_ROUTES.map(addressesOf), ['/version', '/openapi.json']].
 describe.each(CODINGS)('as %s', coding => {
   const accepting = { 'accept-encoding': coding }
 
-  test('who has an answer gets 304, however it is said, to GET and HEAD', async () => {
+  test('a client that has the answer gets 304, in every notation, for GET and HEAD', async () => {
     for (const address of cached) {
       const etag = (await request(address, accepting)).headers.get('etag') ?? ''
       expect(etag, address).not.toBe('')
@@ -74,7 +74,7 @@ describe.each(CODINGS)('as %s', coding => {
     }
   })
 
-  test('who has something else gets the whole answer', async () => {
+  test('a client that has another answer gets the whole one', async () => {
     for (const address of ['/v1/summary', '/v1/export?risk_pct=0.013', '/v1/export?format=csv', '/version']) {
       const etag = (await request(address, accepting)).headers.get('etag') ?? ''
       for (const held of foreignTo(etag)) {
@@ -118,7 +118,7 @@ test('what must not be stored has no validator, and is never a 304', async () =>
   }
 })
 
-test('the validator of the versions is weak, because its register tells the time; all others are strong', async () => {
+test('the validator of the versions is weak, because its register has the time; all others are strong', async () => {
   for (const address of cached) {
     const etag = (await request(address, {})).headers.get('etag') ?? ''
     expect(etag.startsWith('W/'), address).toBe(address === '/version')

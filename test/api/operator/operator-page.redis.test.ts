@@ -65,7 +65,7 @@ const PAGES = [
   '/ops/view/live',
 ]
 
-test.each(PAGES)('%s shows itself to who is logged in, and sends everybody else to the login', async path => {
+test.each(PAGES)('%s is shown after a login, and otherwise redirects to the login', async path => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   await fire(redis, 'a', 'alder')
   const page = browser()
@@ -168,7 +168,7 @@ test('a page says each thing once, and shows what is typed as such', async () =>
   for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
 })
 
-test('a page of a client tells its latency, and one of a signal when each attempt was made', async () => {
+test('the page of a client shows its latency, and that of a signal the time of each attempt', async () => {
   await playScene(redis)
   const page = browser()
   await page.logIn()
@@ -216,7 +216,7 @@ test('a table that is too wide is reached by the keyboard, and its shadow is in 
   expect((await page.get('/ops/style.css')).text).toMatch(/\.scroll \{[^}]*var\(--shade\)/)
 })
 
-test('the login names who logs in, as password managers need it', async () => {
+test('the login has a user name, as password managers need it', async () => {
   expect((await browser().get('/ops/login')).text).toMatch(
     /<input name="username" [^>]*autocomplete="username"/,
   )

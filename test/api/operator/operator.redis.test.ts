@@ -52,7 +52,7 @@ describe('every route', () => {
     },
   )
 
-  test('refuses a method that it does not know, and tells the ones it does', async () => {
+  test('refuses an unknown method, and names those that it has', async () => {
     const { status, headers } = await ask()('DELETE', '/ops/signals')
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
@@ -106,7 +106,7 @@ describe('POST /ops/signals', () => {
     expect(await readAfter(redis, 0, 10)).toEqual([])
   })
 
-  test('fires no entry of what is halted, but its flat, and tells again what was fired before', async () => {
+  test('fires no entry of a halted strategy, but its flat, and repeats the answer for what was fired before', async () => {
     const request = ask()
     await request('POST', '/ops/signals', entry('before'))
     await request('POST', '/ops/live/halt', { alias: 'alder' })
@@ -169,7 +169,7 @@ describe('clients', () => {
     expect((await request('GET', '/ops/clients/nobody')).status).toBe(404)
   })
 
-  test('are added whole or not at all, so that a mended request is taken', async () => {
+  test('are added whole or not at all, so that a corrected request is accepted', async () => {
     const request = ask()
     const whole = { id: 'acme', aliases: ['birch', 'alder'], activate: true }
     for (const wrong of ['Not An Alias', PROGRAM_ALIAS]) {
@@ -232,7 +232,7 @@ describe('clients', () => {
 })
 
 describe('deliveries', () => {
-  test('are told by signal, by client and by status, newest first, page by page', async () => {
+  test('are listed by signal, by client and by status, newest first, page by page', async () => {
     const request = ask()
     for (const id of ['a', 'b', 'c']) {
       const seq = await fire(redis, id, 'alder')
@@ -295,7 +295,7 @@ describe('deliveries', () => {
   })
 })
 
-test('the status tells how everything stands', async () => {
+test('the status shows the state of the whole service', async () => {
   await fire(redis, 'a', 'alder')
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const { json } = await ask()('GET', '/ops/status')
@@ -311,7 +311,7 @@ test('the status tells how everything stands', async () => {
   })
 })
 
-test('a strategy that never ran cannot go live, and a name that nobody has cannot be halted', async () => {
+test('a strategy that never ran cannot go live, and an unknown name cannot be halted', async () => {
   const request = ask()
   expect((await request('POST', '/ops/live/mode', { alias: 'alder', mode: 'LIVE' })).status).toBe(409)
   expect((await request('POST', '/ops/live/halt', { alias: 'oak' })).status).toBe(422)

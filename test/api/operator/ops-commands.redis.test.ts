@@ -98,7 +98,7 @@ describe('an operator', () => {
     expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
   })
 
-  test('ends a leaked key by the whole of it, and is never told that what names no key were refused already', async () => {
+  test('revokes a leaked key given as a whole, and never reports an unknown key as revoked already', async () => {
     const { token, keyId: key } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
     const { code, err } = await ops(['keys', 'revoke', 'acme'])
     expect([code, err]).toEqual([1, expect.stringContaining('expected the id of a key')])

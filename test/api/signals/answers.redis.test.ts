@@ -78,7 +78,7 @@ describe('the newest signal', () => {
 })
 
 describe('the head', () => {
-  test('tells this client its newest number, the log its own, the epoch and the time', async () => {
+  test('has the newest number of this client and of the log, the epoch and the time', async () => {
     await fire(redis, 'hidden', 'birch')
     expect((await envelopeOf(await get('/v1/signals/head'))).data).toEqual({
       seq: 2,
@@ -90,7 +90,7 @@ describe('the head', () => {
 })
 
 describe('the account', () => {
-  test('tells what a webhook acknowledged and what not, and a digest that the history gives as well', async () => {
+  test('lists what a webhook acknowledged and what not, with a digest that the history gives as well', async () => {
     const rows = await rowsOf(await get('/v1/signals/history'))
     const lines = rows.map(({ seq, signal_id }) => `${seq} ${signal_id}\n`)
     const { data, links } = await envelopeOf(await get('/v1/signals/account?from=1'))
@@ -222,7 +222,7 @@ describe('every route', () => {
     },
   )
 
-  test('tells when it will end, where the operator has set a date', async () => {
+  test('has its expiry if the operator has set a date', async () => {
     const { parts } = signalsParts(redis)
     const settings = { ...parts.settings, deprecatedAtMs: NOW_MS, sunsetAtMs: NOW_MS + 86_400_000 }
     const response = await createSignalsApp({ ...parts, settings }).request('/v1/whoami', withKey(token))

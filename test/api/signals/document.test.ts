@@ -55,7 +55,7 @@ test('every route of the table is described under its method, and nothing else',
   expect(described).toEqual(SIGNALS_ROUTES.map(({ id, method, path }) => [id, method, path]))
 })
 
-test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are refused', async route => {
+test.each(SIGNALS_ROUTES)('$method $path has its credentials, and how others are refused', async route => {
   const found = (await readDocument()).paths[route.path]?.[route.method.toLowerCase()]
   const keyed = isKeyless(route) ? [] : ['401', '503']
   expect(found?.security).toEqual(isKeyless(route) ? [] : [{ ApiKey: [] }])
@@ -68,7 +68,7 @@ test.each(SIGNALS_ROUTES)('$method $path says who may ask, and how others are re
   expect(statuses.includes('429')).toBe(route.group === 'preview' || route.id === 'put_webhook')
 })
 
-test('the preview tells of the headers of its limit wherever they are, and when to ask again', async () => {
+test('the preview documents the headers of its limit wherever they are, and Retry-After', async () => {
   const { paths } = await readDocument()
   const methods = ['/v1/program/preview', '/v1/program/preview/simulate'].map(path => paths[path] ?? {})
   for (const { responses } of methods.flatMap(Object.values<z.infer<typeof operation>>)) {
@@ -90,13 +90,13 @@ test.each([
   ['/v1/program/basket', ['view']],
   ['/v1/program/deploys', ['since', 'limit']],
   ['/v1/program/performance', ['benchmark']],
-])('%s tells of its parameters', async (path, expected) => {
+])('%s documents its parameters', async (path, expected) => {
   const { paths } = await readDocument()
   const names = paths[path]?.get?.parameters.map(({ name }) => name)
   expect(names).toEqual(expected)
 })
 
-test('a registration tells of its body, in which the secret may be left out', async () => {
+test('a registration documents its body, in which the secret is optional', async () => {
   const { paths, components } = await readDocument()
   const { requestBody } = paths['/v1/webhook']?.put ?? {}
   expect(requestBody?.content['application/json'].schema).toEqual({

@@ -33,7 +33,7 @@ describe('a damaged log', () => {
     await redis.hset(LATEST, 'alder', String(seq))
   }
 
-  test('is told to the operator, and answered 503 without a word of it', async () => {
+  test('is reported to the operator, and answered 503 without its cause', async () => {
     const { token } = await addClient(redis, 'acme', ['alder'], dice)
     await fire(redis, 'a', 'alder')
     await damage(2)
@@ -88,7 +88,7 @@ describe('a key, while the log is lost', () => {
     return { response, status: response.status, errors }
   }
 
-  test('that is gone with it is answered 503 with Retry-After and not 401: nobody can tell whether it is good', async () => {
+  test('that is gone with it is answered 503 with Retry-After and not 401: its validity is unknown', async () => {
     const { token } = await addClient(redis, 'acme', ['alder'], dice)
     await redis.flushall()
     const { response, status, errors } = await whoami(token)

@@ -52,7 +52,7 @@ test('a version without a program has none', async () => {
   expect(current()).toBeNull()
 })
 
-test('a program that is not as published leaves the one before, is told and alerted, and tried again', async () => {
+test('a program that is not as published leaves the one before, is logged and alerted, and tried again', async () => {
   const { look, current } = await follow()
   await publishWith(stores, A, programOf([100]))
   await look()
@@ -88,7 +88,7 @@ test('a store that is away changes nothing, and a slow look is not overtaken by 
   expect([current()?.version, reads]).toEqual([A, 9])
 })
 
-test('a manifest is read once for all who follow it, and again only for another version', async () => {
+test('a manifest is read once for all its followers, and again only for another version', async () => {
   await publishWith(stores, A, programOf([100]))
   const keys: string[] = []
   const read = async (key: string) => {
@@ -115,7 +115,7 @@ test('a manifest is read once for all who follow it, and again only for another 
   expect(aliases()).toEqual(JSON.parse(await text(stores, B)).strategies)
 })
 
-test('a program that cannot be read keeps the aliases of its version from nobody', async () => {
+test('a program that cannot be read withholds the aliases of its version from no client', async () => {
   const { look, current, aliases } = await follow()
   expect(aliases()).toEqual([])
   await publishWith(stores, A, programOf([100]))

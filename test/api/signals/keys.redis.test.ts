@@ -65,7 +65,7 @@ describe('a key', () => {
     expect(await idsOf()).toHaveLength(2)
   })
 
-  test('gets other dice where its id is taken, and never the key of another', async () => {
+  test('gets another random id if its id is taken, and never the key of another', async () => {
     const stuck = () => new Uint8Array(32).fill(7)
     const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
     await createClient(redis, 'other', 'gold', NOW_MS)
@@ -164,7 +164,7 @@ describe('the last use', () => {
   })
 })
 
-test('without Redis nobody can tell whose key it is, and one of another form is refused all the same', async () => {
+test('without Redis no key can be identified, and one of another form is refused all the same', async () => {
   const { token } = await issue()
   const gone = await server.connect()
   gone.disconnect()

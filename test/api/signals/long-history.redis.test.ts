@@ -70,7 +70,7 @@ test('asked for by HEAD is read no further than its beginning', async () => {
   expect(await blocksRead()).toBeLessThan(10)
 })
 
-test('that a client has read is not read again: who is up to date costs no block', async () => {
+test('that a client has read is not read again: a client that is up to date costs no block', async () => {
   await redis.config('RESETSTAT')
   expect(await rowsOf(await get(`/v1/signals/history?since=${LENGTH}`))).toEqual([])
   expect(await blocksRead()).toBe(0)

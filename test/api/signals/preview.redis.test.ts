@@ -40,7 +40,7 @@ async function answered(times: number, request: (i: number) => Response | Promis
 }
 
 describe('the limit', () => {
-  test('is told on every answer, and refuses the 61st request of a minute', async () => {
+  test('is on every answer, and refuses the 61st request of a minute', async () => {
     const { app } = createTestSignals(redis)
     const first = await app.request(PREVIEW)
     expect(first.headers.get('ratelimit-policy')).toBe('"preview";q=60;w=60')
@@ -55,7 +55,7 @@ describe('the limit', () => {
     expect((await app.request(SIMULATE, simulation())).status).toBe(200) // counted by itself
   })
 
-  test('of simulations is ten, told on refusals too, and those count', async () => {
+  test('of simulations is ten, is on refusals too, and those count', async () => {
     const { app } = createTestSignals(redis)
     const refused = await app.request(SIMULATE, simulation('{'))
     expect([refused.status, refused.headers.get('ratelimit')]).toEqual([400, '"simulate";r=9;t=60'])
@@ -63,7 +63,7 @@ describe('the limit', () => {
     expect(await answered(12, () => app.request(SIMULATE, simulation()))).toBe(9)
   })
 
-  test('comes before the body: who is above it sends what he likes and learns nothing', async () => {
+  test('comes before the body: above the limit no body is evaluated', async () => {
     const { app } = createTestSignals(redis)
     await answered(10, () => app.request(SIMULATE, simulation()))
     const body = new ReadableStream(

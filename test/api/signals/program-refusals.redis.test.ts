@@ -170,7 +170,7 @@ describe('a query', () => {
     expect([response.status, await codeOf(response)]).toEqual([422, 'validation_error'])
   })
 
-  test('tells what is allowed, and every problem at once', async () => {
+  test('names what is allowed, and every problem at once', async () => {
     const performance = await refusalOf(await client.get('/v1/program/performance?benchmark=vwap'))
     expect(performance.details).toMatchObject([
       { param: 'benchmark', value: 'vwap', allowed: ['dca', 'hodl', 'lump_sum'] },

@@ -47,7 +47,7 @@ describe('refusals', () => {
     expect(await refusalOf(await get('/v1/whoami', `${token.slice(0, -1)}_`))).toEqual(malformed)
   })
 
-  test('meet a key in the address too, which is neither taken nor told again', async () => {
+  test('meet a key in the address too, which is neither accepted nor repeated', async () => {
     for (const name of ['X-API-Key', 'x-api-key', 'api_key', 'key', 'token']) {
       const response = await app.request(`/v1/signals/history?${name}=${token}`)
       expect(response.status).toBe(401)

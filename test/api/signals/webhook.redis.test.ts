@@ -84,7 +84,7 @@ describe('a registration', () => {
     })
   })
 
-  test('may bring its secret, which is not told again, and moves with the old one beside it for a day', async () => {
+  test('may have its own secret, which is not repeated, and moves with the old one beside it for a day', async () => {
     const app = createApp()
     const [first, second] = [createWebhookSecret(seededBytes('1')), createWebhookSecret(seededBytes('2'))]
     const answer = await app.request('/v1/webhook', register(URL, first))

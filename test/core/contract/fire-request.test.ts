@@ -44,7 +44,7 @@ describe('a fire', () => {
     ])
   })
 
-  test('is no test: is_test may be false, and true is told where tests are fired', () => {
+  test('is no test: is_test may be false, and true is refused with where tests are fired', () => {
     expect(parse(body({ is_test: false })).is_test).toBe(false)
     expect(refusalsOf({ is_test: true })).toEqual([
       { param: 'is_test', value: 'true', reason: expect.stringContaining('highwater ops test') },

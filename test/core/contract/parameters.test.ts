@@ -81,7 +81,7 @@ describe('refusals', () => {
     expect(parse(query).problems).toEqual([expect.objectContaining({ param, reason })])
   })
 
-  test('all problems of a query are told at once', () => {
+  test('all problems of a query are reported at once', () => {
     const { problems } = parse('period=x&risk_pct=0&from=x&to=y&ids=&format=z')
     expect(problems.map(({ param }) => param)).toEqual(ALL)
   })

@@ -290,7 +290,7 @@ test.each([
       /^catalogue.yaml:20:16: .*1h\.csv covers whole, of which there is none, got 2020-01-01$/,
     ),
   ],
-])('an inception of %s is told at its line in the catalogue', async (_, changes, problem) => {
+])('an inception of %s is reported at its line in the catalogue', async (_, changes, problem) => {
   expect(await problemsOf(changes)).toEqual([problem])
 })
 

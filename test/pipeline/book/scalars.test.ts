@@ -122,7 +122,7 @@ describe('a moment', () => {
     ['20200101', 'expected a time from 1980 to 2099, got "20200101"'],
     ['1979-12-31T23:59:59Z', 'expected a time from 1980 to 2099, got "1979-12-31T23:59:59Z"'],
     ['2100-01-01T00:00:00Z', 'expected a time from 1980 to 2099, got "2100-01-01T00:00:00Z"'],
-  ])('%s is none, and the reason is told', (text, message) => {
+  ])('%s is refused with the reason', (text, message) => {
     expect(parseMoment(text)).toBeNaN()
     expect(explainMoment(text)).toBe(message)
   })

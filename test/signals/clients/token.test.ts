@@ -16,7 +16,7 @@ describe('a token', () => {
     expect(parseToken(made.token)).toEqual({ id: made.id })
   })
 
-  test('is read back from any dice, also from the lowest and the highest', () => {
+  test('is read back from any random bytes, also from the lowest and the highest', () => {
     for (const byte of [0, 255]) {
       const { id, token } = createToken(size => new Uint8Array(size).fill(byte))
       expect(parseToken(token)).toEqual({ id })
@@ -29,7 +29,7 @@ describe('a token', () => {
     )
   })
 
-  test('carries all 256 bits: other dice, another secret', () => {
+  test('carries all 256 bits: other random bytes, another secret', () => {
     fc.assert(
       fc.property(arbitraryBytes, fc.nat(255), (bytes, bit) => {
         const other = bytes.slice()

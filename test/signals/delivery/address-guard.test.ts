@@ -108,7 +108,7 @@ const messageOf = (run: () => unknown): string => {
 
 describe('a URL', () => {
   test.each([...PRIVATE_HOSTS, ...PRIVATE_NAMES])(
-    'with the host %s is refused, and the refusal tells no address',
+    'with the host %s is refused, and the refusal has no address',
     host => {
       const message = messageOf(() => checkUrl(`https://${host}/hook`, STRICT))
       expect(message).toMatch(/^the webhook is refused: /)
@@ -140,7 +140,7 @@ describe('a URL', () => {
     expect(messageOf(() => checkUrl(text, STRICT))).toContain(expected)
   })
 
-  test('on a port of the system tells of every other one, where development allows them', () => {
+  test('on a system port names every other one, if development allows them', () => {
     const message = messageOf(() => checkUrl('http://localhost:22/', DEVELOPMENT))
     expect(message).toContain('expected one of the ports 443, 8443, or one from 1024 on')
   })

@@ -74,7 +74,7 @@ test('an open breaker is probed with the newest signal at no attempt’s cost, a
   expect(await breakerOf('alder')).toBe('closed')
 })
 
-test('a signal that fails through the whole table is exhausted and told of once, and the next one is sent all the same', async () => {
+test('a signal that fails through the whole table is exhausted and reported once, and the next one is sent all the same', async () => {
   await deliver('birch', 500, FEW)
   const first = await fire(redis, 'b1', 'birch')
   await until(async () => (await statusOf(first, 'birch')) === 'exhausted')
@@ -86,7 +86,7 @@ test('a signal that fails through the whole table is exhausted and told of once,
   expect(told('exhausted', 'birch')).toEqual([{ kind: 'exhausted', client: 'birch', seq: first }])
 })
 
-test('a receiver that says 410 Gone twice is disabled: told of once, what waits is withdrawn, and nothing else is sent', async () => {
+test('a receiver that answers 410 Gone twice is disabled: it is reported once, what waits is withdrawn, and nothing else is sent', async () => {
   await deliver('cedar', 410, FEW)
   const first = await fire(redis, 'c1', 'cedar')
   await until(async () => (await statusOf(first, 'cedar')) === 'withdrawn')

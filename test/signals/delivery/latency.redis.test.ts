@@ -90,7 +90,7 @@ describe('the latency of a client', () => {
     })
   })
 
-  test('is in what the operator is told of the client', async () => {
+  test('is in what the operator sees of the client', async () => {
     await playThree()
     const { json } = await operatorClient(operatorParts(redis, { orders: offlineOrders(redis, BOX) }))(
       'GET',

@@ -54,7 +54,7 @@ const attempt = (ok: boolean): DeliveryEvent => ({
 })
 
 describe('metrics', () => {
-  test('count what the process did, and tell how the service stands, without a name of a client', async () => {
+  test('count what the process did, and show the state of the service, without a name of a client', async () => {
     const metrics = createMetrics(overview)
     metrics.onEvent(attempt(true))
     metrics.onEvent(attempt(false))
@@ -80,7 +80,7 @@ describe('metrics', () => {
     expect(text).not.toMatch(/acme|north-ridge|hooks\./)
   })
 
-  test('while Redis is away tell that, and leave out what nobody can know', async () => {
+  test('while Redis is away show that, and omit what is unknown', async () => {
     let isAway = false
     const metrics = createMetrics(async () => {
       if (isAway) throw new RedisDownError(new Error('away'))
@@ -120,7 +120,7 @@ describe('alerts', () => {
     return { sent, clock, alerts, kinds: (): AlertKind[] => sent.map(({ kind }) => kind) }
   }
 
-  test('tell the same thing once an hour, and how often it was swallowed', () => {
+  test('are raised once an hour for the same problem, with the number that was suppressed', () => {
     const { sent, clock, alerts } = start()
     for (let i = 0; i < 3; i++) alerts.onEvent({ kind: 'exhausted', client: 'acme', seq: i })
     expect(sent).toHaveLength(1)
@@ -129,7 +129,7 @@ describe('alerts', () => {
     expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
   })
 
-  test('of a storm tell twenty a minute, and how many more there were when it is over', () => {
+  test('are limited to twenty a minute, with the number of the others afterwards', () => {
     const { sent, clock, alerts } = start()
     const storm = () => {
       for (let i = 0; i < 100; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: 1 })
@@ -150,7 +150,7 @@ describe('alerts', () => {
     ])
   })
 
-  test('tell of faults of ours that come three times in a row: by client, or once for all where it is the network', () => {
+  test('are raised for our own faults after three in a row: by client, or once for all if it is the network', () => {
     const { sent, alerts } = start()
     const fault = { kind: 'our fault', seq: 7 } as const
     for (const client of ['acme', 'birch'])
@@ -165,7 +165,7 @@ describe('alerts', () => {
     ])
   })
 
-  test('tell the disk of Redis at 70 and at 85 %, each once', async () => {
+  test('are raised for the disk of Redis at 70 and at 85 %, each once', async () => {
     const good: Overview = { ...(await overview()), isRelayed: true }
     const { sent, alerts } = start()
     for (const used of [null, 0.69, 0.7, 0.84, 0.85, 0.99]) alerts.look(good, used)
@@ -181,7 +181,7 @@ describe('alerts', () => {
     expect(used).toBeLessThanOrEqual(1)
   })
 
-  test('tell each stage of failing', () => {
+  test('are raised at each stage of failing', () => {
     const { sent, alerts } = start()
     for (const forMs of [300_000, 3_600_000, 86_400_000, 172_800_000])
       alerts.onEvent({ kind: 'failing', client: 'acme', forMs })
@@ -209,7 +209,7 @@ describe('alerts', () => {
     expect(kinds().at(-1)).toBe('redis_down')
   })
 
-  test('tell of a relay that holds its lease and does not get past a signal, as one that is damaged', async () => {
+  test('are raised for a relay that holds its lease and does not get past a signal, such as a damaged one', async () => {
     const good: Overview = { ...(await overview()), isRelayed: true, seq: 9 }
     const { sent, alerts } = start()
     for (const relayLag of [3, 2, 0, 0]) alerts.look({ ...good, relayLag }) // it moves on, and is done
@@ -257,7 +257,7 @@ describe('alerts', () => {
     expect(written).not.toContain('HIDDEN')
   })
 
-  test('that cannot be sent are told without the address and the command', async () => {
+  test('that cannot be sent are logged without the address and the command', async () => {
     const errors: string[] = []
     const env = { ALERT_URL: 'http://127.0.0.1:9/HIDDEN', ALERT_COMMAND: 'exit 3 # HIDDEN' }
     await createAlertChannel(parseEnvironment(env, '/srv').signals, env, message => errors.push(message))(

@@ -152,7 +152,7 @@ describe('a client', () => {
     expect(await dueAt(NOW * 2)).toEqual([])
   })
 
-  test('of a worker that was silent for too long is another’s, and the first one is told', async () => {
+  test('of a worker that was silent for too long goes to another, and the first one gets an error', async () => {
     await owe(redis, debts(1, 'acme'), NOW)
     const due = await taken()
     await redis.del(flightKey('acme')) // as its expiry does

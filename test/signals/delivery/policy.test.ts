@@ -43,7 +43,7 @@ describe('retries', () => {
     expect(starts.filter(ms => ms <= 45 * SECOND)).toEqual([0, 1_000, 4_000, 14_000, 44_000])
   })
 
-  test('stay within a fifth of the planned wait, whatever the dice, and each plan is longer than the one before', () => {
+  test('stay within a fifth of the planned wait for every random number, and each plan is longer than the one before', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS - 1 }), dice, (attempt, thrown) => {
         const planned = RETRY_WAITS_MS[attempt - 1]!

@@ -219,7 +219,7 @@ describe('a refused registration', () => {
     expect(await readAcme()).toBeNull()
   })
 
-  test('tells the operator what came of the test, and repeats no address', async () => {
+  test('shows the operator the result of the test, and repeats no address', async () => {
     const { parts } = registering()
     answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
     const told = async (url: string): Promise<string> => {

@@ -166,7 +166,7 @@ describe('the high-water mark', () => {
     expect(await readHighWater(store)).toBe(6 * MARK_AHEAD)
   })
 
-  test('that is damaged is told with its place, and how to mend it', async () => {
+  test('that is damaged is reported with its place, and how to fix it', async () => {
     const store = createMemoryStore('private')
     await store.replace('signals/high-water.json', new TextEncoder().encode('{'), {
       content_type: 'application/json',

@@ -93,7 +93,7 @@ describe('a replay from a number', () => {
     expect(world.sent).toHaveLength(2)
   })
 
-  test('that races a retry loses none of its tries: it begins them anew', async () => {
+  test('that races a retry loses none of its attempts: they start again', async () => {
     const answers = [failed(), failed(), delivered()]
     const { drain, replay, sent, clock } = await fired(['alder'], () => answers.shift()!)
     await drain()

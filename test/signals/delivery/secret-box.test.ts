@@ -72,7 +72,7 @@ describe('a sealed secret', () => {
 })
 
 describe('a ring', () => {
-  test('opens what an older key sealed, seals with its first, and tells which is which', () => {
+  test('opens what an older key sealed, seals with its first, and knows which key sealed what', () => {
     const sealed = boxOf(OLD).seal('whsec_x', CONTEXT)
     const ring = boxOf(`${NEW}, ${OLD}`)
     expect(ring.open(sealed, CONTEXT)).toBe('whsec_x')

@@ -52,7 +52,7 @@ describe('a receiver that', () => {
     'breaks instead of refusing': refused,
   }
 
-  test.each(Object.entries(FOUND))('%s fails for that, and is told what to mend', async (flaw, expected) => {
+  test.each(Object.entries(FOUND))('%s fails for that, with what to fix', async (flaw, expected) => {
     const findings = await findingsOf(await startFlawedReceiver([SECRET, OTHER_SECRET], flaw as Flaw)) // a key of the record
     expect(new Set(named(findings, 'failed'))).toEqual(new Set(expected))
     expect(isFit(findings)).toBe(false)
@@ -65,7 +65,7 @@ describe('a receiver that', () => {
     expect(findings[0]).toMatchObject({ verdict: 'failed', told: 'answered 302' })
   })
 
-  test('is slow fails for that alone, and is told how long it may take', async () => {
+  test('is slow fails for that alone, with how long it may take', async () => {
     const sender = createTestSender()
     const findings = await runCases(casesFor('http://127.0.0.1:9/'), {
       send: async ({ headers, body }) => {
@@ -138,7 +138,7 @@ describe('the command', () => {
     expect(out.match(/^passed /gm)).toHaveLength(15)
   })
 
-  test('fails for a flawed one, says what to mend, and takes secrets from the environment', async () => {
+  test('fails for a flawed one, says what to fix, and takes secrets from the environment', async () => {
     const url = await startFlawedReceiver([SECRET], 'takes everything')
     const { out, err, error } = await selfTest([url, '--allow-loopback'], { WEBHOOK_SECRET: SECRET })
     expect(out).toMatch(/^FAILED {2}no signature +answered 204\n +anyone who finds the address/m)

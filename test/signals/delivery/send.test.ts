@@ -106,7 +106,7 @@ describe('a delivery', () => {
     expect(target.connections()).toBe(0)
   })
 
-  test('tells the times to the head and to the end of the answer', async () => {
+  test('has the times to the head and to the end of the answer', async () => {
     const sender = senderOf()
     let finish = () => {}
     const { origin } = await receiverOf(socket => {

@@ -46,7 +46,7 @@ async function owed(
 const statusOf = async (seq: number) => (await readDelivery(redis, seq, 'acme'))?.status
 
 describe('a client that is looked after', () => {
-  test('gets everything that is due, lowest number first, each told the one before it', async () => {
+  test('gets everything that is due, lowest number first, each with the number before it', async () => {
     const { drain, sent, seqs } = await owed(4)
     expect(await drain('fast')).toEqual({ kind: 'done' })
     expect(seqs()).toEqual([1, 2, 3, 4])
@@ -56,7 +56,7 @@ describe('a client that is looked after', () => {
     expect(await redis.exists(flightKey('acme'))).toBe(0)
   })
 
-  test('is told of what it missed while it had no webhook, by the number before the next signal', async () => {
+  test('can see what it missed while it had no webhook, by the number before the next signal', async () => {
     const { drain, more, sent, clock } = await owed(1)
     await drain()
     await disableWebhook(redis, 'acme', 'a test')
@@ -72,7 +72,7 @@ describe('a client that is looked after', () => {
     ])
   })
 
-  test('while another worker is at it is left to that one, who finds what came meanwhile', async () => {
+  test('is left to the worker that has it, which finds what came meanwhile', async () => {
     const world = await owed(1, async ({ signal }) => {
       if (signal.seq === 1) {
         world.clock.ms += 1
@@ -133,7 +133,7 @@ describe('a delivery that fails', () => {
     ])
   })
 
-  test('sixteen times is exhausted, and the operator is told once', async () => {
+  test('sixteen times is exhausted, and reported to the operator once', async () => {
     // Every other signal arrives, so that the breaker stays closed.
     const { drain, more, clock, events, sent } = await owed(1, ({ signal }) =>
       signal.seq === 1 ? failed() : delivered(),
@@ -163,7 +163,7 @@ describe('a delivery that fails', () => {
 })
 
 describe('an error of the program', () => {
-  test('at one signal makes it wait longer each time, holds up no other, and is told with how many in a row', async () => {
+  test('at one signal makes it wait longer each time, delays no other, and is reported with the number in a row', async () => {
     let isMended = false
     const { drain, clock, events, errors, seqs } = await owed(2, ({ signal }) => {
       if (signal.seq === 1 && !isMended) throw new Error('a bug')
@@ -185,7 +185,7 @@ describe('an error of the program', () => {
     expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'delivered'])
   })
 
-  test('at the client itself is told too, in a row also where calls found it busy between', async () => {
+  test('at the client itself is reported too, in a row even if calls found it busy in between', async () => {
     const { drain, events } = await owed(1)
     await redis.hset('{hw}:ledger:1', 'acme', 'no state')
     for (let i = 0; i < 3; i++) {
@@ -201,7 +201,7 @@ describe('a receiver that is down', () => {
   test.each([
     ['enabled', () => enableWebhook(redis, 'acme')],
     ['registered', () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] })],
-  ])('is looked after at once, and not at its next probe, when it is %s anew', async (_, renew) => {
+  ])('is attempted at once, and not at its next probe, if it is %s again', async (_, renew) => {
     const { drain, seqs } = await owed(5, () => failed(null))
     await drain()
     expect(await readSchedule(redis, 'slow', 10)).toEqual([{ client: 'acme', atMs: NOW_MS + 15_000 }])
@@ -279,7 +279,7 @@ describe('a receiver that is down', () => {
     expect(await owedCount(redis, 'acme')).toBe(0)
   })
 
-  test('whose webhook was set anew during a try starts with a clean slate', async () => {
+  test('whose webhook was set again during an attempt starts without failures', async () => {
     const { drain } = await owed(1, async () => {
       const url = 'http://127.0.0.1:9999/elsewhere'
       const found = await readWebhook(redis, BOX, 'acme')

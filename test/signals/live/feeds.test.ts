@@ -172,7 +172,7 @@ describe('a poll', () => {
     expect(await take(forming.feed, 1)).toEqual([0])
   })
 
-  test('asks again after every failure, waits longer each time, and tells once, without the secret of its address', async () => {
+  test('retries after every failure, waits longer each time, and logs once, without the secret of its address', async () => {
     const pauses: number[] = []
     const url = await serve(
       text('no', 500),

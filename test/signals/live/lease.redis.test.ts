@@ -20,7 +20,7 @@ const nobodyIsGone = () => false
 const KEY = liveLeaseKey('BTC/4h')
 
 describe('the lease of a market', () => {
-  test('is held by one at a time, and its name and since when is told', async () => {
+  test('is held by one at a time, with its name and since when', async () => {
     const first = await takeLease(redis, 'BTC/4h', holder(1), nobodyIsGone)
     await expect(takeLease(redis, 'BTC/4h', holder(2), nobodyIsGone)).rejects.toThrow(
       'another runner follows BTC/4h: process 1 on here, since 2026-11-21T00:00:00Z',

@@ -90,7 +90,7 @@ describe('a market', () => {
     ])
   })
 
-  test('fires nothing twice where a feed tells its bars again, equal or revised', async () => {
+  test('fires nothing twice if a feed repeats its bars, equal or revised', async () => {
     const folder = await temporaryFolder()
     const bars = barsFrom(BARS, FIRST)
     const revised = bars.map(bar => ({ ...bar, h: 101, c: 101 }))
@@ -171,7 +171,7 @@ describe('a market', () => {
     )
   })
 
-  test('loses no strategy to another one that fails, and tells of it at the end', async () => {
+  test('loses no strategy to another one that fails, and reports it at the end', async () => {
     const folder = await temporaryFolder()
     const broken = liveStrategy({
       ...RULES,

@@ -100,7 +100,7 @@ describe('a step of a live strategy', () => {
     expect(await seqsOf()).toEqual([1])
   })
 
-  test('made by a second runner, or again, writes nothing and tells where the cursor stands', async () => {
+  test('made by a second runner, or again, writes nothing and returns the cursor', async () => {
     await commit(redis, [fire('a')], NOW_MS, step)
     const second = await commit(redis, [fire('other')], NOW_MS, { ...step, fields: { checkpoint: 'wrong' } })
     expect(second).toEqual({ kind: 'moved', cursor: '100' })
@@ -132,7 +132,7 @@ describe('the log', () => {
     expect(await newestOf(redis, [], 'other')).toBe(0)
   })
 
-  test('has one epoch, whoever asks first', async () => {
+  test('has one epoch, whichever process is first', async () => {
     const [one, two] = [await readHead(redis, () => 'first'), await readHead(redis, () => 'second')]
     expect(one).toEqual({ seq: 0, epoch: 'first' })
     expect(two.epoch).toBe('first')

@@ -140,7 +140,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     await fire(redis, 'b', 'alder')
   })
 
-  test('fires nothing: the refusal tells what to do, and no number is given twice', async () => {
+  test('fires nothing: the refusal says what to do, and no number is used twice', async () => {
     await redis.flushall()
     const { status, json } = await ask()('POST', '/ops/signals', body)
     expect([status, json]).toMatchObject([
@@ -181,7 +181,7 @@ describe('a service that runs, whose Redis is emptied', () => {
     expect(errors).toEqual([])
   })
 
-  test('goes on above every number under a new epoch, when it is begun anew', async () => {
+  test('continues above every number under a new epoch after begin-anew', async () => {
     await redis.flushall()
     expect(await beginAnew(redis, 2, () => 'epoch-2')).toEqual({ seq: 2, epoch: 'epoch-2' })
     await expect(fire(redis, 'c', 'alder')).rejects.toThrow(LogGoneError)
@@ -198,7 +198,7 @@ describe('highwater ops begin-anew', () => {
     return run(['ops', 'begin-anew', ...args], { env: { REDIS_URL: server.url, PRIVATE_STORE_URL } })
   }
 
-  test('goes on above the mark and above what it is told', async () => {
+  test('continues above the mark and above the given number', async () => {
     expect((await beginByCommand(['--json'])).out).toContain(`"seq":${MARK + MARK_AHEAD}`)
     expect((await beginByCommand(['--above', '2004'])).out).toContain('the next signal is 2005')
   })

@@ -104,7 +104,7 @@ describe('a Redis without memory', () => {
   })
 })
 
-test('a replica is read, fires nothing, and is told by an alert that names the remedy', async () => {
+test('a replica is read, fires nothing, and raises an alert that names the remedy', async () => {
   const primary = await startTestRedis()
   try {
     const first = await primary.connect()
@@ -142,7 +142,7 @@ describe('what Redis says', () => {
     ],
     ['LOADING Redis is loading the dataset in memory', 'redis_down'],
     ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", 'redis_down'],
-  ])('of itself is told as such: %s', (text, kind) => {
+  ])('of itself is recognized: %s', (text, kind) => {
     const error = classifyRefusal(new Error(text))
     expect(error).toBeInstanceOf(RedisDownError)
     expect(error instanceof WritesRefusedError).toBe(kind !== 'redis_down')

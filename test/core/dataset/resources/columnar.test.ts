@@ -122,7 +122,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     })
   })
 
-  test('tells in the file what the headers tell, the disclaimer letter by letter', () => {
+  test('has in the file what the headers have, the disclaimer letter by letter', () => {
     const { headers } = render('export', book, { format, risk_pct: 0.5 })
     expect(headers).toEqual({
       'content-type': `application/vnd.apache.${format === 'arrow' ? 'arrow.file' : 'parquet'}`,

@@ -135,7 +135,7 @@ describe('at any risk level', () => {
   })
 })
 
-describe('the register tells', () => {
+describe('the register has', () => {
   test('the level asked for, the level used, and whether it was lowered to the cap', () => {
     everyStrategy(anySnapshot, (snapshot, { id: sid, base_risk_pct }, risk_pct) => {
       const cap = snapshot.dataset.max_modelled_risk_pct

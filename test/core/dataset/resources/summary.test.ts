@@ -58,7 +58,7 @@ describe('the summary', () => {
     })
   })
 
-  test('covers the days from the earliest to the latest of any strategy, and tells one mean correlation twice', () => {
+  test('covers the days from the earliest to the latest of any strategy, and has one mean correlation twice', () => {
     fc.assert(
       fc.property(anySnapshot, snapshot => {
         const { data } = readSummary(snapshot)
