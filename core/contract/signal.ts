@@ -47,26 +47,11 @@ export type SignalContent = Omit<
  * The bytes of a signal around its number: the log puts the number between them, so a signal is never serialised a
  * second time.
  */
-export type SignalHalves = { readonly head: string; readonly tail: string }
-
-export function toHalves({ signal_id, ...rest }: SignalContent): SignalHalves {
-  const { alias, mode, is_test, action, signal_price, stop, base_risk_pct, timestamp, implied_leverage } =
-    rest
+export function toHalves({ signal_id, ...rest }: SignalContent) {
   const before = { schema_version: SIGNAL_SCHEMA_VERSION, signal_id }
-  const after = {
-    alias,
-    mode,
-    is_test,
-    action,
-    signal_price,
-    stop,
-    base_risk_pct,
-    timestamp,
-    implied_leverage,
-  }
   return {
     head: `${JSON.stringify(before).slice(0, -1)},"seq":`,
-    tail: `,${JSON.stringify(after).slice(1)}`,
+    tail: `,${JSON.stringify(rest, [...SIGNAL_FIELDS]).slice(1)}`,
   }
 }
 

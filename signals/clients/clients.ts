@@ -9,10 +9,10 @@ import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 /** A change of entitlements. Absent fields stay as they are. */
 export type EntitlementChange = {
   /** Replaces the whole list. */
-  readonly aliases?: readonly string[]
-  readonly add?: readonly string[]
-  readonly remove?: readonly string[]
-  readonly program?: boolean
+  readonly aliases?: readonly string[] | undefined
+  readonly add?: readonly string[] | undefined
+  readonly remove?: readonly string[] | undefined
+  readonly program?: boolean | undefined
 }
 
 /** A book has at most a thousand strategies. */

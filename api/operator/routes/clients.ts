@@ -197,15 +197,10 @@ export const CLIENT_ROUTES = [
     example: { path: `${NEW}/entitlements`, body: { add: ['birch'] } },
     command: { usage: 'clients entitle <client>', options: { aliases: 'set' } },
     handler: async (c, { redis, programAlias, aliases: served }) => {
-      const { aliases, add, remove, program } = parseRequest(entitlementRequest, await readJson(c))
-      const change = {
-        ...(aliases === undefined ? {} : { aliases }),
-        ...(add === undefined ? {} : { add }),
-        ...(remove === undefined ? {} : { remove }),
-        ...(program === undefined ? {} : { program }),
-      }
+      const change = parseRequest(entitlementRequest, await readJson(c))
+      const { aliases = [], add = [] } = change
       const changed = await entitleClient(redis, clientOf(c), change, programAlias())
-      return { data: { ...changed, ...warningOf([...(aliases ?? []), ...(add ?? [])], served()) } }
+      return { data: { ...changed, ...warningOf([...aliases, ...add], served()) } }
     },
   }),
   operatorRoute({
