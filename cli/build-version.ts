@@ -57,7 +57,8 @@ export type BuildOrder = {
   readonly effort: Effort
 }
 
-export type BuildResult = Night & Published & { readonly book: Book; readonly timings: Timings }
+export type BuildResult = Night &
+  Published & { readonly book: Book; readonly timings: Readonly<Record<string, number>> }
 
 /**
  * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
@@ -83,7 +84,7 @@ type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly store: ObjectStore
   readonly privateStore: ObjectStore
   readonly book: Book
-  readonly watch: Stopwatch
+  readonly watch: ReturnType<typeof createStopwatch>
   readonly lock: Lock
   readonly signer: Signer | null
 }
@@ -216,23 +217,12 @@ const recordBuild = (
     { content_type: 'application/json' },
   )
 
-/** Milliseconds spent in each step, in the order in which the steps first began. */
-type Timings = Readonly<Record<string, number>>
-
-type Stopwatch = {
-  /** Ends the step under way and begins another; one that was there before goes on. */
-  readonly begin: (step: string) => void
-  /** Begins each reported step, named by its first word (both matrices are `correlate`), and passes the events on. */
-  readonly follow: (progress: Progress) => Progress
-  /** Ends the last step. */
-  readonly end: () => Timings
-}
-
 /** Measures steps one after the other, so that all of the time belongs to one of them. */
-export function createStopwatch(elapsedMs: () => number, first: string): Stopwatch {
+export function createStopwatch(elapsedMs: () => number, first: string) {
   const spent = new Map([[first, 0]])
   let step = first
   let since = elapsedMs()
+  /** Ends the step under way and begins another, or continues one that was begun before. */
   const begin = (next: string): void => {
     const now = elapsedMs()
     spent.set(step, spent.get(step)! + now - since)
@@ -240,6 +230,7 @@ export function createStopwatch(elapsedMs: () => number, first: string): Stopwat
     step = next
     since = now
   }
+  /** Begins each reported step, named by its first word (both matrices are `correlate`), and passes the events on. */
   const follow =
     (progress: Progress): Progress =>
     event => {
@@ -247,7 +238,8 @@ export function createStopwatch(elapsedMs: () => number, first: string): Stopwat
       if (name !== step) begin(name)
       progress(event)
     }
-  const end = (): Timings => {
+  /** Ends the last step; milliseconds spent in each, in the order in which the steps first began. */
+  const end = (): Readonly<Record<string, number>> => {
     begin(step)
     return Object.fromEntries([...spent].map(([name, ms]) => [name, Math.round(ms)]))
   }

@@ -12,7 +12,6 @@ import { type LoggedEntry, readHead, readLog } from '#storage/pointer-log.ts'
 import { readKeys } from '#storage/public-keys.ts'
 import { createSigner, isSignedBy, type Signer } from '#storage/signature.ts'
 import type { Runtime } from './runtime.ts'
-import type { Terminal } from './terminal.ts'
 
 /**
  * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
@@ -132,17 +131,10 @@ export async function withStoreLock<Result>(
   try {
     return await run(lock)
   } finally {
-    await release(lock, terminal)
-  }
-}
-
-/** The result of the work matters more than a lock that was not released: the next build takes it over. */
-async function release(lock: Lock, terminal: Terminal): Promise<void> {
-  try {
-    await lock.release()
-  } catch (error) {
-    const reason = messageOf(error)
-    terminal.note(`warning: the lock was not released; the next build takes it over: ${reason}`)
+    // The result of the work matters more than a lock that was not released: the next build takes it over.
+    await lock.release().catch((error: unknown) => {
+      terminal.note(`warning: the lock was not released; the next build takes it over: ${messageOf(error)}`)
+    })
   }
 }
 

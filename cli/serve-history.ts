@@ -4,7 +4,7 @@ import { createPublishedAnswers } from '#api/history/answers/published-answers.t
 import { createHistoryApp } from '#api/history/app.ts'
 import type { Answered, HistoryParts, HistorySettings } from '#api/history/exchange.ts'
 import { createStoredFiles } from '#api/history/files/stored-files.ts'
-import { createHistoryMetrics, type HistoryMetrics, type Observed } from '#api/history/metrics.ts'
+import { createHistoryMetrics, type Observed } from '#api/history/metrics.ts'
 import { createPinnedVersions } from '#api/history/versions/pinned-versions.ts'
 import { UnfitVersionError } from '#api/history/versions/served-version.ts'
 import {
@@ -227,15 +227,6 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
 /** The services that serving needs. */
 type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
 
-type HistoryWatch = {
-  readonly onAnswered: (answered: Answered) => void
-  /** Called with the outcome of every poll of the pointer. */
-  readonly onLook: (outcome: RefreshOutcome) => void
-  readonly newRequestId: () => string
-  readonly metrics: HistoryMetrics['read']
-  readonly stop: () => void
-}
-
 /** From here on an answer is a fault on our side, or a refusal of a whole service. */
 const FIRST_FAULT = 500
 
@@ -244,7 +235,7 @@ export function watchHistory(
   { now, env, logStream, drawBytes }: ServingRuntime,
   observed: Omit<Observed, 'now'>,
   note: (line: string) => void,
-): HistoryWatch {
+) {
   const log = createLog(signals.logLevel, logStream, now)
   const metrics = createHistoryMetrics({ ...observed, now })
   const newRequestId = createNames(drawBytes)
@@ -257,7 +248,8 @@ export function watchHistory(
   }
   return {
     onAnswered,
-    onLook(outcome) {
+    /** Called with the outcome of every poll of the pointer. */
+    onLook(outcome: RefreshOutcome) {
       metrics.onLook(outcome)
       alertOnSwaps(outcome)
     },

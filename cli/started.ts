@@ -1,17 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Running parts of a program, which end in the reverse order of their start. */
-export type Started = {
-  readonly add: (end: () => Promise<unknown> | unknown) => void
-  /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
-  readonly endAll: () => Promise<void>
-}
+export type Started = ReturnType<typeof createStarted>
 
-export function createStarted(): Started {
+/** Running parts of a program, which end in the reverse order of their start. */
+export function createStarted() {
   const ends: (() => Promise<unknown> | unknown)[] = []
   return {
-    add: end => void ends.push(end),
-    async endAll() {
+    add: (end: () => Promise<unknown> | unknown): void => void ends.push(end),
+    /** Ends all parts, the last one first. A failure does not keep others from ending; the first one is thrown. */
+    async endAll(): Promise<void> {
       const failures: unknown[] = []
       for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
         try {

@@ -38,15 +38,10 @@ export type DemoOrder = {
   readonly print: (line: string) => void
 }
 
-export type Demo = {
-  readonly client: string
-  readonly token: string
-  readonly hasReceiver: boolean
-  readonly stop: () => Promise<void>
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>
 
 /** Creates the client if needed, starts the receiver if any, and registers it as the client's webhook. */
-export async function startDemo(order: DemoOrder): Promise<Demo> {
+export async function startDemo(order: DemoOrder) {
   const folder = join(order.dataFolder, 'demo')
   await mkdir(folder, { recursive: true })
   await ensureClient(order)

@@ -11,18 +11,7 @@ import { type KeptServer, ownRedisFolder, startOwnRedis } from './own-redis.ts'
 import { forgetRedisUrl, tellRedisUrl } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
-export type RunningSignals = {
-  readonly url: string
-  readonly operatorUrl: string
-  readonly redisUrl: string
-  /** Whether an accumulation program is published. */
-  readonly hasProgram: boolean
-  /** Null if not requested. */
-  readonly demo: Demo | null
-  readonly stop: () => Promise<void>
-  /** Rejects when the service cannot continue; never resolves. */
-  readonly failed: Promise<never>
-}
+export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
 
 export type RunOrder = {
   readonly environment: Environment
@@ -31,8 +20,8 @@ export type RunOrder = {
   readonly hasDemo: boolean
 }
 
-/** Starts all parts in order. If one cannot start, the others are stopped. */
-export async function runSignals(order: RunOrder): Promise<RunningSignals> {
+/** Starts all parts in order. If one cannot start, the others are stopped. `failed` rejects when the service cannot continue. */
+export async function runSignals(order: RunOrder) {
   const started = createStarted()
   try {
     return await start(order, started)
@@ -42,7 +31,7 @@ export async function runSignals(order: RunOrder): Promise<RunningSignals> {
   }
 }
 
-async function start(order: RunOrder, started: Started): Promise<RunningSignals> {
+async function start(order: RunOrder, started: Started) {
   const { runtime } = order
   const environment = forDemo(order)
   const { dataFolder } = environment

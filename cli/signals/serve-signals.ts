@@ -22,21 +22,11 @@ import {
   openSignals,
   type SignalsOrder,
 } from './open-signals.ts'
-import type { ServedVersion } from './served-version.ts'
 
 /** How often the state of the service is checked. */
 const LOOK_MS = 10_000
 
-export type SignalsService = {
-  readonly url: string
-  readonly operatorUrl: string
-  /** For a demonstration on this machine. */
-  readonly redis: Redis
-  readonly registering: RegisterParts
-  readonly program: ServedVersion['program']
-  /** Lets running requests and deliveries end, and frees the ports. */
-  readonly stop: () => Promise<void>
-}
+export type SignalsService = Awaited<ReturnType<typeof serveSignals>>
 
 type Watch = ReturnType<typeof createWatch>
 
@@ -44,7 +34,7 @@ type Watch = ReturnType<typeof createWatch>
  * Starts everything. Rejects, with nothing left running, if Redis cannot be reached or could lose a signal, or a port
  * is taken.
  */
-export async function serveSignals(order: SignalsOrder): Promise<SignalsService> {
+export async function serveSignals(order: SignalsOrder) {
   const started = createStarted()
   try {
     const open = await openSignals(order, started)
@@ -60,9 +50,11 @@ export async function serveSignals(order: SignalsOrder): Promise<SignalsService>
     return {
       url: signals.url,
       operatorUrl: operator.url,
+      /** For a demonstration on this machine. */
       redis: open.redis,
       registering,
       program: open.served.program,
+      /** Lets running requests and deliveries end, and frees the ports. */
       stop: started.endAll,
     }
   } catch (error) {

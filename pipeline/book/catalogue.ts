@@ -119,6 +119,14 @@ const identityShape = {
     .default(null),
 }
 
+export const tvStatus = z
+  .enum(TV_STATUSES)
+  .default('provisional')
+  .meta({
+    description: 'Outcome of the cross-check against an external charting tool.',
+    expected: `one of ${TV_STATUSES.join(', ')}`,
+  })
+
 /** The source of the history of a strategy, and its public attributes. */
 const historyShape = {
   source: z.enum(['module', 'ledger', 'returns']).meta({
@@ -141,13 +149,7 @@ const historyShape = {
     .enum(['LIVE', 'DRY_RUN'])
     .default('DRY_RUN')
     .meta({ description: 'Whether its live signals are to be traded.', expected: 'LIVE or DRY_RUN' }),
-  tv_status: z
-    .enum(TV_STATUSES)
-    .default('provisional')
-    .meta({
-      description: 'Outcome of the cross-check against an external charting tool.',
-      expected: `one of ${TV_STATUSES.join(', ')}`,
-    }),
+  tv_status: tvStatus,
   allow_overlap: z
     .boolean()
     .default(false)

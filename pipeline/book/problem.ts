@@ -30,32 +30,27 @@ export class BookError extends Error {
   }
 }
 
-export type ProblemList = {
-  add(problem: Problem): void
-  isEmpty(): boolean
-  /** Whether the file has a problem. */
-  has(file: string): boolean
-  /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
-  sorted(): readonly Problem[]
-}
+export type ProblemList = ReturnType<typeof createProblemList>
 
 /** One wrong unit spoils every row of a file; twenty lines show the pattern, a million would hide the next file. */
 export const MAX_PROBLEMS_PER_FILE = 20
 
 /** Gathers problems; of one file it keeps the first `MAX_PROBLEMS_PER_FILE` and counts the rest. */
-export function createProblemList(): ProblemList {
+export function createProblemList() {
   const byFile = new Map<string, { readonly kept: Problem[]; dropped: number }>()
 
   return {
-    add(problem) {
+    add(problem: Problem): void {
       const ofFile = byFile.get(problem.file) ?? { kept: [], dropped: 0 }
       byFile.set(problem.file, ofFile)
       if (ofFile.kept.length < MAX_PROBLEMS_PER_FILE) ofFile.kept.push(problem)
       else ofFile.dropped += 1
     },
-    isEmpty: () => byFile.size === 0,
-    has: file => byFile.has(file),
-    sorted: () =>
+    isEmpty: (): boolean => byFile.size === 0,
+    /** Whether the file has a problem. */
+    has: (file: string): boolean => byFile.has(file),
+    /** All of them by file and line; a file past the cap ends with `and 37 more problems in this file`. */
+    sorted: (): readonly Problem[] =>
       [...byFile]
         .sort(([a], [b]) => compare(a, b))
         .flatMap(([file, { kept, dropped }]) => [...kept.sort(byPosition), ...more(file, dropped)]),

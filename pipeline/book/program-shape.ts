@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { parseIsoDate, toEpochDay } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { TV_STATUSES } from '#core/contract/payloads/strategy.ts'
-import { INSTRUMENT_FORM, INSTRUMENT_PATTERN } from './catalogue.ts'
+import { INSTRUMENT_FORM, INSTRUMENT_PATTERN, tvStatus } from './catalogue.ts'
 import { EARLIEST_MS, LATEST_MS } from './cell.ts'
 import { got } from './field.ts'
 import type { Timeframe } from './timeframe.ts'
@@ -84,13 +83,7 @@ export const programShape = (ids: readonly string[]) => ({
     .nullable()
     .default([])
     .meta({ description: 'Spans in which nothing is bought.', expected: 'a list of spans' }),
-  tv_status: z
-    .enum(TV_STATUSES)
-    .default('provisional')
-    .meta({
-      description: 'Outcome of the cross-check against an external charting tool.',
-      expected: `one of ${TV_STATUSES.join(', ')}`,
-    }),
+  tv_status: tvStatus,
 })
 
 /** Entitlements name the program and the strategies in one map, so no two may share a name. */

@@ -101,14 +101,19 @@ function reportUnknown(claims: readonly Claim[], known: readonly string[]): void
   const wanting = claims.filter(claim => barsKeyOf(claim) !== null)
   for (const [instrument, users] of Map.groupBy(wanting, claim => claim.instrument ?? '')) {
     if (known.includes(instrument)) continue
-    const nearest = nearestTo(instrument, known)
-    users[0]?.report(
-      'instrument',
-      `expected an instrument with bars under bars/, for ${listed(users.map(({ id }) => id))}, got ${got(instrument)}; ` +
-        `${known.length === 0 ? 'there are no bars at all' : `there are bars of ${listed(known)}`}` +
-        `${nearest === null ? '' : `; the nearest name is ${got(nearest)}`}`,
-    )
+    const of = `, for ${listed(users.map(({ id }) => id))}`
+    users[0]?.report('instrument', explainUnknown(instrument, known, of))
   }
+}
+
+/** Why an instrument cannot be used; `users` names the strategies, such as `, for alder`. */
+export function explainUnknown(instrument: string, known: readonly string[], users = ''): string {
+  const nearest = nearestTo(instrument, known)
+  return (
+    `expected an instrument with bars under bars/${users}, got ${got(instrument)}; ` +
+    `${known.length === 0 ? 'there are no bars at all' : `there are bars of ${listed(known)}`}` +
+    `${nearest === null ? '' : `; the nearest name is ${got(nearest)}`}`
+  )
 }
 
 function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: readonly Claim[]): void {

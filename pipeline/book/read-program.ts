@@ -10,7 +10,7 @@ import {
 import { WEIGHT_TOLERANCE } from '#core/program/program-problems.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
 import { INSTRUMENT_PATTERN } from './catalogue.ts'
-import { got, listed, nearestTo } from './field.ts'
+import { listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import {
   bandShape,
@@ -24,7 +24,7 @@ import {
   windowShape,
 } from './program-shape.ts'
 import { readBars } from './read-bars.ts'
-import { instrumentsIn } from './read-market.ts'
+import { explainUnknown, instrumentsIn } from './read-market.ts'
 import type { Reading } from './reading.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 import {
@@ -101,13 +101,7 @@ function reportMissing(file: YamlFile, folder: Folder, instrument: string, timef
     )
     return
   }
-  const nearest = nearestTo(instrument, known)
-  file.report(
-    ['instrument'],
-    `expected an instrument with bars under bars/, got ${got(instrument)}; ` +
-      `${known.length === 0 ? 'there are no bars at all' : `there are bars of ${listed(known)}`}` +
-      `${nearest === null ? '' : `; the nearest name is ${got(nearest)}`}`,
-  )
+  file.report(['instrument'], explainUnknown(instrument, known))
 }
 
 /** Ten years of hourly bars: a simulation over more of them is no answer to a request any more. */

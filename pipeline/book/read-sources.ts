@@ -28,14 +28,10 @@ export async function readSources(
   return sources
 }
 
-/** The files that a strategy of this id could be made of. */
-type Candidates = {
-  readonly module: string | null
-  readonly ledger: string | null
-  readonly returns: string | null
-}
+type Candidates = ReturnType<typeof candidatesOf>
 
-function candidatesOf(reading: Reading, folder: Folder, { id }: Claim): Candidates {
+/** The files that a strategy of this id could be made of. */
+function candidatesOf(reading: Reading, folder: Folder, { id }: Claim) {
   const module = `strategies/${id}.ts`
   return {
     module: folder.has(module) ? module : null,

@@ -63,17 +63,10 @@ export type LiveStepInput = LiveEntry & {
   readonly bar: Bar
 }
 
-export type LiveStep = {
-  readonly version: string
-  readonly state: EngineState<unknown>
-  readonly report: StepReport
-}
+export type LiveStep = ReturnType<typeof stepLive>
 
-/** One step of one strategy. The state that is given is changed, and given back. */
-export function stepLive(
-  strategy: Strategy,
-  { entry, funding, ordersFromMs, state, bar }: LiveStepInput,
-): LiveStep {
+/** One step of one strategy. The state of the input is changed, and returned. */
+export function stepLive(strategy: Strategy, { entry, funding, ordersFromMs, state, bar }: LiveStepInput) {
   const engine = createEngine({ strategy, costs: costsOf(entry), funding, ordersFromMs })
   return { version: strategy.version, report: reportStep(engine, state, bar), state }
 }

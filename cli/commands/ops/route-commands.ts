@@ -125,18 +125,8 @@ async function ask(
   )
 }
 
-/** A field of a query or of a body as an option. */
-type Field = {
-  readonly name: string
-  /** `overlap-hours`, and under which key commander has it. */
-  readonly option: string
-  readonly key: string
-  readonly about: string
-  readonly type: string
-  readonly isInQuery: boolean
-  readonly isRequired: boolean
-  readonly hasDefault: boolean
-}
+/** A field of a query or of a body as an option, such as `overlap-hours`; commander has it under `key`. */
+type Field = ReturnType<typeof fieldsOf>[number]
 
 function optionsOf(route: OperatorRoute, { hidden = [] }: Addition = {}): readonly Field[] {
   const typed = argumentsOf(route).map(name => name.slice(1, -1))
@@ -157,11 +147,7 @@ const objectSchema = z.object({
   required: z.array(z.string()).default([]),
 })
 
-function fieldsOf(
-  { command }: OperatorRoute,
-  of: Query | z.ZodType | undefined,
-  isInQuery: boolean,
-): Field[] {
+function fieldsOf({ command }: OperatorRoute, of: Query | z.ZodType | undefined, isInQuery: boolean) {
   if (!(of instanceof z.ZodObject)) return []
   const { properties, required } = objectSchema.parse(z.toJSONSchema(of.clone().meta({}), { io: 'input' }))
   return Object.entries(properties).map(([name, { type, description, default: initial }]) => {

@@ -110,7 +110,7 @@ function assertUrl(url: string, rules: { readonly allowLoopback: boolean }): voi
   }
 }
 
-/** The secret, null where none is given. It is not quoted: an error goes to logs. */
+/** The secret, null if none is given. It is not quoted: an error goes to logs. */
 function parseSecret(option: string, text: string | undefined): string | null {
   if (text === undefined || text === '') return null
   try {
@@ -132,16 +132,8 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
   }
 }
 
-type StoredWebhook = {
-  readonly url: string
-  /** Those that sign now, newest first. */
-  readonly secrets: readonly string[]
-  /** Whether the operator lets webhooks lie on this machine. */
-  readonly allowsLoopback: boolean
-}
-
-/** The webhook of a client, enabled or not. Throws a sentence where there is none, or Redis or the key is away. */
-async function readStoredWebhook(runtime: Runtime, client: string): Promise<StoredWebhook> {
+/** The webhook of a client, enabled or not. Throws a sentence if there is none, or if Redis or the key is not available. */
+async function readStoredWebhook(runtime: Runtime, client: string) {
   const { env, root, now, drawBytes } = runtime
   const environment = parseEnvironment(env, dataFolder(root, env))
   const box = createSecretBox(parseKeyRing(await secretKeyOf(environment, dataFolder(root, env))), drawBytes)
@@ -154,8 +146,12 @@ async function readStoredWebhook(runtime: Runtime, client: string): Promise<Stor
         `the client '${client}' has no webhook: \`highwater ops webhook set ${client} URL\` sets one`,
       )
     }
-    const allowsLoopback = environment.signals.allowsPrivateWebhooks
-    return { url: webhook.url, secrets: liveSecrets(webhook.secrets, now()), allowsLoopback }
+    return {
+      url: webhook.url,
+      /** Those that sign now, newest first. */
+      secrets: liveSecrets(webhook.secrets, now()),
+      allowsLoopback: environment.signals.allowsPrivateWebhooks,
+    }
   } finally {
     redis.disconnect()
   }
