@@ -70,7 +70,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   } finally {
     stop.abort()
     lost = await renewing
-    await tolerate(lease.release(), `the lease of ${market} was not given back; it ends by itself`)
+    await tolerate(lease.release(), `the lease of ${market} was not released; it expires`)
   }
   if (lost !== null) throw lost
   note(`${market}: stopped`)
@@ -80,7 +80,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
 const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
 
 /**
- * Renews the lease until the market is left, and gives null; or leaves the market and gives what ended the lease. An
+ * Renews the lease until the market is left, and returns null; or leaves the market and returns what ended the lease. An
  * unreachable Redis ends none: the cursor guards every commit, and the lease is taken again.
  */
 async function renewWhile(

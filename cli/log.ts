@@ -1,13 +1,7 @@
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import type { Environment } from './environment.ts'
 
-/** The log of a process, a line of JSON for each event. */
-export type Log = {
-  readonly info: (event: string, fields?: LogFields) => void
-  readonly warn: (event: string, fields?: LogFields) => void
-  /** The stack of what went wrong stays here and goes nowhere else. */
-  readonly error: (event: string, error: unknown, fields?: LogFields) => void
-}
+export type Log = ReturnType<typeof createLog>
 
 /** Texts and numbers only: an object could contain what must not be logged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null>>
@@ -23,13 +17,13 @@ const HIDDEN: readonly RegExp[] = [
   /\?[^\s"'`]+/g,
 ]
 
-/** A log on a stream. `secrets` are known texts that are taken out wherever they turn up. */
+/** The log of a process on a stream, a line of JSON for each event. `secrets` are known texts that are taken out wherever they turn up. */
 export function createLog(
   level: Environment['signals']['logLevel'],
   destination: DestinationStream,
   now: () => number,
   secrets: readonly string[] = [],
-): Log {
+) {
   const options: LoggerOptions = {
     level,
     base: null,
@@ -49,9 +43,10 @@ export function createLog(
       Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]),
     )
   return {
-    info: (event, fields) => logger.info(cleaned(fields), clean(event)),
-    warn: (event, fields) => logger.warn(cleaned(fields), clean(event)),
-    error: (event, error, fields) =>
+    info: (event: string, fields?: LogFields): void => logger.info(cleaned(fields), clean(event)),
+    warn: (event: string, fields?: LogFields): void => logger.warn(cleaned(fields), clean(event)),
+    /** The stack of what went wrong is written only here. */
+    error: (event: string, error: unknown, fields?: LogFields): void =>
       logger.error({ ...cleaned(fields), error: clean(describe(error)) }, clean(event)),
   }
 }

@@ -29,23 +29,17 @@ import type { Runtime } from './runtime.ts'
 import { createAlertSender } from './send-alert.ts'
 import { createDrain, createStarted, type Started } from './started.ts'
 
-export type HistoryService = {
-  readonly url: string
-  /** Where the metrics are. */
-  readonly adminUrl: string
-  /** Drains: `/readyz` answers 503, running requests end, the ports are closed. */
-  readonly stop: () => Promise<void>
-}
+export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
 /**
- * Starts the history service on its stores. Swaps and failures go to `note`. Rejects if a port is not available; nothing
- * runs then.
+ * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
+ * running requests end, the ports are closed. Rejects if a port is not available; nothing runs then.
  */
 export async function serveHistory(
   environment: Environment,
   world: ServingRuntime,
   note: (line: string) => void,
-): Promise<HistoryService> {
+) {
   const started = createStarted()
   try {
     const open = await openHistory(environment, world, note, started)

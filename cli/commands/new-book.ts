@@ -13,33 +13,35 @@ Examples:
 
 /** `highwater init DIR`: writes a commented starter book. */
 export function defineInit(command: Command, runtime: Runtime): void {
-  command
-    .argument('<dir>', 'an empty or new folder')
-    .option('--json', 'print the folder as one JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
-      const folder = resolve(runtime.cwd, dir)
-      await writeStarterBook(folder, toEpochDay(runtime.now()) - 1)
-      const terminal = runtime.terminal
-      if (json) terminal.json({ folder })
-      else
-        terminal.print(
-          `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``,
-        )
-    })
+  defineWriter(command, EXAMPLES, runtime, async folder => {
+    await writeStarterBook(folder, toEpochDay(runtime.now()) - 1)
+    return `a starter book is in ${folder}: read its README.md, then run \`highwater check\` and \`highwater build\``
+  })
 }
 
 /** `highwater sample DIR`: writes the sample book, an example of a whole book. */
 export function defineSample(command: Command, runtime: Runtime): void {
+  defineWriter(command, '\nExample:\n  highwater sample ./sample-book', runtime, async folder => {
+    await writeSampleBook(folder)
+    return `the sample book is in ${folder}`
+  })
+}
+
+/** `write` returns what is printed without --json. */
+function defineWriter(
+  command: Command,
+  examples: string,
+  { cwd, terminal }: Runtime,
+  write: (folder: string) => Promise<string>,
+): void {
   command
     .argument('<dir>', 'an empty or new folder')
     .option('--json', 'print the folder as one JSON document')
-    .addHelpText('after', '\nExample:\n  highwater sample ./sample-book')
+    .addHelpText('after', examples)
     .action(async (dir: string, { json = false }: { readonly json?: boolean }) => {
-      const folder = resolve(runtime.cwd, dir)
-      await writeSampleBook(folder)
-      const terminal = runtime.terminal
+      const folder = resolve(cwd, dir)
+      const line = await write(folder)
       if (json) terminal.json({ folder })
-      else terminal.print(`the sample book is in ${folder}`)
+      else terminal.print(line)
     })
 }

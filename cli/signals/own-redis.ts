@@ -28,13 +28,7 @@ export async function startOwnRedis(
   })
 }
 
-export type KeptServer = {
-  /** The same after every start. */
-  readonly url: string
-  readonly stop: () => Promise<void>
-  /** Rejects once restarting was given up; never resolves. */
-  readonly failed: Promise<never>
-}
+export type KeptServer = Awaited<ReturnType<typeof keepServer>>
 
 type KeepOrder = {
   /** Starts it, at the same address each time. */
@@ -53,16 +47,18 @@ export const RESTART_AFTER_MS = [0, 1_000, 5_000] as const
 export const SOUND_MS = 60_000
 
 /** Starts a server and keeps it running. Rejects if its first start fails. */
-export async function keepServer(order: KeepOrder): Promise<KeptServer> {
+export async function keepServer(order: KeepOrder) {
   let server = await order.start()
   let isStopping = false
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
   const keeping = keep().catch(reject)
   return {
+    /** The same after every start. */
     url: server.url,
+    /** Rejects once restarting was given up; never resolves. */
     failed,
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true
       await server.stop()
       await keeping

@@ -64,7 +64,7 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
     const hasTimeframe = reportTimeframe(file, path, record)
     const isSound = reportFields(file, path, record, shape) && hasTimeframe
     const isClaimed = claim(file, path, record, parts.defaults ?? {}, claims)
-    // Where the defaults are not sound, what they would merge into the strategy is not known.
+    // If the defaults are not sound, what they would merge into the strategy is not known.
     if (isSound && isClaimed && defaults !== null)
       strategies.push(z.object(shape).parse({ ...defaults, ...record }))
   }

@@ -66,7 +66,7 @@ function reportOverlaps(
     const until = end === Number.POSITIVE_INFINITY ? 'still open' : `open until ${spellMoment(end)}`
     const message =
       `entry_time: expected one position at a time, got an entry at ${spellMoment(trades[index]!.entry_time)} while ` +
-      `the trade of row ${rows[other]} is ${until}; where that is meant, give the strategy allow_overlap: true`
+      `the trade of row ${rows[other]} is ${until}; if that is intended, give the strategy allow_overlap: true`
     reading.problems.add({ file: path, row: rows[index]!, message })
   }
 }

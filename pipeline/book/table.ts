@@ -129,9 +129,6 @@ export function explainLength(line: string, fields: readonly string[] | null, { 
   return `${expected}, got ${fields.length}: ${got(line, MAX_SHOWN_CHARS)}`
 }
 
-/** The size and the checksum of a file on the disk. */
-type FileTally = { readonly bytes: number; readonly sha256: string; readonly lines: number }
-
 /** The file cannot be read to its end. The message is a sentence for the operator, without the file's name. */
 class UnreadableFile extends Error {
   readonly row: number | null
@@ -157,7 +154,7 @@ const CHUNK_BYTES = 1 << 18
  * unpacked on the way. Memory is a chunk and a line, whatever the file's size. Throws `UnreadableFile` if the
  * file, or its gzip stream, is cut off or is no text of lines.
  */
-async function readLines(path: string, onLine: (line: string, row: number) => void): Promise<FileTally> {
+async function readLines(path: string, onLine: (line: string, row: number) => void) {
   const hash = createHash('sha256')
   const splitter = createLineSplitter(onLine)
   let bytes = 0

@@ -61,7 +61,7 @@ export function addBackup(ops: Command, runtime: Runtime): void {
 }
 
 /**
- * Acts on Redis itself, and closes the connection. A Redis of our own ends with the service, so where REDIS_URL names none
+ * Acts on Redis itself, and closes the connection. Our own Redis ends with the service, so if REDIS_URL is not set
  * and ours does not run, it is started for as long as the command lasts.
  */
 async function withRedis(
@@ -81,7 +81,7 @@ async function withRedis(
   }
 }
 
-/** Our own Redis, where one answers; null where its service has ended, or was killed. */
+/** Our own Redis, if it answers; null if its service has ended, or was killed. */
 const runningRedisUrl = async (folder: string): Promise<string | null> => {
   const url = await ownRedisUrl(folder)
   if (url === null) return null
@@ -135,7 +135,7 @@ async function backup(
     )
 }
 
-/** Throws a UsageError where the file cannot be made. */
+/** Throws a UsageError if the file cannot be created. */
 async function openToWrite(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'w', PRIVATE_MODE)
@@ -189,7 +189,7 @@ async function rekey(redis: Redis, environment: Environment, runtime: Runtime, {
   else terminal.print(`${done.sealed} webhooks are sealed with the new key, ${done.untouched} already were`)
 }
 
-/** Resolves with the path itself. Throws a UsageError where no file is there, or we may not read it. */
+/** Resolves with the path itself. Throws a UsageError if there is no file, or we may not read it. */
 export async function assertReadable(path: string): Promise<string> {
   try {
     await access(path, constants.R_OK)

@@ -113,7 +113,7 @@ describe('one position at a time', () => {
   })
   const problem = (row: number, day: string, other: number, until: string) =>
     `${PATH}:${row}: entry_time: expected one position at a time, got an entry at 2020-01-${day}T00:00:00Z while ` +
-    `the trade of row ${other} is ${until}; where that is meant, give the strategy allow_overlap: true`
+    `the trade of row ${other} is ${until}; if that is intended, give the strategy allow_overlap: true`
 
   test('an entry while a trade is open is refused, in whatever order the rows are', async () => {
     expect(await problemsOf(rows(['05', '09'], ['01', '06']))).toEqual([
