@@ -10,17 +10,11 @@ export const LEASE_MS = 15_000
 /** Several renewals fit into a lease. */
 export const RENEW_MS = 4_000
 
-export type Holder = { readonly pid: number; readonly host: string; readonly started: string }
-
 /**
  * The lease on a market. It saves a second runner its work and informs the operator; what prevents duplicate signals
  * is the cursor of the commit.
  */
-export type Lease = {
-  /** Extends the lease. Throws if another runner has it. */
-  readonly renew: () => Promise<void>
-  readonly release: () => Promise<void>
-}
+export type Lease = Awaited<ReturnType<typeof takeLease>>
 
 export class LeaseError extends Error {
   constructor(market: string, holder: string) {
@@ -33,6 +27,8 @@ export class LeaseError extends Error {
 
 const holderShape = z.object({ pid: z.number(), host: z.string(), started: z.string() })
 
+export type Holder = Readonly<z.output<typeof holderShape>>
+
 /**
  * Takes the lease of a market. The lease of a process on this machine that has ended (`isGone`) is taken over at
  * once. Throws a LeaseError if another runner has it.
@@ -42,10 +38,11 @@ export async function takeLease(
   market: string,
   holder: Holder,
   isGone: (holder: Holder) => boolean,
-): Promise<Lease> {
+) {
   const key = liveLeaseKey(market)
   const mine = JSON.stringify(holder)
   const claim = (from: string) => askRedis(() => redis.eval(CLAIM, 1, key, mine, from, LEASE_MS))
+  /** Extends the lease. Throws if another runner has it. */
   const renew = async (): Promise<void> => {
     const there = await claim('')
     if (there !== null) throw new LeaseError(market, describe(there))
