@@ -35,7 +35,10 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { store, version, points, effort, threads } = order
   const snapshot = toShared(order.snapshot)
   const pool = createPool(threads)
-  const count = createCounter(order.progress, points.length)
+  let done = 0
+  const count = () =>
+    order.progress({ step: 'render', done: done++, total: points.length, unit: 'artifacts' })
+  count() // none yet
   try {
     const artifacts = await inLanes(
       batchPoints(points, threads),
@@ -64,17 +67,6 @@ const createPool = (threads: number): Tinypool =>
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
   })
-
-/** Tells that nothing is done, and one more at every call. */
-function createCounter(progress: Progress, total: number): () => void {
-  let done = 0
-  const report = () => progress({ step: 'render', done, total, unit: 'artifacts' })
-  report()
-  return () => {
-    done++
-    report()
-  }
-}
 
 /** The same bytes on memory that threads share. */
 const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {

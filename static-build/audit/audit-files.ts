@@ -37,12 +37,11 @@ export async function fileFaults(
 ): Promise<readonly Fault[]> {
   const promised = objectsOf(reader, manifest)
   let done = 0
-  const report = () => progress({ step: 'verify', done, total: promised.length, unit: 'objects' })
-  report()
+  const count = () => progress({ step: 'verify', done: done++, total: promised.length, unit: 'objects' })
+  count() // none yet
   const check = async (each: Promised): Promise<Fault | null> => {
     const fault = await faultOf(reader, each, await read(each.place))
-    done++
-    report()
+    count()
     return fault
   }
   const found = await pMap(promised, check, { concurrency: READS_AT_ONCE })

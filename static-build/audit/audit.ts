@@ -109,7 +109,7 @@ function neverPublished(reader: PublicReader, version: string): Check {
 }
 
 /** Checks the program files of a version against their index, and the index against the manifest; null without a program. */
-export async function auditProgram(
+async function auditProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Manifest,
 ): Promise<Check | null> {
@@ -135,26 +135,25 @@ export async function auditProgram(
 
 const UNREADABLE = 'its index cannot be read, so its files were not checked'
 
-/** A version to be audited. */
-export type VersionOrder = {
-  readonly reader: PublicReader
+/**
+ * A version to be audited: whether the entry that published it is one of those that are signed, and whether the version
+ * must exist, as the served one must, and one that was requested by name.
+ */
+type VersionOrder = Pick<AuditOrder, 'reader' | 'progress'> & {
   readonly keyring: Keyring
   readonly publication: Publication
-  /** Whether the entry that published it is one of those that are signed. */
   readonly isSigned: boolean
-  /** Whether it must exist: the served version must, and one that was requested by name. */
   readonly isDemanded: boolean
-  readonly progress: Progress
 }
 
 /** The result for a version: `manifest` is null if it was removed, or is not the published one. */
-export type AuditedVersion = { readonly checks: readonly Check[]; readonly manifest: Manifest | null }
+type AuditedVersion = { readonly checks: readonly Check[]; readonly manifest: Manifest | null }
 
 /**
  * A version from its manifest to the last of its files. A manifest that is gone means that the version was removed,
  * unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
  */
-export async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
+async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
   const { reader, publication, isDemanded, progress } = order
   const { version } = publication
   const place = manifestPlace(version)
@@ -219,7 +218,7 @@ async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<C
 }
 
 /** Holds the documents of a version to the digests in its manifest. */
-export async function auditDocuments(reader: PublicReader, manifest: Manifest): Promise<Check> {
+async function auditDocuments(reader: PublicReader, manifest: Manifest): Promise<Check> {
   const names = Object.keys(manifest.documents) as VersionDocument[] // the schema knows no others
   const found = await Promise.all(names.map(name => faultOf(reader, manifest, name)))
   const faults = found.filter(fault => fault !== null)
