@@ -21,9 +21,9 @@ sub vcl_recv {
       return (pass);
     }
     unset req.http.Cookie;
-    # One order of parameters, without those that the service ignores. Escaped names and repeated ones stay: the order of
-    # ids has a meaning.
-    if (req.url ~ "^[^%]{1,2000}$" && req.url ~ "\?" && req.url
+    # One order of parameters, without those that the service ignores. Escaped names and repeated ones stay, because the
+    # order of ids has a meaning, and so does a query with a question mark in it.
+    if (req.url ~ "^(?=.{1,2000}$)[^%?]+\?[^%?]*$" && req.url
         !~ "[?&](as_of|dataset_version|format|from|ids|period|risk_pct|to)[=&](?:.*&)?\1(?:[=&]|$)") {
       set req.url = regsuball(req.url,
         "(?<=[?&])(?!(?:as_of|dataset_version|format|from|ids|period|risk_pct|to)(?:[=&]|$))[^&]*(?:&|$)", "");

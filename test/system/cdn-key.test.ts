@@ -108,6 +108,8 @@ test('parameters in any order, and those that the service ignores, are one objec
 describe('a query that the service refuses stays as it was, so that the refusal quotes it', () => {
   test.each([
     '/v1/export?format=csv&format=json',
+    '/v1/strategies/alder/returns?period=?',
+    '/v1/strategies/alder/returns?period=?x=1',
     '/v1/export?risk_pct=-0.020',
     '/v1/export?risk_pct=0.00',
     '/v1/correlation?ids=a,%20,b',
