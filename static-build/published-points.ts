@@ -30,7 +30,7 @@ const RECORD = 20
 const DATED_VALUE = 2
 const TRADE = 6
 
-/** Rows times columns of each answer, near enough to tell a large one from a small one. */
+/** Rows times columns of each answer, near enough to distinguish a large one from a small one. */
 const CELLS: { readonly [Id in ResourceId]: Cells } = {
   strategies: ({ strategies }) => RECORD * strategies.length,
   summary: () => RECORD,

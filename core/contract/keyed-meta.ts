@@ -33,7 +33,7 @@ export const operatorMeta = keyedMeta
       .int()
       .nullable()
       .optional()
-      .describe('Lists: what to give as `before` for older ones; null where there is none.'),
+      .describe('Lists: what to give as `before` for older ones; null if there is none.'),
   })
   .describe('The moment of the answer and the measured time.')
 

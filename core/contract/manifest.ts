@@ -72,7 +72,7 @@ export const manifest = z
       .string()
       .nullable()
       .default(null)
-      .describe('Digest of the private, salted index of the accumulation program; null where there is none.'),
+      .describe('Digest of the private, salted index of the accumulation program; null if there is none.'),
     snapshot: z
       .record(z.string(), z.string())
       .describe('Digest of each file of the snapshot in the private store.'),

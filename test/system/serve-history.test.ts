@@ -30,8 +30,7 @@ test('a service on a folder does not load modules that only builds, signals and 
   expect(await service.ended).toMatchObject({ code: 0 })
   const loaded = await readFile(MODULES, 'utf8')
   expect(loaded).toContain('/api/history/')
-  const unneeded =
-    /\/(?:node_modules\/(?:@aws-sdk|bullmq|ioredis|csv-parse|arquero|tinypool)|pipeline\/night)\//
+  const unneeded = /\/(?:node_modules\/(?:@aws-sdk|ioredis|csv-parse|arquero|tinypool)|pipeline\/night)\//
   expect(loaded.split('\n').filter(module => unneeded.test(module))).toEqual([])
 })
 

@@ -10,9 +10,8 @@ import { type Addition, addRouteCommands, linesOf } from './route-commands.ts'
 import { addSelfTest } from './self-test.ts'
 
 const ABOUT = `
-They use the operator interface at OPERATOR_URL (this machine, OPERATOR_PORT, if it is not set) with OPERATOR_TOKEN, or
-with the token that the service has generated on this machine. backup, restore,
-begin-anew and rekey use REDIS_URL directly.
+The commands use the operator interface at OPERATOR_URL (default: OPERATOR_PORT on this machine) with OPERATOR_TOKEN (default:
+the token that the service generated on this machine). backup, restore, begin-anew and rekey use REDIS_URL directly.
 
 Examples:
   highwater ops status
@@ -47,7 +46,7 @@ const withSecret = ({ webhook, secret }: Answer): readonly string[] => [
 
 const SIGNAL_HELP = `
 FILE holds the signal as JSON: signal_id, alias, action (long, short, flat), signal_price, stop, base_risk_pct, timestamp,
-and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: repeat the command when in doubt.`
+and mode DRY_RUN if it must not be traded. The same signal_id again is the same signal: if in doubt, repeat the command.`
 
 /** What commands have beyond their routes, by the ids of these. */
 const ADDITIONS: Readonly<Record<string, Addition>> = {

@@ -1,5 +1,5 @@
-// The program beside a benchmark. Everything is computed from the numbers as they are published, so that whoever computes
-// it again from the answer gets the same.
+// The program beside a benchmark. Everything is computed from the numbers as they are published, so that a
+// client that computes it again from the answer gets the same.
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { type BenchmarkName, benchmarks } from '#core/program/benchmarks.ts'
 import type { ProgramData } from '#core/program/program.ts'

@@ -61,7 +61,7 @@ export function atrTrend(id: string, rule: Partial<typeof RULE> = {}): Strategy<
   }
 }
 
-// A reversal goes from one position to the next without a bar between them: the entry bar always begins anew.
+// A reversal goes from one position to the next without a bar between them: the entry bar is always set again.
 function bestSinceEntry(best: number | null, bar: Bar, { side, entry_time }: Position): number {
   const reached = side === 'long' ? bar.h : bar.l
   if (best === null || entry_time === bar.t) return reached
