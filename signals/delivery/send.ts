@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
+import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
@@ -270,7 +271,25 @@ export function parseRetryAfter(value: string | readonly string[] | undefined, n
 export const createSendSignal =
   (sender: Sender, now: () => number) =>
   ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
-    const body = new TextEncoder().encode(signal.body)
-    const delivery = { body, id: signalIdOf(signal.body), seq: signal.seq, prevSeq, attempt, sentAtMs: now() }
-    return sender.send({ url, headers: signedHeaders(delivery, secrets), body, secrets })
+    const { body, id } = letterOf(signal)
+    const delivery = { body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }
+    return sender.send({
+      url,
+      headers: signedHeaders(delivery, secrets),
+      body,
+      secrets,
+    })
   }
+
+/** The parts that are the same for all clients of a signal. */
+type Letter = { readonly body: Uint8Array; readonly id: string }
+
+const letters = new WeakMap<LoggedSignal, Letter>()
+
+function letterOf(signal: LoggedSignal): Letter {
+  const known = letters.get(signal)
+  if (known !== undefined) return known
+  const letter = { body: new TextEncoder().encode(signal.body), id: signalIdOf(signal.body) }
+  letters.set(signal, letter)
+  return letter
+}
