@@ -51,8 +51,8 @@ export type RecordedRefusal = { readonly request: string; readonly json: unknown
 
 /** A request name as the header carries it, for the description of a service that takes one. */
 export const REQUEST_ID_TEXT =
-  'A request may bring a name in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other is ignored and one ' +
-  'is made. Every refusal has it in the same header: quote it, and the operator finds the request.'
+  'A request may bring an id in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other value is ignored, and ' +
+  'the service generates one. Every refusal has it in the same header: quote it, and the operator finds the request.'
 
 /** The document as a plain object. Named schemas (`.meta({ id })`) are its components, each once. */
 export function toOpenApi<Group extends string>(

@@ -21,6 +21,7 @@ sub vcl_recv {
       return (pass);
     }
     unset req.http.Cookie;
+    unset req.http.Range; # the tier and nginx answer no ranges
     # One order of parameters, without those that the service ignores. Escaped names and repeated ones stay, because the
     # order of ids has a meaning, and so does a query with a question mark in it.
     if (req.url ~ "^(?=.{1,2000}$)[^%?]+\?[^%?]*$" && req.url

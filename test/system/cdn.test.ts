@@ -102,6 +102,12 @@ test('an unpinned answer names its twin, and tags stay in the CDN', async () => 
   for (const name of ['cache-tag', 'xkey']) expect(headers).not.toHaveProperty(name)
 })
 
+test('a range is answered with the whole body, as by the tier and by nginx', async () => {
+  const { status, bytes } = await ask(`${edge.url}/v1/dataset`, { range: 'bytes=0-9' })
+  expect(status).toBe(200)
+  expect(bytes.length).toBeGreaterThan(10)
+})
+
 test('a preflight is answered by the tier itself', async () => {
   const origin = 'http://localhost:5173' // the tier allows the ports on which people develop
   const { status, headers } = await ask(`${edge.url}/v1/strategies`, { origin }, 'OPTIONS')
