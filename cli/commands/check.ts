@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
-import { type BookCheck, type CheckedStrategy, checkBook } from '#pipeline/night/check-book.ts'
+import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
 import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Terminal } from '../terminal.ts'
@@ -53,7 +53,7 @@ function printCheck(found: BookCheck, { print, note }: Terminal): void {
 
 const CELL_WIDTH = 12
 
-const cellsOf = ({ source, sound, history }: CheckedStrategy): string[] => [
+const cellsOf = ({ source, sound, history }: BookCheck['strategies'][number]): string[] => [
   source,
   String(history?.days ?? '-'),
   String(history?.trades ?? '-'),

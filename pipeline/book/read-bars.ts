@@ -6,12 +6,9 @@ import type { Reading } from './reading.ts'
 import { type Columns, explainHeader, explainLength, type Header, readTable, toHeader } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 
-const BAR_COLUMNS: Columns = {
-  required: ['t', 'o', 'h', 'l', 'c', 'v'],
-  optional: [],
-  needsOptional: false,
-  mayBeEmpty: false,
-}
+const COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
+
+const BAR_COLUMNS: Columns = { required: COLUMNS }
 
 /**
  * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`, `l > 0`,
@@ -49,7 +46,6 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 
-const COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
 type BarColumns = Readonly<Record<(typeof COLUMNS)[number], number[]>>
 
 const VOLUME = 5

@@ -21,7 +21,6 @@ const MARKED: Columns = {
 const REPORTED: Columns = {
   required: [...ALWAYS, 'account_return'],
   optional: ['leverage', 'stop'],
-  needsOptional: false,
   mayBeEmpty: true,
 }
 
@@ -33,7 +32,7 @@ type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boo
  */
 export async function readLedger(reading: Reading, path: string, rules: LedgerRules): Promise<Ledger> {
   const columns = rules.besideReturns ? REPORTED : MARKED
-  const names = [...columns.required, ...columns.optional]
+  const names = [...columns.required, ...(columns.optional ?? [])]
   const trades: Trade[] = []
   const rows: number[] = []
 

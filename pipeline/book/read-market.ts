@@ -10,12 +10,7 @@ import { type Columns, readTable } from './table.ts'
 import type { Timeframe } from './timeframe.ts'
 
 /** The fields that determine the market data of a strategy; null for a field that is not valid. */
-type Wants = {
-  readonly source: 'module' | 'ledger' | 'returns'
-  readonly instrument: string | null
-  readonly timeframe: Timeframe | null
-  readonly mark: Timeframe | null
-}
+type Wants = Pick<Claim, 'source' | 'instrument' | 'timeframe' | 'mark'>
 
 /**
  * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for reported
@@ -125,7 +120,7 @@ function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: re
   })
 }
 
-const COLUMNS: Columns = { required: ['t', 'rate'], optional: [], needsOptional: false, mayBeEmpty: false }
+const COLUMNS: Columns = { required: ['t', 'rate'] }
 
 /** Exchanges cap one payment at 2 to 4 % of notional; a larger number is a percentage, or basis points, by mistake. */
 const MAX_RATE = 0.1

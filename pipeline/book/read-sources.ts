@@ -94,7 +94,7 @@ function reportMissing({ source, id, report }: Claim, folder: Folder): void {
   )
 }
 
-const COLUMNS: Columns = { required: ['t', 'ret'], optional: [], needsOptional: false, mayBeEmpty: false }
+const COLUMNS: Columns = { required: ['t', 'ret'] }
 
 /** A day that loses everything: legal, and the last day on which the account can move. */
 const RUIN = -1

@@ -83,11 +83,11 @@ const MAX_SHOWN_CHARS = 200
 /** The columns of a table by their exact names. Their order in a file is free; any other column is an error. */
 export type Columns = {
   readonly required: readonly string[]
-  readonly optional: readonly string[]
+  readonly optional?: readonly string[]
   /** Whether at least one of the optional columns has to be there. */
-  readonly needsOptional: boolean
+  readonly needsOptional?: boolean
   /** Whether a header without rows is a table. */
-  readonly mayBeEmpty: boolean
+  readonly mayBeEmpty?: boolean
 }
 
 export type Header = {
@@ -99,7 +99,7 @@ export type Header = {
 
 /** Null unless each name is a column, none comes twice and none that has to be there is missing. */
 export function toHeader(names: readonly string[], columns: Columns): Header | null {
-  const { required, optional, needsOptional } = columns
+  const { required, optional = [], needsOptional } = columns
   const wanted = [...required, ...optional]
   const isSound =
     names.every(name => wanted.includes(name)) &&
@@ -114,7 +114,7 @@ export function toHeader(names: readonly string[], columns: Columns): Header | n
 }
 
 /** Why `toHeader` returned null. */
-export function explainHeader(line: string, { required, optional, needsOptional }: Columns): string {
+export function explainHeader(line: string, { required, optional = [], needsOptional }: Columns): string {
   const others =
     optional.length === 0 ? '' : ` and ${needsOptional ? 'at least one' : 'any'} of ${optional.join(',')}`
   return `expected the columns ${required.join(',')}${others}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`

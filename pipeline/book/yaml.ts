@@ -42,13 +42,7 @@ function childOf(node: Node | null, step: string | number, part: 'key' | 'value'
 
 const toNode = (item: unknown): Node | null => (isNode(item) ? item : null)
 
-export type YamlFile = {
-  readonly value: unknown
-  /** The place of the value at `path`, or of the innermost value around it that exists. */
-  place(path: Path): Place
-  /** Reports a problem at the value under `path`, or at its key; the path is spelled out before the message. */
-  report(path: Path, message: string, part?: 'key' | 'value'): void
-}
+export type YamlFile = NonNullable<Awaited<ReturnType<typeof readYaml>>>
 
 /** Aliases that expand to more nodes than this are a mistake, or an attack on the reader's memory. */
 const MAX_ALIAS_COUNT = 1000
@@ -57,7 +51,7 @@ const MAX_ALIAS_COUNT = 1000
  * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems. Null if
  * the text is not YAML at all: its problems are then in `reading.problems`.
  */
-export async function readYaml(reading: Reading, path: string): Promise<YamlFile | null> {
+export async function readYaml(reading: Reading, path: string) {
   const bytes = await readWhole(reading, path)
   if (bytes === null) return null
   const lines = new LineCounter()
@@ -68,8 +62,10 @@ export async function readYaml(reading: Reading, path: string): Promise<YamlFile
   if (expanded === null) return null
   return {
     ...expanded,
-    place: at => locate(doc, lines, at),
-    report: (at, message, part = 'value') => {
+    /** The place of the value at a path, or of the innermost value around it that exists. */
+    place: (at: Path): Place => locate(doc, lines, at),
+    /** Reports a problem at the value under a path, or at its key; the path is spelled out before the message. */
+    report: (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
       const said = part === 'key' ? at.slice(0, -1) : at
       reading.problems.add({
         file: path,

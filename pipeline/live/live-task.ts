@@ -20,19 +20,12 @@ export type LiveReplayInput = LiveEntry & {
 }
 
 /** The last state of each UTC day in which a bar opened. */
-export type DayEnd = { readonly openMs: number; readonly hash: string }
+type DayEnd = { readonly openMs: number; readonly hash: string }
 
-export type LiveReplay = {
-  readonly version: string
-  readonly state: EngineState<unknown>
-  /** The instant from which orders are placed; a single step needs it. */
-  readonly ordersFromMs: number
-  readonly reports: readonly StepReport[]
-  readonly days: readonly DayEnd[]
-}
+export type LiveReplay = ReturnType<typeof replayLive>
 
 /** Replays a strategy over all bars, as a build does, and reports the steps that make signals. */
-export function replayLive(strategy: Strategy, input: LiveReplayInput, onProgress: () => void): LiveReplay {
+export function replayLive(strategy: Strategy, input: LiveReplayInput, onProgress: () => void) {
   const { bars, entry, funding, reportFromMs } = input
   const inception = entry.inception === null ? {} : { from: entry.inception }
   const { engine, state, from } = startReplay({
@@ -51,6 +44,7 @@ export function replayLive(strategy: Strategy, input: LiveReplayInput, onProgres
     if (report.events.length > 0) reports.push(report)
     if (isLastOfDay(bars, i)) days.push({ openMs: report.bar.t, hash: decisionHash(state) })
   }
+  // Orders are placed from an instant on; a single step needs it.
   return { version: strategy.version, state, ordersFromMs: from * DAY_MS, reports, days }
 }
 

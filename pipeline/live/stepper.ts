@@ -3,15 +3,10 @@ import { createThreads, type ThreadOptions } from '../night/threads.ts'
 import type { LiveEntry, LiveReplay, LiveReplayInput, LiveStep, LiveStepInput } from './live-task.ts'
 
 /** Strategy modules on threads of their own: what hangs or ends its thread harms no other, and nothing of the runner. */
-export type Stepper = {
-  readonly version: (input: LiveEntry) => Promise<string>
-  readonly replay: (input: LiveReplayInput) => Promise<LiveReplay>
-  readonly step: (input: LiveStepInput) => Promise<LiveStep>
-  readonly close: () => Promise<void>
-}
+export type Stepper = ReturnType<typeof createStepper>
 
 /** Starts the threads; `note` prints a line for the operator. What a task throws names its module. */
-export function createStepper(options: ThreadOptions, note: (line: string) => void): Stepper {
+export function createStepper(options: ThreadOptions, note: (line: string) => void) {
   const worker = new URL('./worker.ts', import.meta.url)
   const threads = createThreads(worker, options, error =>
     note(`something that a module left running ended a thread: ${describeThrown(error)}`),
@@ -21,9 +16,9 @@ export function createStepper(options: ThreadOptions, note: (line: string) => vo
       throw new Error(`strategies/${input.entry.id}.ts: ${describeThrown(error)}`, { cause: error })
     })
   return {
-    version: input => run('version', input),
-    replay: input => run('replay', input),
-    step: input => run('step', input),
+    version: (input: LiveEntry) => run<string>('version', input),
+    replay: (input: LiveReplayInput) => run<LiveReplay>('replay', input),
+    step: (input: LiveStepInput) => run<LiveStep>('step', input),
     close: threads.close,
   }
 }

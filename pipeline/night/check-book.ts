@@ -12,33 +12,13 @@ import { createNightThreads, type RunOptions, runStrategies } from './run-strate
 export type CheckOptions = WindowOptions & RunOptions
 
 /** What a check found: a book without problems is one that a build accepts. */
-export type BookCheck = {
-  readonly dir: string
-  /** The last public day, null if it is not known. */
-  readonly window_to: string | null
-  /** The strategies that could be read, in the order of the catalogue. */
-  readonly strategies: readonly CheckedStrategy[]
-  /** The alias of the accumulation program, null in a book without one. */
-  readonly program: string | null
-  /** By file and line. */
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly Problem[]
-  readonly notices: readonly string[]
-}
-
-export type CheckedStrategy = {
-  readonly id: string
-  readonly source: 'module' | 'ledger' | 'returns'
-  readonly sound: boolean
-  /** Null if its history could not be made. */
-  readonly history: StrategyCheck['history']
-}
+export type BookCheck = Awaited<ReturnType<typeof checkBook>>
 
 /**
  * Reads a book whole, and makes the history of every strategy that can be read, also of a book that has problems: so all
  * problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
-export async function checkBook(dir: string, options: CheckOptions): Promise<BookCheck> {
+export async function checkBook(dir: string, options: CheckOptions) {
   const { sound, problems, warnings } = await read(dir, options)
   const list = createProblemList()
   const known = new Set<string>()
@@ -53,9 +33,13 @@ export async function checkBook(dir: string, options: CheckOptions): Promise<Boo
     sound === null || !Number.isFinite(last) ? [] : await checkStrategies(sound, last, options, add)
   return {
     dir,
+    /** The last public day, null if it is not known. */
     window_to: Number.isFinite(last) ? toIsoDate(last) : null,
+    /** The strategies that could be read, in the order of the catalogue. */
     strategies: found.map(({ strategy }) => strategy),
+    /** The alias of the accumulation program, null in a book without one. */
     program: sound?.program?.plan.alias ?? null,
+    /** By file and line. */
     problems: list.sorted(),
     warnings,
     notices: found.flatMap(({ notices }) => notices),

@@ -11,7 +11,7 @@ import {
 import { PROGRESS_BARS } from '#core/replay/replay.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import type { Problem } from '../book/problem.ts'
-import { type HistoryTask, type ModuleTask, makeHistory, replayInput } from './histories.ts'
+import { type BarsTask, type HistoryTask, makeHistory, replayInput } from './histories.ts'
 import { describeMismatch, importStrategy } from './load-strategy.ts'
 
 /** What a check finds out about one strategy. */
@@ -60,7 +60,7 @@ const CHECKPOINTS = 500
 /** Shorter halves say nothing about the start. */
 const SHORTEST_HALF_MS = 7 * DAY_MS
 
-async function checkLaws(task: ModuleTask, path: string): Promise<Laws> {
+async function checkLaws(task: BarsTask, path: string): Promise<Laws> {
   const { entry, bars, pulse } = task
   const strategy = await importStrategy(path)
   if (describeMismatch(strategy, entry).length > 0) return LAWFUL // reported with the history

@@ -11,11 +11,7 @@ import { type History, type HistoryTask, makeHistory, type Refused } from './his
 
 /** What a thread needs to compute one strategy. */
 export type StrategyTask = HistoryTask & {
-  readonly service: {
-    readonly engine: string
-    readonly data_source: string
-    readonly methodology_url: string
-  }
+  readonly service: Pick<StrategyRecord, 'engine' | 'data_source' | 'methodology_url'>
 }
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
@@ -79,12 +75,8 @@ export type ComputedStrategy = {
 }
 
 /** A trade that is over: its exit and its results are known. */
-type ClosedTrade = ResolvedTrade & {
-  readonly exit_time: number
-  readonly exit_price: number
-  readonly account_return: number
-  readonly return_per_notional: number
-}
+type ClosedTrade = ResolvedTrade &
+  Readonly<Record<'exit_time' | 'exit_price' | 'account_return' | 'return_per_notional', number>>
 
 /** The closed trades by entry, then exit time: the order in which they are published. */
 const closedTrades = (trades: readonly ResolvedTrade[]): ClosedTrade[] =>

@@ -1,6 +1,6 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
-import { type Bars, endOfBars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars, sliceBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
@@ -139,14 +139,5 @@ export function cutBars(bars: Bars, last: EpochDay): Bars {
   const end = (last + 1) * DAY_MS
   let count = bars.t.length
   while (count > 0 && bars.t[count - 1]! + bars.timeframeMs > end) count--
-  const { timeframeMs, t, o, h, l, c, v } = bars
-  return {
-    timeframeMs,
-    t: t.subarray(0, count),
-    o: o.subarray(0, count),
-    h: h.subarray(0, count),
-    l: l.subarray(0, count),
-    c: c.subarray(0, count),
-    v: v.subarray(0, count),
-  }
+  return sliceBars(bars, 0, count)
 }

@@ -63,14 +63,22 @@ export const costsOf = (entry: StrategyEntry): Costs => ({
   max_leverage: entry.max_leverage,
 })
 
+const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTerms => ({
+  feeRate: commissionRate(costsOf(entry)),
+  baseRisk: entry.base_risk_pct,
+  maxLeverage: entry.max_leverage,
+  funding,
+})
+
 /** One trade booked whole makes the series one that is not marked daily. */
 const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
   trades.some(({ marking }) => marking === 'realised') ? 'realised' : 'marked'
 
-export type ModuleTask = HistoryTask & { readonly bars: Bars }
+/** The task of a strategy that is replayed or marked on bars. */
+export type BarsTask = HistoryTask & { readonly bars: Bars }
 
 /** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
-async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOutcome> {
+async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutcome> {
   const { entry } = task
   const strategy = await importStrategy(path)
   const file = `strategies/${basename(path)}`
@@ -94,7 +102,7 @@ async function moduleHistory(task: ModuleTask, path: string): Promise<HistoryOut
 
 /** `onProgress` beats the pulse of the task. */
 export function replayInput(
-  { entry, bars, funding, pulse }: ModuleTask,
+  { entry, bars, funding, pulse }: BarsTask,
   strategy: Strategy,
 ): ReplayInput<unknown> {
   const inception = entry.inception === null ? {} : { from: entry.inception }
@@ -103,7 +111,7 @@ export function replayInput(
 }
 
 /** The second computation, of ledger, closes and funding alone. */
-const markAgain = ({ entry, bars, funding }: ModuleTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
+const markAgain = ({ entry, bars, funding }: BarsTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
   markLedger({
     id: entry.id,
     trades,
@@ -114,7 +122,7 @@ const markAgain = ({ entry, bars, funding }: ModuleTask, { trades, daily }: Repl
     from: daily.first,
   })
 
-const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: ModuleTask): string[] =>
+const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: BarsTask): string[] =>
   auditLedger({ trades, bars, costs: costsOf(entry) }).map(
     ({ message }) => `the engine's own ledger: ${message}`,
   )
@@ -137,15 +145,11 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
 ]
 
 /** What a ledger is checked against. */
-type LedgerGround = Pick<HistoryTask, 'entry' | 'funding'> & { readonly bars: Bars }
-
-type LedgerTask = HistoryTask & LedgerGround
+type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
-function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
+function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   const { entry, bars, funding } = task
-  const costs = costsOf(entry)
-  const allowOverlap = entry.allow_overlap
   const problems = ledgerProblems(task, ledger)
   if (problems.length > 0) return { problems }
   const marks = markLedger({
@@ -153,9 +157,9 @@ function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
     trades: ledger.trades,
     bars,
     funding,
-    costs,
+    costs: costsOf(entry),
     baseRisk: entry.base_risk_pct,
-    allowOverlap,
+    allowOverlap: entry.allow_overlap,
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
   const inceptionMs = marks.daily.first * DAY_MS
@@ -174,9 +178,8 @@ function ledgerHistory(task: LedgerTask, ledger: Ledger): HistoryOutcome {
 /** Every trade that cannot have happened on these bars, or whose size is unknown, by its row. */
 export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
   const { entry, bars } = ground
-  const { trades } = ledger
   const faults = [
-    ...auditLedger({ trades, bars, costs: costsOf(entry), allowOverlap: entry.allow_overlap }),
+    ...auditLedger({ trades: ledger.trades, bars, costs: costsOf(entry), allowOverlap: entry.allow_overlap }),
     ...findUnsized(ground, ledger),
   ]
   return faults.map(({ index, message }) => at(ledger, index, message))
@@ -184,13 +187,7 @@ export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] 
 
 /** Trades whose size in the account is unknown. The marking refuses the first; here each is reported with its row. */
 function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
-  const costs = costsOf(entry)
-  const terms: TradeTerms = {
-    feeRate: commissionRate(costs),
-    baseRisk: entry.base_risk_pct,
-    maxLeverage: costs.max_leverage,
-    funding: sumFunding(bars, funding),
-  }
+  const terms = termsOf(entry, sumFunding(bars, funding))
   return trades.flatMap((trade, index) => {
     const known = cutTrade(trade, endOfBars(bars))
     const resolved = known === null ? null : resolveTrade(known, terms)
@@ -245,13 +242,7 @@ function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
 
 /** The closed trades of the window. Without bars there is no funding; it is in the account returns. */
 function resolveAll({ entry, lastDay: last }: HistoryTask, ledger: Ledger | null, daily: Series) {
-  const costs = costsOf(entry)
-  const terms: TradeTerms = {
-    feeRate: commissionRate(costs),
-    baseRisk: entry.base_risk_pct,
-    maxLeverage: costs.max_leverage,
-    funding: { t: new Float64Array(0), paid: new Float64Array(0) },
-  }
+  const terms = termsOf(entry, { t: new Float64Array(0), paid: new Float64Array(0) })
   const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
   const trades: ResolvedTrade[] = []
   const problems: Problem[] = []
