@@ -98,3 +98,9 @@ const MOST_THREADS = 64
 
 /** The default number of threads: one for each core. */
 export const threadsFor = (cores: number): number => Math.min(cores, MOST_THREADS)
+
+/** An option that may be repeated; not a variadic one, which would take the argument that follows it. */
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+]

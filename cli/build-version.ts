@@ -21,7 +21,6 @@ import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
-import type { S3Access } from '#storage/s3-access.ts'
 import type { Signer } from '#storage/signature.ts'
 import {
   assertClock,
@@ -34,13 +33,11 @@ import {
 import { assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
 import type { AlertWays } from './send-alert.ts'
+import type { StoreUrls } from './store-option.ts'
 
 /** What to build from, where to publish, and as of which day. */
-export type BuildOrder = {
+export type BuildOrder = StoreUrls & {
   readonly book: string
-  readonly storeUrl: string
-  readonly privateStoreUrl: string
-  readonly s3: S3Access
   /** The dataset version, an ISO instant; null for the moment of the build. */
   readonly version: string | null
   readonly asOf: EpochDay | null

@@ -3,15 +3,10 @@ import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '#storage/error-code.ts'
 import { type Environment, UsageError } from './environment.ts'
+import type { Runtime } from './runtime.ts'
 
-/** Gives so many random bytes. */
-type RandomBytes = (count: number) => Uint8Array
-
-export type Secrets = {
-  readonly operatorToken: string
-  /** The text of a key ring. */
-  readonly secretKey: string
-}
+/** `secretKey` is the text of a key ring. */
+export type Secrets = Awaited<ReturnType<typeof readSecrets>>
 
 export const OPERATOR_TOKEN_FILE = 'operator-token'
 export const SECRET_KEY_FILE = 'secret-key'
@@ -32,8 +27,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 export async function readSecrets(
   { host, signals }: Pick<Environment, 'host' | 'signals'>,
   dataFolder: string,
-  random: RandomBytes,
-): Promise<Secrets> {
+  random: Runtime['drawBytes'],
+) {
   const { operatorToken, secretKey } = signals
   assertChosen(host, { OPERATOR_TOKEN: operatorToken, SECRET_KEY: secretKey })
   const base64 = (encoding: 'base64' | 'base64url') => Buffer.from(random(SECRET_BYTES)).toString(encoding)
@@ -58,7 +53,12 @@ function assertChosen(host: string, secrets: Readonly<Record<string, string | nu
 }
 
 /** The content of the file, which is created first if it does not exist. Two processes that create it both get the first. */
-async function keep(folder: string, name: string, random: RandomBytes, make: () => string): Promise<string> {
+async function keep(
+  folder: string,
+  name: string,
+  random: Runtime['drawBytes'],
+  make: () => string,
+): Promise<string> {
   const path = join(folder, name)
   await mkdir(folder, { recursive: true })
   if (!(await exists(path))) await createOnce(path, Buffer.from(random(8)).toString('hex'), make())

@@ -1,18 +1,13 @@
 // A server of another project, run by one of our scripts on this machine until it is stopped.
 import { type ChildProcess, spawn } from 'node:child_process'
 
-export type LocalServer = {
-  /** The address that the script printed: `redis://127.0.0.1:6390`. */
-  readonly url: string
-  /** The process of the server, if the script printed it. */
-  readonly pid: number | null
-  readonly stop: () => Promise<void>
-  /** Resolves when it ended, by itself or because it was stopped. */
-  readonly ended: Promise<void>
-}
+export type LocalServer = Awaited<ReturnType<typeof startLocalServer>>
 
-/** Starts a script that prints `ready URL [PID]` and ends with its standard input. Rejects if it ends before it is ready. */
-export async function startLocalServer(script: string, args: readonly string[]): Promise<LocalServer> {
+/**
+ * Starts a script that prints `ready URL [PID]` and ends with its standard input. `ended` resolves when it ended, by itself or
+ * because it was stopped. Rejects if it ends before it is ready.
+ */
+export async function startLocalServer(script: string, args: readonly string[]) {
   // In its own process group: Ctrl-C in a terminal reaches the whole group, and a server must outlive its users.
   const child = spawn(script, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const ended = new Promise<void>((resolve, reject) => {
@@ -28,11 +23,12 @@ export async function startLocalServer(script: string, args: readonly string[]):
   return { url, pid, stop, ended }
 }
 
+/** The address that the script printed, such as `redis://127.0.0.1:6390`, and the process of the server, if it printed that. */
 function readiness(
   child: ChildProcess,
   ended: Promise<void>,
   script: string,
-): Promise<Pick<LocalServer, 'url' | 'pid'>> {
+): Promise<{ readonly url: string; readonly pid: number | null }> {
   return new Promise((resolve, reject) => {
     let printed = ''
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -4,7 +4,7 @@ import type { Environment } from './environment.ts'
 export type Log = ReturnType<typeof createLog>
 
 /** Texts and numbers only: an object could contain what must not be logged. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null>>
+type LogFields = Readonly<Record<string, string | number | boolean | null>>
 
 /** Fields whose value is never written. */
 const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url', 'query', 'body']

@@ -1,18 +1,12 @@
 import type { Command } from 'commander'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
-import type { S3Access } from '#storage/s3-access.ts'
 import { readEnvironment } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
 export type StoreOptions = { readonly store?: string; readonly privateStore?: string }
 
-export type StoreUrls = {
-  readonly storeUrl: string
-  readonly privateStoreUrl: string
-  /** Access to stores whose URL begins with s3://. */
-  readonly s3: S3Access
-}
+export type StoreUrls = Readonly<ReturnType<typeof storeUrls>>
 
 /** `--store` and `--private-store`, as every command that works on a store has them. */
 export const addStoreOptions = (command: Command): Command =>
@@ -27,7 +21,7 @@ export const addStoreOptions = (command: Command): Command =>
     )
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */
-export function storeUrls(options: StoreOptions, runtime: Runtime): StoreUrls {
+export function storeUrls(options: StoreOptions, runtime: Runtime) {
   const environment = readEnvironment(runtime)
   const storeUrl = options.store ?? environment.storeUrl
   const isPrivateNamed = options.store === undefined || Boolean(runtime.env.PRIVATE_STORE_URL)

@@ -11,7 +11,7 @@ import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { threadsFor } from '../build-options.ts'
+import { collect, threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
 import { liveEntries } from '../live.ts'
 import type { Runtime } from '../runtime.ts'
@@ -35,8 +35,6 @@ Examples:
   highwater live --book ./book --feed file:/srv/feed/btc-4h.csv
   my-exchange-client | highwater live --book ./book --feed -
   highwater live --book ./book --feed BTCUSDT-PERP/4h=https://feed.example.org/bars --strategy oak`
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** `highwater live`: runs the modules of a book bar by bar and fires their signals. */
 export function defineLive(command: Command, runtime: Runtime): void {

@@ -8,6 +8,7 @@ import type { Trust } from '#static-build/audit/audit-keys.ts'
 import { createHttpReader } from '#static-build/audit/http-reader.ts'
 import { parsePublicKey, type TrustedKey } from '#static-build/audit/trusted-keys.ts'
 import { messageOf } from '#storage/error-code.ts'
+import { collect } from '../build-options.ts'
 import { UsageError } from '../environment.ts'
 import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, isPrivateStoreNamed, openBothStores, type StoreOptions } from '../store-option.ts'
@@ -80,9 +81,6 @@ export function defineVerifyRemote(command: Command, runtime: Runtime): void {
     .action((url: string, options: Options) => verifyRemote(url, options, runtime))
 }
 
-/** Not a variadic option, which would take the address that follows it. */
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
-
 async function verifyRemote(address: string, options: Options, runtime: Runtime): Promise<void> {
   const url = parseAddress(address)
   const versions = parseVersions(options)
@@ -151,9 +149,7 @@ function parseDigits(text: string): string {
 
 async function readKey(path: string): Promise<TrustedKey> {
   const pem = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Error(`cannot read the key ${path}: ${messageOf(cause)}`, {
-      cause,
-    })
+    throw new Error(`cannot read the key ${path}: ${messageOf(cause)}`, { cause })
   })
   const key = parsePublicKey(pem)
   if (key !== null) return key

@@ -109,21 +109,15 @@ async function movePointer(
 ): Promise<void> {
   const signer = await readSigner(runtime.env)
   const store = await openPublicStore(options, runtime)
-  const moved = await withStoreLock(store, runtime, async () => {
+  const { entry } = await withStoreLock(store, runtime, async () => {
     const nowMs = runtime.now()
     await assertClock(store, nowMs)
     await assertSignedHead(store, signer, consent)
     return move(store, { nowMs, signer })
   })
-  await conclude(moved, options, runtime)
-}
-
-async function conclude({ entry }: LoggedEntry, options: MoveOptions, runtime: Runtime): Promise<void> {
-  const { json = false } = options
-  const out = runtime.terminal
-  if (json) out.json(entry)
-  else
-    out.print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
+  const { json, print } = runtime.terminal
+  if (options.json) json(entry)
+  else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
   await followPointer(storeUrls(options, runtime), runtime)
 }
 

@@ -12,6 +12,7 @@ import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { freePort } from '../free-port.ts'
+import type { Runtime } from '../runtime.ts'
 
 const CLIENT = 'demo'
 
@@ -23,15 +24,12 @@ const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "
 /** The receiver prints this once it listens. */
 const LISTENING = /^listening on (http:\/\/\S+)$/
 
-export type DemoOrder = {
+type DemoOrder = Pick<Runtime, 'root' | 'now' | 'drawBytes'> & {
   readonly redis: Redis
   readonly registering: RegisterParts
   readonly programAlias: string
-  readonly root: string
   readonly dataFolder: string
   readonly signalsUrl: string
-  readonly now: () => number
-  readonly drawBytes: (count: number) => Uint8Array
   /** Whether its receiver may be on this machine; without one the client pulls. */
   readonly hasReceiver: boolean
   /** Prints a line of the receiver. */

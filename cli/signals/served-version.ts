@@ -9,21 +9,6 @@ import { readProgramOf, type ServedProgram } from '#storage/published-program.ts
 /** How often the served version is checked. */
 export const LOOK_MS = 5_000
 
-/** What the signals service needs of the served version. */
-export type ServedVersion = {
-  /** The strategies, in catalogue order; empty until something is published. */
-  readonly aliases: () => readonly string[]
-  /** The program; null if the version has none, or none could be read yet. */
-  readonly program: () => ServedProgram | null
-  /** Checks which version is served. Never rejects. */
-  readonly look: () => Promise<void>
-}
-
-type Listeners = {
-  readonly onError: (error: unknown) => void
-  readonly raise: (alert: Alert) => void
-}
-
 /**
  * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read again at
  * every look.
@@ -31,8 +16,8 @@ type Listeners = {
 export function followVersion(
   store: ObjectStore,
   privateStore: ObjectStore,
-  { onError, raise }: Listeners,
-): ServedVersion {
+  { onError, raise }: { readonly onError: (error: unknown) => void; readonly raise: (alert: Alert) => void },
+) {
   // A manifest names every file of a version and is large: only these fields of it are kept.
   let served: (Pick<Manifest, 'version' | 'strategies' | 'program_sha256'> & { sha256: string }) | null = null
   let program: ServedProgram | null = null
@@ -58,9 +43,12 @@ export function followVersion(
     raise({ kind: 'program_unreadable', subject: 'program', message })
   }
   return {
-    aliases: () => served?.strategies ?? [],
+    /** The strategies, in catalogue order; empty until something is published. */
+    aliases: (): readonly string[] => served?.strategies ?? [],
+    /** The program; null if the version has none, or none could be read yet. */
     program: () => program,
-    look() {
+    /** Checks which version is served. Never rejects. */
+    look(): Promise<void> {
       // One check at a time: a slow one could replace a newer version with an older one.
       looking ??= lookOnce()
         .catch(report)
