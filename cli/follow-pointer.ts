@@ -31,8 +31,7 @@ export async function followPointer({ storeUrl, s3 }: StoreUrls, runtime: Runtim
     await purge(purgeCommand, { ...env, PURGE_TAGS: cacheTag(before), PURGE_VERSION: version })
     terminal.note(`purged: ${before}`)
   } catch (error) {
-    const reason = messageOf(error)
-    terminal.note(`warning: caches may serve an older version for two minutes: ${reason}`)
+    terminal.note(`warning: caches may serve an older version for two minutes: ${messageOf(error)}`)
   }
 }
 

@@ -108,11 +108,8 @@ const REMEDY =
 async function refuse(found: Awaited<ReturnType<typeof compareModules>>, ways: AlertWays, runtime: Runtime) {
   if (found.length === 0) return
   const subject = found.map(({ alias }) => alias).join(', ')
-  await createAlertSender(
-    ways,
-    runtime,
-    runtime.terminal.note,
-  )({
+  const send = createAlertSender(ways, runtime, runtime.terminal.note)
+  await send({
     kind: 'live_mismatch',
     subject,
     message: `the live signals of ${subject} differ from the replay, and nothing was published: the build log has the differences`,

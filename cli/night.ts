@@ -139,7 +139,6 @@ function toReport(
   summary: BuildSummary | null,
   error: unknown,
 ) {
-  const message = messageOf(error)
   return {
     outcome: error === null ? 'done' : 'failed',
     /** The published version, null if none was published. */
@@ -149,7 +148,7 @@ function toReport(
     ended_utc,
     steps,
     /** Null if there is none. */
-    error: error === null ? null : message.slice(0, LONGEST_ERROR),
+    error: error === null ? null : messageOf(error).slice(0, LONGEST_ERROR),
     summary,
   }
 }
@@ -246,8 +245,7 @@ async function alertOutcome(
   const { note } = runtime.terminal
   const send = createAlertSender(ways, runtime, note)
   const warn = (thrown: unknown): null => {
-    const reason = messageOf(thrown)
-    note(`warning: the state of the nightly job was not saved: ${reason}`)
+    note(`warning: the state of the nightly job was not saved: ${messageOf(thrown)}`)
     return null
   }
   const known = await openPrivateStore().then(readFailing).catch(warn)

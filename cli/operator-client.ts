@@ -47,9 +47,7 @@ const ask = (url: string, path: string, init: RequestInit): Promise<Response> =>
     (cause: unknown) => {
       throw new Error(
         `the operator interface does not answer at ${url}: start it with \`highwater run\`, or set OPERATOR_URL`,
-        {
-          cause,
-        },
+        { cause },
       )
     },
   )

@@ -42,11 +42,8 @@ export function defineKeys(command: Command, runtime: Runtime): void {
 
 const writeNew = (path: string, pem: string): Promise<void> =>
   writeFile(path, pem, { flag: 'wx', mode: PRIVATE_MODE }).catch((cause: unknown) => {
-    const reason = messageOf(cause)
     throw new Error(
-      `cannot write a new key: ${reason}; name a file that does not exist, in a folder that does`,
-      {
-        cause,
-      },
+      `cannot write a new key: ${messageOf(cause)}; name a file that does not exist, in a folder that does`,
+      { cause },
     )
   })

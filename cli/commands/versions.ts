@@ -36,6 +36,8 @@ import {
   storeUrls,
 } from '../store-option.ts'
 
+type JsonOptions = StoreOptions & { readonly json?: boolean }
+
 const EXAMPLES = `
 Examples:
   highwater versions --store file:///var/lib/highwater
@@ -46,7 +48,7 @@ export function defineVersions(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .option('--json', 'print them as one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action(async (options: StoreOptions & { readonly json?: boolean }) => {
+    .action(async (options: JsonOptions) => {
       const terminal = runtime.terminal
       const store = await openPublicStore(options, runtime)
       const versions = await markRemoved(store, publicationsOf(await readLog(store)))
@@ -66,7 +68,7 @@ const versionLine = ({ version, published, manifest_sha256, ...is }: ListedPubli
     ...(is.history_restated ? ['restated history'] : []),
   ].join('  ')
 
-type MoveOptions = StoreOptions & SigningOptions & { readonly json?: boolean }
+type MoveOptions = JsonOptions & SigningOptions
 
 type RefreshOptions = MoveOptions & { readonly vouchForHead?: boolean }
 
@@ -121,8 +123,6 @@ async function movePointer(
   await followPointer(storeUrls(options, runtime), runtime)
 }
 
-type DiffOptions = StoreOptions & { readonly json?: boolean }
-
 /** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
 export function defineDiff(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
@@ -130,7 +130,7 @@ export function defineDiff(command: Command, runtime: Runtime): void {
     .argument('<after>', 'a later one')
     .option('--json', 'print the changes as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
-    .action(async (before: string, after: string, options: DiffOptions) => {
+    .action(async (before: string, after: string, options: JsonOptions) => {
       const changes = await compare(before, after, options, runtime)
       const terminal = runtime.terminal
       if (options.json) terminal.json(changes)
@@ -141,7 +141,7 @@ export function defineDiff(command: Command, runtime: Runtime): void {
 async function compare(
   before: string,
   after: string,
-  options: DiffOptions,
+  options: StoreOptions,
   runtime: Runtime,
 ): Promise<Changes> {
   const { store, privateStore } = await openBothStores(options, runtime)
@@ -172,11 +172,7 @@ const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
-type PruneOptions = StoreOptions & {
-  readonly keepDays: string
-  readonly keepMonthEnds?: boolean
-  readonly json?: boolean
-}
+type PruneOptions = JsonOptions & { readonly keepDays: string; readonly keepMonthEnds?: boolean }
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
 export function definePrune(command: Command, runtime: Runtime): void {
