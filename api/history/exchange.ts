@@ -129,7 +129,7 @@ export function sendLive(
     ...more,
   }
   if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers })
+    return notModified(headers, etag)
   }
   const body = renderJson({ data, meta: liveMeta(c, parts), links })
   c.set('bytes', body.length)
@@ -166,14 +166,11 @@ const FIT_ID = /^[\da-f-]{8,64}$/i
 export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
   const known = c.get('requestId')
   if (known !== undefined) return known
-  const id = toRequestId(c.req.header('x-request-id'), newRequestId)
+  const given = c.req.header('x-request-id')
+  const id = given !== undefined && FIT_ID.test(given) ? given : newRequestId()
   c.set('requestId', id)
   return id
 }
-
-/** The id that the proxy in front gave, if it is valid, or else a new one. */
-export const toRequestId = (given: string | undefined, newRequestId: () => string): string =>
-  given !== undefined && FIT_ID.test(given) ? given : newRequestId()
 
 /** The operator's settings of the history service. */
 export type HistorySettings = {

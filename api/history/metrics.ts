@@ -15,18 +15,13 @@ export type Observed = {
   readonly now: () => number
 }
 
-export type HistoryMetrics = {
-  readonly onAnswered: (answered: Pick<Answered, 'route' | 'kind' | 'status' | 'ms' | 'bytes'>) => void
-  readonly onLook: (outcome: RefreshOutcome) => void
-  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
-  readonly stop: () => void
-}
+export type HistoryMetrics = ReturnType<typeof createHistoryMetrics>
 
 /** Upper bounds of the histogram in seconds: from a file in memory to an export of a large book. */
 const BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 /** Metrics of one process, until they are stopped. */
-export function createHistoryMetrics(observed: Observed): HistoryMetrics {
+export function createHistoryMetrics(observed: Observed) {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   const requests = new Counter({
@@ -62,12 +57,12 @@ export function createHistoryMetrics(observed: Observed): HistoryMetrics {
   observeCaches(registers, observed)
   const stop = observeProcess(registers)
   return {
-    onAnswered({ route, kind, status, ms, bytes }) {
+    onAnswered({ route, kind, status, ms, bytes }: Omit<Answered, 'request_id' | 'method' | 'version'>) {
       requests.inc({ route, kind, status })
       bodies.inc({ route, kind }, bytes)
       times.observe({ route, kind }, ms / 1_000)
     },
-    onLook({ kind }) {
+    onLook({ kind }: RefreshOutcome) {
       if (kind === 'swapped' || kind === 'fallen back') swaps.inc()
       if (kind === 'failed' || kind === 'fallen back' || kind === 'unlisted') failures.inc()
     },

@@ -17,11 +17,6 @@ import { sha256 } from '#storage/digest.ts'
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity'
 
-/** Real clients send a few dozen different headers; a memo of this size serves them all and cannot grow. */
-export const MEMO_SIZE = 256
-
-const memo = new Map<string, ReadonlyMap<string, number>>()
-
 /**
  * The best coding of `offered` (in the server's order of preference) that the client accepts; `identity` if it
  * accepts none, because an answer that can be read beats a 406.
@@ -31,7 +26,7 @@ export function negotiateCoding<Offered extends Coding>(
   offered: readonly Offered[],
 ): Offered | 'identity' {
   if (header === null || header === undefined || header === '') return 'identity'
-  const weights = weightsOf(header)
+  const weights = new Map(header.split(',').map(parseItem))
   let best: Offered | 'identity' = 'identity'
   let bestWeight = weights.get('identity') ?? 0 // unlisted, identity is the last resort and not a preference
   for (const coding of offered) {
@@ -42,15 +37,6 @@ export function negotiateCoding<Offered extends Coding>(
     }
   }
   return best
-}
-
-function weightsOf(header: string): ReadonlyMap<string, number> {
-  const known = memo.get(header)
-  if (known !== undefined) return known
-  const weights = new Map(header.split(',').map(parseItem))
-  if (memo.size >= MEMO_SIZE) memo.clear()
-  memo.set(header, weights)
-  return weights
 }
 
 /** `br;q=0.8` as `['br', 0.8]`; an invalid weight counts as 0. */

@@ -18,18 +18,13 @@ type KeyedHandler = (c: Exchange, parts: ServedParts, caller: Identity) => Respo
 export type PreviewRoute = Route<'preview', OpenHandler> & { readonly limit: LimitName }
 
 export type SignalsRoute =
-  | Route<'open', OpenHandler>
-  | Route<'key' | 'account' | 'program', KeyedHandler>
-  | PreviewRoute
-
-type RouteOf<Group extends SignalsGroup> = Extract<
   | PreviewRoute
   | Route<'open', OpenHandler>
   | Route<'key', KeyedHandler>
   | Route<'account', KeyedHandler>
-  | Route<'program', KeyedHandler>,
-  { readonly group: Group }
->
+  | Route<'program', KeyedHandler>
+
+type RouteOf<Group extends SignalsGroup> = Extract<SignalsRoute, { readonly group: Group }>
 
 /** The routes of a group; those without a method are read with GET. */
 export const routesOf = <Group extends SignalsGroup>(

@@ -61,18 +61,7 @@ export type StreamedAnswer = {
  * answer costs as much as the answer, so only those have one that are kept for ever or stand for a file, and no large one:
  * it is sent before its digest is known.
  */
-export type ComputedAnswers = {
-  /** A large answer is made while it is sent. `path` is the canonical path, if the caller has it already. */
-  compute(
-    served: ServedVersion,
-    id: ResourceId,
-    params: Params,
-    acceptEncoding: string | null | undefined,
-    hasDigest?: boolean,
-    path?: string,
-  ): Promise<ReadyAnswer | StreamedAnswer>
-  readonly use: () => CacheUse
-}
+export type ComputedAnswers = ReturnType<typeof createComputedAnswers>
 
 type Asked = {
   readonly served: ServedVersion
@@ -83,10 +72,7 @@ type Asked = {
   readonly hasDigest: boolean
 }
 
-export function createComputedAnswers(
-  limits: LargeLimits = LARGE_LIMITS,
-  cacheBytes: number = CACHE_BYTES,
-): ComputedAnswers {
+export function createComputedAnswers(limits: LargeLimits = LARGE_LIMITS, cacheBytes: number = CACHE_BYTES) {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
@@ -118,7 +104,15 @@ export function createComputedAnswers(
   const stream = createStreaming(limits, use, (key, answer) => cache.set(key, answer))
   return {
     use: () => use,
-    async compute(served, id, params, acceptEncoding, hasDigest = false, path = canonicalPath(id, params)) {
+    /** A large answer is made while it is sent. `path` is the canonical path, if the caller has it already. */
+    async compute(
+      served: ServedVersion,
+      id: ResourceId,
+      params: Params,
+      acceptEncoding: string | null | undefined,
+      hasDigest = false,
+      path = canonicalPath(id, params),
+    ): Promise<ReadyAnswer | StreamedAnswer> {
       const coding = isBinary(params.format) ? 'identity' : negotiateCoding(acceptEncoding, CODINGS)
       const isLarge = cellsOf(served, id, params) >= limits.largeCells
       const key = `${served.version} ${coding} ${path}${hasDigest && !isLarge ? ' digest' : ''}`

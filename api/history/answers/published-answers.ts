@@ -35,18 +35,14 @@ export const countUse = (cache: { readonly calculatedSize: number }): CacheUse =
 export const CACHE_BYTES = 64 << 20
 
 /** The answers that are files: the bytes as published, precompressed, with the validator from the manifest. */
-export type PublishedAnswers = {
-  /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
-  read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null>
-  readonly use: () => CacheUse
-}
+export type PublishedAnswers = ReturnType<typeof createPublishedAnswers>
 
 /** `onDamage` is called once per version for each file that is missing, unreadable or different from the manifest. */
 export function createPublishedAnswers(
   store: ObjectStore,
   onDamage: (message: string) => void,
   cacheBytes: number = CACHE_BYTES,
-): PublishedAnswers {
+) {
   const cache = new LRUCache<string, ReadyAnswer>({
     maxSize: cacheBytes,
     sizeCalculation: answer => answer.bytes.length,
@@ -55,7 +51,8 @@ export function createPublishedAnswers(
   const reported = new WeakSet<object>() // entries of a manifest: released with their version
   return {
     use: () => use,
-    async read(artifact, acceptEncoding) {
+    /** The answer in the best coding the client accepts; null if the file is missing, damaged or cannot be read. */
+    async read(artifact: Artifact, acceptEncoding: string | null | undefined): Promise<ReadyAnswer | null> {
       const { file, coding, key } = chooseFile(artifact, acceptEncoding)
       const cached = cache.get(key)
       if (cached !== undefined) {

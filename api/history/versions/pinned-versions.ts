@@ -20,15 +20,7 @@ export const MOST_RESIDENT = 2
 export const MOST_LOADING = 8
 
 /** The versions that were published, each loaded when it is requested. */
-export type PinnedVersions = {
-  /**
-   * A version, verified as the served one is. Rejects with `not_found` if none of this name was published, `gone`
-   * if it was removed, `unavailable` if it cannot be read or is damaged, `overloaded` if too many are loading.
-   */
-  open(version: string): Promise<ServedVersion>
-  /** How many are in memory. */
-  readonly residents: () => number
-}
+export type PinnedVersions = ReturnType<typeof createPinnedVersions>
 
 /** `onFault` is called with the reason if a version that was published cannot be served. */
 export function createPinnedVersions(
@@ -36,7 +28,7 @@ export function createPinnedVersions(
   store: ObjectStore,
   privateStore: ObjectStore,
   onFault: (error: unknown) => void,
-): PinnedVersions {
+) {
   const resident = new LRUCache<string, ServedVersion>({ max: MOST_RESIDENT })
   const loading = new Map<string, Promise<ServedVersion>>()
   const throughGate = createGate(
@@ -58,8 +50,13 @@ export function createPinnedVersions(
     throw new ApiError('unavailable', `the version ${publication.version} cannot be read at the moment`)
   }
   return {
+    /** How many are in memory. */
     residents: () => resident.size,
-    async open(version) {
+    /**
+     * A version, verified as the served one is. Rejects with `not_found` if none of this name was published, `gone`
+     * if it was removed, `unavailable` if it cannot be read or is damaged, `overloaded` if too many are loading.
+     */
+    async open(version: string): Promise<ServedVersion> {
       const served = source.current()
       if (served?.version === version) return served
       const known = resident.get(version)

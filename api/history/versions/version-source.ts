@@ -31,19 +31,9 @@ export type RefreshOutcome =
   | { readonly kind: 'unlisted'; readonly error: unknown }
 
 /** The version that is served now, and how it is replaced. */
-export type VersionSource = {
-  readonly current: () => ServedVersion | null
-  /** What was published and when, null as long as the log was never read. */
-  readonly history: () => History | null
-  /** The checks of the served version, or of the one that could not be served if there is none. */
-  readonly checks: () => ReadinessChecks
-  /** The newest version as long as it fails its checks, so that an older one is served or none; else null. */
-  readonly unfitVersion: () => string | null
-  /** Reads the pointer, loads and verifies a new version beside the old one, and swaps one reference. */
-  readonly refresh: () => Promise<RefreshOutcome>
-}
+export type VersionSource = ReturnType<typeof createVersionSource>
 
-export function createVersionSource(store: ObjectStore, privateStore: ObjectStore): VersionSource {
+export function createVersionSource(store: ObjectStore, privateStore: ObjectStore) {
   let served: { readonly pointer: CurrentVersion; readonly version: ServedVersion } | null = null
   let history: History | null = null
   let looks = 0
@@ -108,11 +98,15 @@ export function createVersionSource(store: ObjectStore, privateStore: ObjectStor
   }
   return {
     current: () => served?.version ?? null,
+    /** What was published and when, null as long as the log was never read. */
     history: () => history,
+    /** The checks of the served version, or of the one that could not be served if there is none. */
     checks: () => served?.version.checks ?? unfit?.checks ?? NO_CHECKS,
+    /** The newest version as long as it fails its checks, so that an older one is served or none; else null. */
     unfitVersion: () => unfit?.version ?? null,
-    // A slow store must not start a second load beside the first.
+    /** Reads the pointer, loads and verifies a new version beside the old one, and swaps one reference. */
     refresh: () => {
+      // A slow store must not start a second load beside the first.
       running ??= refresh().finally(() => {
         running = null
       })

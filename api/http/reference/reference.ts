@@ -58,19 +58,6 @@ async function answer<E extends Env>(
   return new Response(bytes, { headers: { ...common, ...headers } })
 }
 
-/** The files that the page loads. */
-type ReferenceFiles = {
-  /** `/docs/0123456789abcdef`: named by the digest of its content, so it never changes. */
-  readonly folder: string
-  readonly files: readonly ReferenceFile[]
-}
-
-type ReferenceFile = {
-  readonly name: string
-  readonly mediaType: string
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
-
 const PACKAGED = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 const OWN = ['reference.js', 'reference.css'] as const
 
@@ -79,8 +66,11 @@ const MEDIA_TYPES = new Map([
   ['.css', 'text/css; charset=utf-8'],
 ])
 
-/** Reads the files of the page: those of the package, and those of this room. */
-async function readReferenceFiles(): Promise<ReferenceFiles> {
+/**
+ * Reads the files of the page: those of the package, and those of this room. Their folder is
+ * `/docs/0123456789abcdef`: named by the digest of its content, so it never changes.
+ */
+async function readReferenceFiles() {
   const installed = createRequire(import.meta.url)
   const files = await Promise.all([
     ...PACKAGED.map(name => readNamed(name, installed.resolve(`swagger-ui-dist/${name}`))),
@@ -90,7 +80,7 @@ async function readReferenceFiles(): Promise<ReferenceFiles> {
   return { folder: `/docs/${digest.slice(0, 16)}`, files }
 }
 
-async function readNamed(name: string, path: string): Promise<ReferenceFile> {
+async function readNamed(name: string, path: string) {
   const bytes = new Uint8Array(await readFile(path))
   return { name, mediaType: MEDIA_TYPES.get(extname(name)) ?? 'application/octet-stream', bytes }
 }
