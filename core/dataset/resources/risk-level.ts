@@ -47,7 +47,9 @@ export function rescaled(values: Float64Array, strategy: Identified, level: Risk
 export function rescaleFactor(values: Float64Array, strategy: Identified, level: RiskLevel | null): number {
   const factor = riskFactor(level, strategy.base_risk_pct)
   if (level === null || factor === 1) return 1
-  if (values.some(value => Math.abs(value * factor) > LARGEST_PUBLISHED)) throw tooLarge(strategy, level)
+  for (let i = 0; i < values.length; i++) {
+    if (Math.abs(values[i]! * factor) > LARGEST_PUBLISHED) throw tooLarge(strategy, level)
+  }
   return factor
 }
 
