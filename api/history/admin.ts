@@ -15,10 +15,8 @@ export type AdminParts = {
 /** What an operator's machines read of a process that serves history: `/metrics` and `/healthz`, and nothing else. */
 export function createAdminApp({ metrics, version, clock, onError }: AdminParts): Hono {
   const app = new Hono()
-  const refuse = (error: ApiError): Response => {
-    const meta = { generated_utc: toIsoInstant(clock.now()), timing_ms: null }
-    return sendRefusal(error, meta, {})
-  }
+  const refuse = (error: ApiError): Response =>
+    sendRefusal(error, { generated_utc: toIsoInstant(clock.now()), timing_ms: null }, {})
   app.get('/healthz', c =>
     c.json({ data: { status: 'ok', dataset_version: version() } }, 200, { 'cache-control': CACHING.never }),
   )

@@ -26,12 +26,6 @@ export function createRemoteAddress(trustedProxies: readonly string[]): RemoteAd
   }
 }
 
-/** The address under which failures are counted: IPv4 whole, also inside IPv6, else the network. */
-export function toNeighbourhood(text: string): string {
-  const address = parseAddress(text)
-  return address === null ? 'unknown' : neighbourhoodOf(address)
-}
-
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [address: Address, bits: number]
 

@@ -1,10 +1,12 @@
 // Who tries keys that are none: refused without asking Redis after a while, and at nobody else's cost.
 import type { IncomingMessage } from 'node:http'
+import { Context } from 'hono'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
+import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { createFailedKeys, MOST_FAILURES, WINDOW_MS } from '#api/signals/identify.ts'
-import { toNeighbourhood } from '#api/signals/remote-address.ts'
+import { createRemoteAddress } from '#api/signals/remote-address.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -95,6 +97,9 @@ describe('a guesser', () => {
   })
 
   test('is counted by address, or by network where everyone has many; memory is bounded', () => {
+    const remoteAddress = createRemoteAddress([])
+    const toNeighbourhood = (address: string): string =>
+      remoteAddress(new Context<SignalsEnv>(new Request('http://a/'), { env: from(address) }))
     expect(toNeighbourhood('203.0.113.7')).toBe('203.0.113.7')
     expect(toNeighbourhood('::ffff:203.0.113.7')).toBe('203.0.113.7')
     expect(toNeighbourhood('2001:db8:1:2:3:4:5:6')).toBe(toNeighbourhood('2001:db8:1:2::1'))
