@@ -59,7 +59,7 @@ type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
 
 /**
  * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the newest
- * bar lies in a paused span, else `accumulating`.
+ * bar is in a paused span, else `accumulating`.
  */
 export function deploymentState({ plan, bars, first, bars_planned }: ProgramData): DeploymentState {
   const happened = bars.t.length - first

@@ -1,4 +1,4 @@
-// The outbox on a real Redis: what is owed is owed until it is settled, whoever crashes in between.
+// The outbox on a real Redis: what is owed is owed until it is settled, whichever process crashes in between.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {

@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Fires again as long as the outcome is unknown, as whoever fires is asked to. */
+/** Fires again as long as the outcome is unknown, as the error asks the caller to do. */
 async function fireUntilKnown(id: string): Promise<Committed | undefined> {
   for (;;) {
     try {
