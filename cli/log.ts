@@ -32,18 +32,17 @@ export function createLog(
     redact: { paths: REDACTED, censor: '[redacted]' },
   }
   const logger = pino(options, destination)
-  const clean = (text: string): string => {
-    const known = secrets
-      .filter(secret => secret !== '')
-      .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
-    return HIDDEN.reduce((rest, pattern) => rest.replaceAll(pattern, '[redacted]'), known)
-  }
+  const hidden = [...secrets.filter(secret => secret !== ''), ...HIDDEN]
+  const clean = (text: string): string =>
+    hidden.reduce<string>((rest, each) => rest.replaceAll(each, '[redacted]'), text)
   const cleaned = (fields: LogFields = {}): LogFields =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? clean(value) : value]),
     )
   return {
-    info: (event: string, fields?: LogFields): void => logger.info(cleaned(fields), clean(event)),
+    info: (event: string, fields?: LogFields): void => {
+      if (logger.isLevelEnabled('info')) logger.info(cleaned(fields), clean(event)) // a line for each request
+    },
     warn: (event: string, fields?: LogFields): void => logger.warn(cleaned(fields), clean(event)),
     /** The stack of what went wrong is written only here. */
     error: (event: string, error: unknown, fields?: LogFields): void =>
