@@ -26,10 +26,10 @@ export type Comparison = {
 }
 
 /**
- * What the version appends and alters: of the served one, and of what was published after that one and then rolled back,
- * because users saw it. A version that a later publication replaced is not compared: the later one was compared with it.
- * Throws a RestatementError if a value is altered and that was not allowed, and an UnreadableError if this cannot
- * say whether.
+ * What the version appends and alters: of the served one, and of what was published after that one and then rolled
+ * back, because users saw it. A version that a later publication replaced is not compared: the later one was compared
+ * with it. Throws a RestatementError if a value is altered and that was not allowed, and an UnreadableError if that is
+ * not known.
  */
 export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]): Promise<Changes> {
   const { version } = order.snapshot.dataset
@@ -42,27 +42,29 @@ export async function compareWithPublished(order: Comparison, log: readonly Logg
   return withRolledBack(changes, await changesAgainst(order, rolledBack.entry, true))
 }
 
-async function changesAgainst(
-  { snapshot, store, privateStore, allowRestatement }: Comparison,
-  published: CurrentVersion,
-  isRolledBack: boolean,
-): Promise<Changes> {
-  const old = await readPublishedSnapshot(store, privateStore, published).catch((error: unknown) => {
-    if (!(error instanceof UnreadableError)) throw error
-    if (!allowRestatement) throw withWayOut(error, published)
-    return null
-  })
+async function changesAgainst(order: Comparison, published: CurrentVersion, isRolledBack: boolean) {
+  const { snapshot, store, privateStore, allowRestatement } = order
+  const reading = readPublishedSnapshot(store, privateStore, published)
+  const why =
+    `the change from ${published.version} cannot be computed; if it is lost for good, publish with ` +
+    '--allow-restatement, which every user sees'
+  const old = await orUnreadable(reading, order, why)
   if (old === null) return unknownChanges(snapshot, published)
   const changes = compareSnapshots(old, snapshot)
   if (changes.history_restated && !allowRestatement) throw new RestatementError(changes, isRolledBack)
   return changes
 }
 
-const withWayOut = (error: UnreadableError, { version }: CurrentVersion): UnreadableError =>
-  new UnreadableError(
-    `${error.message}. Nothing was published, because the change from ${version} cannot be computed; if it is ` +
-      'lost for good, publish with --allow-restatement, which every user sees',
-  )
+/** What was read; null if it cannot be read and that is allowed. Otherwise throws with `why` nothing is published. */
+async function orUnreadable<T>(reading: Promise<T>, { allowRestatement }: Comparison, why: string) {
+  try {
+    return await reading
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error
+    if (allowRestatement) return null
+    throw new UnreadableError(`${error.message}. Nothing was published, because ${why}`)
+  }
+}
 
 /** The alterations are unknown, so the history counts as restated, and no other claim is made. */
 const unknownChanges = ({ dataset }: Snapshot, { version }: CurrentVersion): Changes => ({
@@ -102,16 +104,14 @@ function withRolledBack(changes: Changes, rolledBack: Changes): Changes {
 
 /** A build that would change a published deployment: a user may have invested by it. */
 export class ProgramChangedError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ProgramChangedError'
-  }
+  override readonly name = 'ProgramChangedError'
 }
 
 /**
- * Holds the deployments of a program to those of the newest version that published one of the same alias, rolled back or
- * not: each of them must be there again, to the byte. That version was compared with those before it.
- * Throws a ProgramChangedError that names the first difference, and an UnreadableError if the comparison is impossible.
+ * Compares the deployments of a program with those of the newest version that published one of the same alias,
+ * rolled back or not: each of them must be there again, to the byte. That version was compared with those before it.
+ * Throws a ProgramChangedError that names the first difference, and an UnreadableError if the comparison is
+ * impossible.
  */
 export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<void> {
   const { program, snapshot } = order
@@ -128,29 +128,16 @@ async function newestOf(
 ): Promise<ServedProgram | null> {
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
-    const found = await readOrPass(order, entry)
+    const why =
+      `it is not known whether the program changes what ${entry.version} published; if it is lost for good, publish ` +
+      'with --allow-restatement, which compares with the version before it'
+    const found = await orUnreadable(readProgram(order.store, order.privateStore, entry), order, why)
     if (found?.alias === alias) return found
   }
   return null
 }
 
-async function readOrPass(
-  { store, privateStore, allowRestatement }: Comparison,
-  entry: LoggedEntry['entry'],
-): Promise<ServedProgram | null> {
-  try {
-    return await readProgram(store, privateStore, entry)
-  } catch (error) {
-    if (!(error instanceof UnreadableError)) throw error
-    if (allowRestatement) return null
-    throw new UnreadableError(
-      `${error.message}. Nothing was published, because it is not known whether the program changes what ${entry.version} ` +
-        'published; if it is lost for good, publish with --allow-restatement, which compares with the version before it',
-    )
-  }
-}
-
-/** Digests held what was stored, so it is what a build wrote: a list of records. */
+/** Its checksum was checked, so it is what a build wrote: a list of records. */
 function deploysIn({ version, documents }: ServedProgram): readonly unknown[] {
   const deploys = parseJson(documents.deploys)
   if (Array.isArray(deploys)) return deploys

@@ -6,32 +6,21 @@ import { readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
 
 /** Which versions stay. The served one always does. */
-export type KeepRule = {
+type KeepRule = {
   /** Versions that were first published within this many days stay, whatever they are called. */
   readonly keepDays: number
   /** Whether the last version of each month, by its name, stays for ever. */
   readonly keepMonthEnds: boolean
 }
 
-export type Pruned = {
-  /** Versions that were published, and answer 410 from now on. */
-  readonly removed: readonly string[]
-  /** Folders of builds that never were. */
-  readonly unfinished: readonly string[]
-}
-
 const SNAPSHOTS = 'v1/snapshots/'
 
 /**
- * Removes versions that no rule keeps, and what builds left that were never published. The manifest goes first: a
- * version without one is removed, whatever files remain. The pointer log does not change.
+ * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never published
+ * (`unfinished`). The manifest goes first: a version without one is removed, whatever files remain. The pointer log
+ * does not change.
  */
-export async function prune(
-  store: ObjectStore,
-  privateStore: ObjectStore,
-  rule: KeepRule,
-  nowMs: number,
-): Promise<Pruned> {
+export async function prune(store: ObjectStore, privateStore: ObjectStore, rule: KeepRule, nowMs: number) {
   const publications = publicationsOf(await readLog(store))
   const kept = versionsToKeep(publications, rule, nowMs)
   const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)

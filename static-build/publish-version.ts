@@ -6,11 +6,9 @@ import {
   MANIFEST_VERSION,
   type Manifest,
 } from '#core/contract/manifest.ts'
-import type { Changes } from '#core/contract/payloads/changes.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
-import type { ProgramData } from '#core/program/program.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
@@ -23,7 +21,7 @@ import { tolerate } from '#storage/tolerate.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { fileFaults } from './audit/audit-files.ts'
 import { createStoreReader } from './audit/reader.ts'
-import { compareProgram, compareWithPublished } from './compare-with-published.ts'
+import { type Comparison, compareProgram, compareWithPublished } from './compare-with-published.ts'
 import { entryTimes } from './move-pointer.ts'
 import { publishedPoints } from './published-points.ts'
 import { type RenderOrder, renderVersion } from './render-version.ts'
@@ -31,15 +29,10 @@ import { saveInputs, saveProgram, saveSnapshot } from './save-private.ts'
 import { type Document, digestsOf, versionDocuments } from './version-documents.ts'
 
 /** A snapshot that passed its checks, and where and how to publish it. */
-export type PublishOrder = {
-  readonly snapshot: Snapshot
-  readonly store: ObjectStore
-  readonly privateStore: ObjectStore
+export type PublishOrder = Comparison & {
   readonly builtWith: Omit<Manifest['built_with'], 'effort'>
   /** How hard the files are compressed. */
   readonly effort: Effort
-  /** Null if the book has none. */
-  readonly program: ProgramData | null
   /** Digests and extents of what was read, for the private record. */
   readonly inputs: object
   readonly threads: number
@@ -48,36 +41,31 @@ export type PublishOrder = {
   readonly now: () => number
   /** Null publishes without signatures. */
   readonly signer: Signer | null
-  /** Whether the version may alter what was published, or follow what cannot be read any more. */
-  readonly allowRestatement: boolean
   /**
-   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no other process
-   * can publish.
+   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no other
+   * process can publish.
    */
   readonly assertAlone?: () => Promise<void>
   /** Renders and writes the artifacts: on threads, unless another way is given. */
   readonly render?: (order: RenderOrder) => Promise<Artifact[]>
 }
 
-export type Published = {
-  readonly manifest: Manifest
-  readonly manifestSha256: string
-  readonly changes: Changes
-}
+export type Published = Awaited<ReturnType<typeof publishVersion>>
 
 /**
  * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A crash
  * anywhere leaves the version that was served before, and running the same command again finishes the work. Throws a
- * RestatementError or a ProgramChangedError before anything public is written, and a LostRaceError where another entry
+ * RestatementError or a ProgramChangedError before anything public is written, and a LostRaceError if another entry
  * was written since the log was read that this version was compared with.
  */
-export async function publishVersion(order: PublishOrder): Promise<Published> {
+export async function publishVersion(order: PublishOrder) {
   const { store, privateStore } = order
   const log = await readLog(store)
   const changes = await compareWithPublished(order, log)
   await compareProgram(order, log)
-  const snapshot = withVerdict(order.snapshot, changes)
-  const { version } = snapshot.dataset
+  const dataset = { ...order.snapshot.dataset, history_restated: changes.history_restated }
+  const snapshot: Snapshot = { ...order.snapshot, dataset } // every answer is a function of it
+  const { version } = dataset
   const bytes = encodeSnapshot(snapshot)
   const digests = await saveSnapshot(privateStore, version, bytes)
   const commitments = {
@@ -110,8 +98,7 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
     snapshot: digests,
     artifacts,
   }
-  await writeDocuments(store, version, documents)
-  const manifestSha256 = await writeManifest(order, manifest)
+  const manifestSha256 = await writeManifest(order, manifest, documents)
   await assertWhole(order, manifest)
   await order.assertAlone?.()
   await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
@@ -119,30 +106,21 @@ export async function publishVersion(order: PublishOrder): Promise<Published> {
   return { manifest, manifestSha256, changes }
 }
 
-/** The version that is served now, or null where nothing was published yet. */
+/** The version that is served now, or null if nothing was published yet. */
 export const currentVersionOf = async (store: ObjectStore): Promise<CurrentVersion | null> =>
   (await readHead(store))?.entry ?? null
 
-/** Whether history was restated is known once the version before was read, and every answer is a function of the snapshot. */
-const withVerdict = (snapshot: Snapshot, { history_restated }: Changes): Snapshot => ({
-  ...snapshot,
-  dataset: { ...snapshot.dataset, history_restated },
-})
-
-async function writeDocuments(
-  store: ObjectStore,
-  version: string,
+/** The manifest comes last: it means complete. */
+async function writeManifest(
+  { store, signer }: PublishOrder,
+  manifest: Manifest,
   documents: readonly Document[],
-): Promise<void> {
+): Promise<string> {
+  const { version } = manifest
   for (const { name, bytes, headers } of documents) {
     await writeOnce(store, documentKey(version, name), bytes, headers)
   }
-}
-
-/** The signature comes first: a manifest means complete. */
-async function writeManifest({ store, signer }: PublishOrder, manifest: Manifest): Promise<string> {
   const bytes = toJsonBytes(manifest)
-  const { version } = manifest
   if (signer !== null) {
     await writeOnce(store, manifestSignatureKey(version), signer.sign(bytes), IMMUTABLE_BYTES)
   }
@@ -173,11 +151,9 @@ async function pointTo(
   head: LoggedEntry | null,
   { version, history_restated }: Manifest,
   manifest_sha256: string,
-): Promise<LoggedEntry> {
-  if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256) {
-    await deriveHint(store, head.entry)
-    return head
-  }
+): Promise<unknown> {
+  if (head?.entry.version === version && head.entry.manifest_sha256 === manifest_sha256)
+    return deriveHint(store, head.entry)
   const next = { action: 'publish' as const, version, manifest_sha256, history_restated }
   return appendEntry(store, head, { ...next, ...entryTimes(now()) }, signer)
 }

@@ -15,24 +15,17 @@ import type { ObjectHeaders } from '#storage/object-store.ts'
 /** A canonical point: a resource and the parameters it is published at. */
 export type Point = { readonly id: ResourceId; readonly params: Params }
 
-/** A published file, before it is. */
-export type PublishedFile = {
-  readonly key: string
-  readonly bytes: Uint8Array
-  readonly headers: ObjectHeaders
-}
-
 /** The files of a canonical point, plain and twins, and its line of the manifest. */
-export type RenderedPoint = { readonly artifact: Artifact; readonly files: readonly PublishedFile[] }
+export type RenderedPoint = ReturnType<typeof renderPoint>
 
 /** Renders one canonical answer, and compresses it if it is text. */
-export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort): RenderedPoint {
+export function renderPoint(snapshot: Snapshot, point: Point, effort: Effort) {
   const rendered = renderAnswer(point.id, snapshot, point.params)
   const key = artifactKey(snapshot.dataset.version, routeOf(point.id), point.params)
   const { 'content-type': mediaType = '', ...headers } = rendered.headers
   const { format } = point.params
   const twins = isBinary(format) ? [] : compressTwins(rendered.bytes, format, effort)
-  const artifact = {
+  const artifact: Artifact = {
     url: canonicalPath(point.id, point.params),
     key,
     media_type: mediaType,
@@ -92,11 +85,8 @@ function levelsOf(effort: Effort, format: Format, bytes: number): Levels {
   return format === 'json' && bytes < PAGE_BELOW_BYTES ? GOOD : LARGE
 }
 
-/** The bytes of an artifact in a coding. */
-export type Twin = { readonly coding: TwinCoding; readonly bytes: Uint8Array }
-
 /** The precompressed twins of an artifact. Same bytes and effort in, same bytes out. */
-export function compressTwins(bytes: Uint8Array, format: Format, effort: Effort): Twin[] {
+export function compressTwins(bytes: Uint8Array, format: Format, effort: Effort) {
   const levels = levelsOf(effort, format, bytes.length)
   const br = brotliCompressSync(bytes, {
     params: {
@@ -108,5 +98,5 @@ export function compressTwins(bytes: Uint8Array, format: Format, effort: Effort)
   return [
     { coding: 'br', bytes: br },
     { coding: 'gzip', bytes: gzipSync(bytes, { level: levels.gzip }) },
-  ]
+  ] as const
 }

@@ -3,11 +3,11 @@ import type { Changes, RestatedTrade, StrategyChanges } from '#core/contract/pay
 import { isRestated } from '#core/dataset/compare-snapshots.ts'
 
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
-const MOST_TOLD = 5
+const MOST_SHOWN = 5
 
 /** A build that would alter published values without permission. */
 export class RestatementError extends Error {
-  /** Where `isRolledBack`, what the changes are against was shown and then rolled back. */
+  /** If `isRolledBack`, the version that the changes are against was published and then rolled back. */
   constructor(changes: Changes, isRolledBack: boolean) {
     const since = isRolledBack ? ' before it was rolled back' : ''
     super(
@@ -49,6 +49,6 @@ const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): s
   })
 
 const shortened = (id: string, what: string, lines: readonly string[], count: number): string[] => [
-  ...lines.slice(0, MOST_TOLD),
-  ...(count > MOST_TOLD ? [`  ${id}: ... ${count} ${what} in all`] : []),
+  ...lines.slice(0, MOST_SHOWN),
+  ...(count > MOST_SHOWN ? [`  ${id}: ... ${count} ${what} in all`] : []),
 ]

@@ -119,9 +119,18 @@ function titlesOf({ route, params }: CanonicalAnswer): object {
   return { title: [route.title, ...sid, ...period].join(', '), description: route.about }
 }
 
-/** JSON answers have an envelope, so they are no tables to the standard; the other formats hold the rows alone. */
+/**
+ * The columns of a table as a Table Schema, from the payload that describes the same table on the wire; one column for
+ * each strategy if the rows hold all of them. JSON answers have an envelope, so they are no tables to the standard; the
+ * other formats hold the rows alone. `unit` is ours: the standard leaves units to additional properties.
+ */
 function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
-  const fields = tableFields(route, format, strategies)
+  const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
+  const fields = Object.entries(properties).flatMap(([name, column]) =>
+    column.additionalProperties === undefined
+      ? [toField(name, column, format)]
+      : strategies.map(id => toStrategyField(id, name, column)),
+  )
   const isDated = fields[0]?.type === 'date'
   return {
     type: 'table',
@@ -133,17 +142,6 @@ function toTable(route: DatasetRoute, format: Format, strategies: readonly strin
       ...(isDated ? { primaryKey: [fields[0]?.name] } : {}),
     },
   }
-}
-
-// The columns of a published table as a Table Schema, from the payload that describes the same table on the wire.
-
-/** A field of a Table Schema. `unit` is ours: the standard leaves units to additional properties. */
-export type Field = {
-  readonly name: string
-  readonly type: 'date' | 'datetime' | 'integer' | 'number' | 'string'
-  readonly description?: string
-  readonly unit?: string
-  readonly constraints?: { readonly required?: true; readonly enum?: readonly string[] }
 }
 
 /** What a number in a column of this name counts. */
@@ -180,16 +178,6 @@ const tablePayload = z.union([
     .transform(({ properties }) => properties.rows.items),
 ])
 
-/** The fields of a table in a format, in the order of its columns; one column for each strategy if the rows hold all of them. */
-export function tableFields(route: DatasetRoute, format: Format, strategies: readonly string[]): Field[] {
-  const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
-  return Object.entries(properties).flatMap(([name, column]) =>
-    column.additionalProperties === undefined
-      ? [toField(name, column, format)]
-      : strategies.map(id => toStrategyField(id, name, column)),
-  )
-}
-
 /** A schema with its named parts in their places: rows have a name of their own in the OpenAPI document. */
 const unnamed = ({ $defs = {}, ...schema }: z.core.JSONSchema.BaseSchema): unknown =>
   JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
@@ -199,28 +187,26 @@ const unnamed = ({ $defs = {}, ...schema }: z.core.JSONSchema.BaseSchema): unkno
 
 const reference = z.object({ $ref: z.string() })
 
-function toField(name: string, column: z.infer<typeof property>, format: Format): Field {
+/** What is undefined here is left out of the JSON. */
+function toField(name: string, column: z.infer<typeof property>, format: Format) {
   const type = typeOf(name, column, format)
   const unit = type === 'datetime' ? undefined : UNITS[name]
   return {
     name,
     type,
-    ...(column.description === undefined ? {} : { description: column.description }),
-    ...(unit === undefined ? {} : { unit }),
-    constraints: { required: true, ...(column.enum === undefined ? {} : { enum: column.enum }) },
+    description: column.description,
+    unit,
+    constraints: { required: true, enum: column.enum },
   }
 }
 
 /** Not required: a strategy has no value before its inception. */
-function toStrategyField(id: string, name: string, { description }: z.infer<typeof property>): Field {
-  const unit = UNITS[name]
-  return {
-    name: id,
-    type: 'number',
-    ...(description === undefined ? {} : { description }),
-    ...(unit === undefined ? {} : { unit }),
-  }
-}
+const toStrategyField = (id: string, name: string, { description }: z.infer<typeof property>) => ({
+  name: id,
+  type: 'number',
+  description,
+  unit: UNITS[name],
+})
 
 function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof property>, format: Format) {
   if (wireFormat === 'date') return 'date'
@@ -261,7 +247,7 @@ const filesOf = ({ key, sha256, encodings }: Artifact) => [
 ]
 
 /** The path of a key in the folder of its version. Throws if it is elsewhere: a copy of the folder would not contain it. */
-export function toRelative(key: string, folder: string): string {
+function toRelative(key: string, folder: string): string {
   if (key.startsWith(folder)) return key.slice(folder.length)
   throw new Error(`the artifact '${key}' is not in the folder '${folder}' of its version`)
 }

@@ -5,13 +5,13 @@ import type { ObjectStore } from './object-store.ts'
 import { parseJson } from './parse-json.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
-/** Why the manifest that a pointer entry names cannot be had. */
-export type ManifestFault = 'missing' | 'altered' | 'of another form' | 'of another version'
-
 /** The manifest, or what is wrong: `what` completes a sentence that begins with its key. */
-export type FoundManifest =
+type FoundManifest =
   | { readonly fault: null; readonly manifest: Manifest }
-  | { readonly fault: ManifestFault; readonly what: string }
+  | {
+      readonly fault: 'missing' | 'altered' | 'of another form' | 'of another version'
+      readonly what: string
+    }
 
 /** Reads the manifest that a pointer entry names by its digest. Throws a StoreError if the store does not answer. */
 export async function findManifest(

@@ -53,7 +53,8 @@ export async function readProgramOf(
   > // one entry a file
   const { data: dataBytes, ...documents } = files
   const data = parseProgramDataFile(parseJson(dataBytes))
-  if (data === null || data.plan.alias !== index.alias) throw otherForm(privateStore, version, 'data')
+  if (data === null || data.plan.alias !== index.alias)
+    throw otherForm(privateStore, privateKey(version, programFileName('data')))
   return { version, alias: index.alias, data, documents }
 }
 
@@ -61,7 +62,7 @@ async function readIndex(privateStore: ObjectStore, version: string, digest: str
   const key = privateKey(version, PROGRAM_INDEX)
   const index = programIndex.safeParse(parseJson(await readPrivateFile(privateStore, key, digest)))
   if (index.success) return index.data
-  throw new UnreadableError(`${privateStore.url}/${key} has another form: update the program`)
+  throw otherForm(privateStore, key)
 }
 
 async function readFile(
@@ -70,12 +71,11 @@ async function readFile(
   { files }: ProgramIndex,
   file: ProgramFile,
 ): Promise<Uint8Array> {
+  const key = privateKey(version, programFileName(file))
   const digest = files.find(({ name }) => name === file)?.sha256
-  if (digest === undefined) throw otherForm(privateStore, version, file)
-  return readPrivateFile(privateStore, privateKey(version, programFileName(file)), digest)
+  if (digest === undefined) throw otherForm(privateStore, key)
+  return readPrivateFile(privateStore, key, digest)
 }
 
-const otherForm = (privateStore: ObjectStore, version: string, file: ProgramFile): UnreadableError =>
-  new UnreadableError(
-    `${privateStore.url}/${privateKey(version, programFileName(file))} has another form: update the program`,
-  )
+const otherForm = ({ url }: ObjectStore, key: string): UnreadableError =>
+  new UnreadableError(`${url}/${key} has another form: update the program`)

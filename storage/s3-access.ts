@@ -7,13 +7,11 @@ export type S3Access = {
   readonly endpoint: string | null
   readonly region: string
   /** Null leaves it to the chain of the client: profile files, the role of the machine. */
-  readonly credentials: S3Credentials | null
-}
-
-export type S3Credentials = {
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly sessionToken?: string
+  readonly credentials: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+  } | null
 }
 
 /** Requests that a client has under way at the most: beyond it more sockets only wait for the server. */

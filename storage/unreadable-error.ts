@@ -3,8 +3,5 @@
  * help. An outage is a StoreError, and never this.
  */
 export class UnreadableError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UnreadableError'
-  }
+  override readonly name = 'UnreadableError'
 }

@@ -30,10 +30,7 @@ export async function auditKeys(
   return { keyring: { trusted, published }, check: toCheck('keys', null, summary, [...faults, ...absent]) }
 }
 
-function choose(
-  published: readonly TrustedKey[],
-  trust: Trust,
-): { readonly trusted: readonly TrustedKey[]; readonly unknown: readonly string[] } {
+function choose(published: readonly TrustedKey[], trust: Trust) {
   if (trust.kind === 'keys') return { trusted: trust.keys, unknown: [] }
   if (trust.kind === 'published') return { trusted: published, unknown: [] }
   const isOf = (key: TrustedKey, digits: string): boolean => key.fingerprint.startsWith(digits)
@@ -43,7 +40,7 @@ function choose(
   }
 }
 
-/** The keys that are published beside the versions. None is published where nothing is signed. */
+/** The keys that are published beside the versions; none if nothing is signed. */
 async function readPublishedKeys(
   reader: PublicReader,
 ): Promise<{ readonly keys: readonly TrustedKey[]; readonly faults: readonly Fault[] }> {

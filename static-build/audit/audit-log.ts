@@ -18,11 +18,11 @@ const MOST_ENTRIES = 100_000
 /** An entry with the bytes that its signature is of. */
 export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
 
-/** The entries that could be read, oldest first, and whether the log is whole. */
-export type AuditedLog = { readonly entries: readonly AuditedEntry[]; readonly check: Check }
-
-/** Reads the log from its first entry until one is missing, and checks each entry against the one before. */
-export async function auditLog(reader: PublicReader, progress: Progress): Promise<AuditedLog> {
+/**
+ * Reads the log from its first entry until one is missing, and checks each entry against the one before. Returns the
+ * entries that could be read, oldest first.
+ */
+export async function auditLog(reader: PublicReader, progress: Progress) {
   const least = await leastEntries(reader)
   const found = await walk(reader, progress)
   const { entries, faults } = chainOf(reader, found)
@@ -77,10 +77,7 @@ async function walk(reader: PublicReader, progress: Progress): Promise<readonly 
 }
 
 /** The chain of the objects 1, 2, 3 and so on: the valid entries, and the faults of the others. */
-export function chainOf(
-  reader: PublicReader,
-  found: readonly Found[],
-): { readonly entries: readonly AuditedEntry[]; readonly faults: readonly Fault[] } {
+function chainOf(reader: PublicReader, found: readonly Found[]) {
   const entries: AuditedEntry[] = []
   const faults: Fault[] = []
   const manifests = new Map<string, string>()

@@ -45,20 +45,18 @@ function wrongSigner({ trusted, published }: Keyring, bytes: Uint8Array, signatu
   return `has a signature that is not of its bytes under the key ${trusted.map(({ id }) => id).join(' or ')}`
 }
 
-/** `signedFrom` is the number of the first entry with a signature; null if there is none. */
-export type SignatureAudit = { readonly check: Check; readonly signedFrom: number | null }
-
 /**
  * The signature of every entry. Entries before the first signed one need none: they were written before signing began,
- * and the chain ties them to the signed ones. If nothing is signed at all, that is a note, or a fault: always a fault if a
- * key is published, because keys are published to sign with them.
+ * and the chain ties them to the signed ones. If nothing is signed at all, that is a note, or a fault: always a fault if
+ * a key is published, because keys are published to sign with them. `signedFrom` is the number of the first entry with a
+ * signature; null if there is none.
  */
 export async function auditSignatures(
   reader: PublicReader,
   keyring: Keyring,
   entries: readonly AuditedEntry[],
   isUnsignedFault: boolean,
-): Promise<SignatureAudit> {
+) {
   const verdicts = await pMap(
     entries,
     ({ entry, sha256, bytes }) =>

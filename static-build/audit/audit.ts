@@ -108,7 +108,7 @@ function neverPublished(reader: PublicReader, version: string): Check {
   return toCheck('manifest', version, 'never published', [fault])
 }
 
-/** Checks the program files of a version against their index, and the index against the manifest; null without a program. */
+/** Checks the program files of a version against their index, and that against the manifest; null without a program. */
 async function auditProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Manifest,
@@ -120,8 +120,12 @@ async function auditProgram(
   const index = programIndex.safeParse(parseJson(bytes))
   if (!index.success) {
     const object = `${privateStore.url}/${indexKey}`
-    const told = `${object} has another form: update the program`
-    return toCheck('program', version, UNREADABLE, [{ object, what: 'of another form', told }])
+    const fault = {
+      object,
+      what: 'of another form',
+      told: `${object} has another form: update the program`,
+    } as const
+    return toCheck('program', version, UNREADABLE, [fault])
   }
   const { files } = index.data
   const found = await Promise.all(
@@ -146,14 +150,12 @@ type VersionOrder = Pick<AuditOrder, 'reader' | 'progress'> & {
   readonly isDemanded: boolean
 }
 
-/** The result for a version: `manifest` is null if it was removed, or is not the published one. */
-type AuditedVersion = { readonly checks: readonly Check[]; readonly manifest: Manifest | null }
-
 /**
  * A version from its manifest to the last of its files. A manifest that is gone means that the version was removed,
- * unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
+ * unless it must exist: `prune` removes the manifest first, and the remaining files are not served. `manifest` is null
+ * if the version was removed, or its manifest is not the published one.
  */
-async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
+async function auditVersion(order: VersionOrder) {
   const { reader, publication, isDemanded, progress } = order
   const { version } = publication
   const place = manifestPlace(version)
@@ -179,7 +181,7 @@ async function auditVersion(order: VersionOrder): Promise<AuditedVersion> {
 const isOwnFiles = ({ version, artifacts }: Manifest): boolean =>
   artifacts.every(({ key, url }) => key.startsWith(`${versionFolder(version)}/`) && url.startsWith('/v1/'))
 
-const failed = (version: string, faults: readonly Fault[]): AuditedVersion => ({
+const failed = (version: string, faults: readonly Fault[]) => ({
   checks: [
     toCheck('manifest', version, 'its manifest cannot be read, so its files were not checked', faults),
   ],
@@ -217,7 +219,7 @@ async function checkSignature(order: VersionOrder, bytes: Uint8Array): Promise<C
   return toCheck('manifest', version, summary('not signed'), isSigned ? [fault] : [])
 }
 
-/** Holds the documents of a version to the digests in its manifest. */
+/** Checks the documents of a version against the digests in its manifest. */
 async function auditDocuments(reader: PublicReader, manifest: Manifest): Promise<Check> {
   const names = Object.keys(manifest.documents) as VersionDocument[] // the schema knows no others
   const found = await Promise.all(names.map(name => faultOf(reader, manifest, name)))

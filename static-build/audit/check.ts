@@ -2,49 +2,43 @@
 import type { StoreError } from '#storage/object-store.ts'
 import { type Place, type PublicReader, tryRead } from './reader.ts'
 
-/** The steps of an audit, in their order. */
-export const CHECKS = [
-  'keys',
-  'log',
-  'head',
-  'signatures',
-  'manifest',
-  'documents',
-  'files',
-  'snapshot',
-  'program',
-] as const
-
 /** What is wrong with an object. */
-export type FaultKind =
-  | 'missing'
-  | 'altered'
-  | 'unreadable'
-  | 'unsigned'
-  | 'wrongly signed'
-  | 'of another form'
-  | 'of another version'
-  | 'not in the chain'
-  | 'expired'
-  | 'from the future'
-
 export type Fault = {
   /** Its key in the store, or its path at the service. */
   readonly object: string
-  readonly what: FaultKind
+  readonly what:
+    | 'missing'
+    | 'altered'
+    | 'unreadable'
+    | 'unsigned'
+    | 'wrongly signed'
+    | 'of another form'
+    | 'of another version'
+    | 'not in the chain'
+    | 'expired'
+    | 'from the future'
   /** A sentence without its full stop. */
   readonly told: string
 }
 
 /** A step of an audit. It passed if it has no fault. */
 export type Check = {
-  readonly check: (typeof CHECKS)[number]
-  /** The version that it concerns; null for the log. */
+  readonly check:
+    | 'keys'
+    | 'log'
+    | 'head'
+    | 'signatures'
+    | 'manifest'
+    | 'documents'
+    | 'files'
+    | 'snapshot'
+    | 'program'
+  /** The version that it checks; null for the log. */
   readonly version: string | null
   /** What was found in order, or what was looked at. */
   readonly told: string
   readonly faults: readonly Fault[]
-  /** What is no fault and should be known. */
+  /** Facts for the operator that are not faults. */
   readonly notes: readonly string[]
 }
 
@@ -52,24 +46,24 @@ export type Check = {
 export const toCheck = (
   check: Check['check'],
   version: string | null,
-  told: string,
+  summary: string,
   faults: readonly Fault[],
   notes: readonly string[] = [],
-): Check => ({ check, version, told, faults, notes })
+): Check => ({ check, version, told: summary, faults, notes })
 
 /** A fault of the object at a place. `rest` completes a sentence that begins with its name. */
-export function faultAt(reader: PublicReader, place: Place, what: FaultKind, rest: string): Fault {
+export function faultAt(reader: PublicReader, place: Place, what: Fault['what'], rest: string): Fault {
   const object = reader.nameOf(place)
   return { object, what, told: `${object} ${rest}` }
 }
 
-/** The fault of an object that has to be there, and was not found or could not be read. */
+/** The fault of an object that must exist, and was not found or could not be read. */
 export const absenceOf = (reader: PublicReader, place: Place, found: null | StoreError): Fault =>
   found === null
     ? faultAt(reader, place, 'missing', 'is missing')
     : { object: reader.nameOf(place), what: 'unreadable', told: found.message }
 
-/** Reads an object that has to be there: its bytes, or the fault. */
+/** Reads an object that must exist: its bytes, or the fault. */
 export async function demand(reader: PublicReader, place: Place): Promise<Uint8Array | Fault> {
   const found = await tryRead(reader, place)
   return found instanceof Uint8Array ? found : absenceOf(reader, place, found)

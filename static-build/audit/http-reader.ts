@@ -5,22 +5,17 @@ import { parseJson } from '#storage/parse-json.ts'
 import { currentPlace } from './places.ts'
 import type { Place, PublicReader } from './reader.ts'
 
-/** How long a service is waited for. */
-export type HttpPatience = {
-  /** No byte for so long ends an attempt. */
-  readonly silenceMs: number
-  /** An answer that takes longer ends its attempt, however steadily it drips. */
-  readonly wholeMs: number
-  /** Pauses before the second attempt, the third and so on: none, and there is one attempt only. */
-  readonly pausesMs: readonly number[]
-}
-
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
-export const SUBSCRIBER_PATIENCE: HttpPatience = {
+const SUBSCRIBER_PATIENCE = {
+  /** Ends an attempt if no byte arrives for this long. */
   silenceMs: 20_000,
+  /** Ends an attempt if its answer is not complete by then. */
   wholeMs: 600_000,
+  /** Pauses before the second attempt, the third and so on. */
   pausesMs: [300, 2_000],
 }
+
+type HttpPatience = typeof SUBSCRIBER_PATIENCE
 
 /** A service moves its paths at most so often within its own origin. */
 const MOST_REDIRECTS = 3
@@ -29,7 +24,7 @@ const MOST_REDIRECTS = 3
 class PassingFailure extends Error {}
 
 /** Reads published objects from a service, or a CDN before it, as they are before any coding. */
-export function createHttpReader(url: string, patience: HttpPatience = SUBSCRIBER_PATIENCE): PublicReader {
+export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): PublicReader {
   const base = url.replace(/\/+$/, '')
   const read = async (place: Place): Promise<Uint8Array | null> => {
     try {

@@ -17,7 +17,7 @@ export type PublicReader = {
   readonly nameOf: (place: Place) => string
   /** The bytes of an object, or null if there is none. Rejects with a StoreError if the store does not answer. */
   readonly read: (place: Place) => Promise<Uint8Array | null>
-  /** The log has at least so many entries; 0 where nothing is known. Rejects with a StoreError. */
+  /** The log has at least so many entries; 0 if nothing is known. Rejects with a StoreError. */
   readonly leastEntries: () => Promise<number>
   /** Whether the compressed twins of a file are objects of their own. */
   readonly hasTwins: boolean
@@ -35,7 +35,7 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
 
-/** Reads an object; what the world did wrong is an answer, and anything else is thrown. */
+/** Reads an object; an error of the store is returned, any other error is thrown. */
 export async function tryRead(reader: PublicReader, place: Place): Promise<Found> {
   try {
     return await reader.read(place)
