@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis'
-import { ApiError } from '#core/contract/errors.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import {
   type RegisterParts,
@@ -18,7 +17,7 @@ export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
 /** A webhook as the operator sees it, without secrets; `liveSecrets` counts those that sign now. */
 export type WebhookAddress = { readonly url: string; readonly liveSecrets: number }
 
-/** Operations on the deliveries of a client. Each throws an ApiError if it cannot be done. */
+/** Operations on the deliveries of a client, which must exist; all that change a webhook need one. */
 export function createDeliveryOrders(parts: RegisterParts) {
   const { redis, box, now } = parts
   return {
@@ -28,34 +27,18 @@ export function createDeliveryOrders(parts: RegisterParts) {
       if (webhook === null) return null
       return { url: webhook.url, liveSecrets: liveSecrets(webhook.secrets, now()).length }
     },
-    register: async (client: string, request: WebhookRequest) => ({
-      secret: await registerWebhook(parts, client, request),
-    }),
-    rotate: async (client: string, overlapMs: number | null) => ({
-      secret: await rotateWebhookSecret(parts, client, overlapMs ?? undefined),
-    }),
-    enable: (client: string) => existing(parts, client, () => enableWebhook(redis, client)),
-    disable: (client: string, why: string) =>
-      existing(parts, client, () => disableWebhook(redis, client, why)),
-    remove: (client: string) => existing(parts, client, () => removeWebhook(redis, client)),
+    /** Resolves with the secret if one was created. */
+    register: (client: string, request: WebhookRequest) => registerWebhook(parts, client, request),
+    rotate: (client: string, overlapMs?: number) => rotateWebhookSecret(parts, client, overlapMs),
+    enable: (client: string) => enableWebhook(redis, client),
+    disable: (client: string, why: string) => disableWebhook(redis, client, why),
+    remove: (client: string) => removeWebhook(redis, client),
     /** Fires a test through the normal delivery; resolves with its number. */
     fireTest: (client: string) => fireTest(parts, client),
     /** Owes every signal from a number on again; resolves with how many. */
     replay: (client: string, fromSeq: number) =>
       resendFrom({ redis, now, onProgress: () => {} }, client, fromSeq),
   }
-}
-
-/** Acts on the webhook of a client. Throws `not_found` if it has none. */
-async function existing(
-  { redis, box }: Pick<RegisterParts, 'redis' | 'box'>,
-  client: string,
-  act: () => Promise<unknown>,
-): Promise<void> {
-  if ((await readWebhook(redis, box, client)) === null) {
-    throw new ApiError('not_found', `the client '${client}' has no webhook: register one first`)
-  }
-  await act()
 }
 
 /** One request as it may be logged: its route and never its address. */

@@ -90,3 +90,7 @@ export const errorPayload = z
     details: errorDetails,
   })
   .describe('What went wrong.')
+
+/** The refusal of one parameter; `value` is what may be repeated of it. */
+export const invalidParameter = (param: string, value: string, reason: string): ApiError =>
+  new ApiError('validation_error', `${param}: ${reason}`, { details: [{ param, value, reason }] })

@@ -6,6 +6,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
 import { apiKeyKey, clientKey, clientKeysKey } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
 import { unknownClient } from './clients.ts'
 import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
 
@@ -29,16 +30,9 @@ export async function issueKey(
 ): Promise<NewToken> {
   for (let i = 0; i < MOST_TRIES; i++) {
     const made = createToken(random)
-    const reply = await askRedis(() =>
-      redis.eval(
-        ISSUE_SCRIPT,
-        3,
-        clientKey(client),
-        clientKeysKey(client),
-        apiKeyKey(made.id),
-        ...[client, made.id, digestOf(made.token), String(nowMs), String(MOST_LIVE_KEYS)],
-      ),
-    )
+    const keys = [clientKey(client), clientKeysKey(client), apiKeyKey(made.id)]
+    const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS]
+    const reply = await runScript(redis, ISSUE_SCRIPT, keys, ...args)
     if (reply === 'ok') return made
     if (reply === 'unknown') throw unknownClient(client)
     if (reply === 'full') throw tooManyKeys(client)
@@ -53,9 +47,7 @@ export async function issueKey(
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)
   if (client === null) throw unknownKey(keyId)
-  const reply = await askRedis(() =>
-    redis.eval(CONFIRM_SCRIPT, 1, clientKeysKey(client), keyId, String(nowMs), apiKeyKey('')),
-  )
+  const reply = await runScript(redis, CONFIRM_SCRIPT, [clientKeysKey(client)], keyId, nowMs, apiKeyKey(''))
   const [verdict, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') throw olderKey(keyId)
@@ -66,10 +58,7 @@ export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
 export async function revokeKey(redis: Redis, keyId: string): Promise<boolean> {
   const client = await ownerOf(redis, keyId)
   if (client === null) return false
-  const reply = await askRedis(() =>
-    redis.eval(REVOKE_SCRIPT, 2, apiKeyKey(keyId), clientKeysKey(client), keyId),
-  )
-  return reply === 1
+  return (await runScript(redis, REVOKE_SCRIPT, [apiKeyKey(keyId), clientKeysKey(client)], keyId)) === 1
 }
 
 /** The live keys of a client, oldest first. */
@@ -86,7 +75,7 @@ export async function listKeys(redis: Redis, client: string): Promise<readonly A
 
 /** Records that a key was used, at most once a minute. */
 export async function noteUse(redis: Redis, keyId: string, nowMs: number): Promise<void> {
-  await askRedis(() => redis.eval(NOTE_USE_SCRIPT, 1, apiKeyKey(keyId), String(nowMs), String(USE_NOTED_MS)))
+  await runScript(redis, NOTE_USE_SCRIPT, [apiKeyKey(keyId)], nowMs, USE_NOTED_MS)
 }
 
 /** A write with fsync for every pull would add little. */

@@ -1,6 +1,6 @@
 // A client: one record, and what it may see.
 import { z } from 'zod'
-import { ApiError } from '#core/contract/errors.ts'
+import { invalidParameter } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { rememberText, toRecord } from '../redis/record-text.ts'
 
@@ -38,9 +38,7 @@ export const toStoredClient = ({ tier, status, aliases, program, created_at }: C
 export function assertId(param: string, value: string): void {
   if (ID_PATTERN.test(value)) return
   const reason = 'expected 1 to 64 of a-z, 0-9, - and _, the first one a letter or a digit'
-  throw new ApiError('validation_error', `${param}: ${reason}`, {
-    details: [{ param, value: value.slice(0, ECHO_LENGTH), reason }],
-  })
+  throw invalidParameter(param, value.slice(0, ECHO_LENGTH), reason)
 }
 
 const ECHO_LENGTH = 80

@@ -1,9 +1,10 @@
 // Operations on clients. Each change is one command or one script, so that no reader sees half of it.
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
 import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
 /** A change of entitlements. Absent fields stay as they are. */
@@ -43,9 +44,7 @@ export async function createClient(
   const created_at = toIsoInstant(nowMs)
   const client = entitled({ id, tier, status, aliases: [], program: false, created_at }, change)
   const fields = Object.entries(toStoredClient(client)).flat()
-  const reply = await askRedis(() =>
-    redis.eval(CREATE_SCRIPT, 2, CLIENTS, clientKey(id), id, created_at, ...fields),
-  )
+  const reply = await runScript(redis, CREATE_SCRIPT, [CLIENTS, clientKey(id)], id, created_at, ...fields)
   if (reply !== 'ok') throw new ApiError('conflict', `there is a client '${id}' already: choose another id`)
   return client
 }
@@ -114,7 +113,7 @@ return 'ok'
 `
 
 async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
-  const reply = await askRedis(() => redis.eval(STATUS_SCRIPT, 1, clientKey(id), status))
+  const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], status)
   if (reply !== 'ok') throw unknownClient(id)
   return findClient(redis, id)
 }
@@ -130,9 +129,7 @@ function assertAliases(aliases: readonly string[], programAlias: string): void {
     assertId('aliases', alias)
     if (alias !== programAlias) continue
     const reason = `'${alias}' is the program and no strategy: set its flag instead`
-    throw new ApiError('validation_error', `aliases: ${reason}`, {
-      details: [{ param: 'aliases', value: alias, reason }],
-    })
+    throw invalidParameter('aliases', alias, reason)
   }
 }
 
@@ -141,9 +138,7 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
   for (const alias of remove) wanted.delete(alias)
   if (wanted.size > MOST_ALIASES) {
     const reason = `${wanted.size} aliases are more than the ${MOST_ALIASES} that a client may have`
-    throw new ApiError('validation_error', `aliases: ${reason}`, {
-      details: [{ param: 'aliases', value: String(wanted.size), reason }],
-    })
+    throw invalidParameter('aliases', String(wanted.size), reason)
   }
   return { ...client, aliases: [...wanted].sort(), program: program ?? client.program }
 }
@@ -151,10 +146,8 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
 /** Replaces the entitlements that were read; false if they changed meanwhile. */
 async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
   const [from, to] = [toStoredClient(before), toStoredClient(after)]
-  const reply = await askRedis(() =>
-    redis.eval(ENTITLE_SCRIPT, 1, clientKey(before.id), from.aliases, from.program, to.aliases, to.program),
-  )
-  return reply === 'ok'
+  const args = [from.aliases, from.program, to.aliases, to.program]
+  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], ...args)) === 'ok'
 }
 
 const ENTITLE_SCRIPT = `

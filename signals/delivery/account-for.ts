@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { DeliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { findClient } from '../clients/clients.ts'
-import { type LoggedSignal, newestVisible, readVisible } from '../log/read-log.ts'
+import { newestVisible, readVisible } from '../log/read-log.ts'
 import { type DeliveryState, readDeliveries } from './outbox.ts'
 import { signalIdOf } from './test-fire.ts'
 
@@ -25,18 +25,18 @@ export async function accountFor(
   const from = first ?? Math.max(1, to - MOST_ACCOUNTED + 1)
   assertRange(from, to)
   const hash = createHash('sha256')
-  const seqs = {
-    delivered: [] as number[],
-    missing: [] as number[],
-    owed: [] as number[],
-    exhausted: [] as number[],
-    withdrawn: [] as number[],
-  }
+  const seqs = { delivered: [], missing: [], owed: [], exhausted: [], withdrawn: [] } as Seqs
   for await (const block of readVisible(redis, viewer, from - 1, to)) {
-    const states = await readDeliveries(redis, block.map(seqOf), client)
-    for (const [i, signal] of block.entries()) {
-      hash.update(`${signal.seq} ${signalIdOf(signal.body)}\n`)
-      for (const kind of kindsOf(states[i] ?? null)) seqs[kind].push(signal.seq)
+    const states = await readDeliveries(
+      redis,
+      block.map(({ seq }) => seq),
+      client,
+    )
+    for (const [i, { seq, body }] of block.entries()) {
+      hash.update(`${seq} ${signalIdOf(body)}\n`)
+      const status = states[i]?.status
+      if (status !== undefined) seqs[status].push(seq)
+      if (status !== 'delivered') seqs.missing.push(seq)
     }
   }
   const { delivered, ...others } = seqs
@@ -44,22 +44,7 @@ export async function accountFor(
   return { from, to, entitled, delivered: delivered.length, ...others, sha256: hash.digest('hex') }
 }
 
-const seqOf = ({ seq }: LoggedSignal): number => seq
-
-function kindsOf(
-  state: DeliveryState | null,
-): readonly ('delivered' | 'missing' | 'owed' | 'exhausted' | 'withdrawn')[] {
-  switch (state?.status) {
-    case 'delivered':
-      return ['delivered']
-    case 'owed':
-    case 'exhausted':
-    case 'withdrawn':
-      return ['missing', state.status]
-    case undefined:
-      return ['missing']
-  }
-}
+type Seqs = Record<DeliveryState['status'] | 'missing', number[]>
 
 function assertRange(from: number, to: number): void {
   const isRange = Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 1 && to >= from

@@ -16,7 +16,7 @@ import {
   WEBHOOK_PREFIX,
   waitingKey,
 } from '../redis/keys.ts'
-import { createScript, runScript } from '../redis/script.ts'
+import { runScript } from '../redis/script.ts'
 
 /** Clients whose webhook answers quickly share the fast lane; slow or failing ones go to the slow lane. */
 export const LANES = ['fast', 'slow'] as const
@@ -189,7 +189,7 @@ end
  * has passed: a relay that paused for longer than its lease has outdated previous numbers. Returns the clients that
  * become due by this call.
  */
-const OWE_SCRIPT = createScript(`${NAMES}
+const OWE_SCRIPT = `${NAMES}
 local passed = tonumber(redis.call('GET', KEYS[1]) or '0')
 local now, before, after = ARGV[1], ARGV[2], ARGV[3]
 
@@ -218,13 +218,13 @@ while at <= #ARGV do
   at = last + 1
 end
 return due
-`)
+`
 
 /**
  * Owes signals to a client again. KEYS: cursor of the relay, for routing only. ARGV: client, now, state after the
  * round, then pairs of number and previous number.
  */
-const OWE_AGAIN_SCRIPT = createScript(`${NAMES}
+const OWE_AGAIN_SCRIPT = `${NAMES}
 local client, now, after = ARGV[1], ARGV[2], ARGV[3]
 for i = 4, #ARGV, 2 do
   local seq, prev = ARGV[i], ARGV[i + 1]
@@ -236,16 +236,16 @@ for i = 4, #ARGV, 2 do
 end
 if redis.call('EXISTS', flight(client)) == 0 then schedule(client, now) end
 return 1
-`)
+`
 
 /**
  * Sets fields of a webhook and enables it; what the client is owed is due now. KEYS: clients with a webhook. ARGV:
  * client, then pairs of name and value.
  */
-export const ENABLE_SCRIPT = createScript(`${NAMES}
+export const ENABLE_SCRIPT = `${NAMES}
 local client = ARGV[1]
 redis.call('HSET', webhook(client), unpack(ARGV, 2))
 redis.call('SADD', KEYS[1], client)
 if redis.call('EXISTS', ready(client), waiting(client)) > 0 then schedule(client, 0) end
 return 1
-`)
+`

@@ -1,6 +1,6 @@
 // Registration of webhooks: an address must acknowledge a signed test before anything else is sent to it.
 import type { Redis } from 'ioredis'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { findClient } from '../clients/clients.ts'
 import { newestVisible, readSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
@@ -186,9 +186,7 @@ async function tooMany(redis: Redis, client: string): Promise<ApiError> {
 
 /** The value is not repeated: an address may contain a token. */
 const invalid = (param: 'url' | 'secret', reason: string): ApiError =>
-  new ApiError('validation_error', `${param}: ${reason}`, {
-    details: [{ param, value: '(not repeated)', reason }],
-  })
+  invalidParameter(param, '(not repeated)', reason)
 
 /** The only answer a subscriber gets for any failure at the address, so that it cannot be used to scan. */
 export const NOT_ACKNOWLEDGED = 'the test fire was not acknowledged with 2xx at that address'

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { type LoggedSignal, readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
-import { createScript, releaseLease, runScript } from '../redis/script.ts'
+import { releaseLease, runScript } from '../redis/script.ts'
 import type { HighWater } from './high-water.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
@@ -76,12 +76,12 @@ async function relayTogether(parts: RelayParts, signals: readonly LoggedSignal[]
  * predecessor. Never backwards: a relay that paused for longer than its lease would make the next signal name an old
  * predecessor.
  */
-const ADVANCE_SCRIPT = createScript(`
+const ADVANCE_SCRIPT = `
 if tonumber(redis.call('GET', KEYS[1]) or '0') >= tonumber(ARGV[1]) then return 0 end
 redis.call('HSET', KEYS[2], unpack(ARGV, 2))
 redis.call('SET', KEYS[1], ARGV[1])
 return 1
-`)
+`
 
 /** A client and the signals it is to get. */
 type Debtor = Debts & { readonly lane: Lane }
@@ -176,7 +176,7 @@ return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
 /** Takes or keeps the lease of the relay. False if another process has it. */
 async function holdLease(redis: Redis, token: string, leaseMs: number = LEASE_MS): Promise<boolean> {
   const renewBelowMs = Math.floor(leaseMs * RENEW_BELOW)
-  const reply = await askRedis(() => redis.eval(RENEW_SCRIPT, 1, RELAY_LEASE, token, leaseMs, renewBelowMs))
+  const reply = await runScript(redis, RENEW_SCRIPT, [RELAY_LEASE], token, leaseMs, renewBelowMs)
   return reply === 1
 }
 

@@ -4,7 +4,7 @@ import { type LoggedSignal, viewOf } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENT_PREFIX, RELAYED, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
-import { createScript, runScript } from '../redis/script.ts'
+import { runScript } from '../redis/script.ts'
 import type { Lane } from './outbox.ts'
 import { isRegistrationTest } from './test-fire.ts'
 import { enabledWebhooks } from './webhooks.ts'
@@ -48,14 +48,14 @@ export async function subscribersOf(
 type Reader = { readonly client: Client; readonly lane: Lane }
 
 /** Returns for each client of ARGV its record as one text, and the lane of its webhook or ''. */
-const READ_SCRIPT = createScript(`${TEXT_FUNCTION}
+const READ_SCRIPT = `${TEXT_FUNCTION}
 local reply = {}
 for _, client in ipairs(ARGV) do
   reply[#reply + 1] = text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))
   reply[#reply + 1] = redis.call('HGET', '${WEBHOOK_PREFIX}' .. client, 'lane') or ''
 end
 return reply
-`)
+`
 
 async function readReaders(redis: Redis, clients: readonly string[]): Promise<readonly Reader[]> {
   const found: Reader[] = []

@@ -153,7 +153,7 @@ async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<b
       const context = { client, field }
       return box.seal(box.open(texts[k]!, context), context) // as many texts as fields
     })
-    const reply = await askRedis(() => redis.eval(RESEAL_SCRIPT, 1, webhookKey(client), ...texts, ...renewed))
+    const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(client)], ...texts, ...renewed)
     if (reply === 1) return true
   }
   throw new Error(`the webhook of '${client}' is being changed all the time: run the command again`)

@@ -5,7 +5,7 @@ import { type Client, clientOfText } from '../clients/client.ts'
 import { type LoggedSignal, toLogged } from '../log/read-log.ts'
 import { ATTEMPTS_PREFIX, CLIENT_PREFIX, LOG, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toList, toRecord } from '../redis/record-text.ts'
-import { createScript, runScript } from '../redis/script.ts'
+import { runScript } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
@@ -201,7 +201,7 @@ end
  * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end. Returns
  * as FIND, or {'busy'} if another worker has it.
  */
-const TAKE_SCRIPT = createScript(`${NAMES}${FIND}
+const TAKE_SCRIPT = `${NAMES}${FIND}
 local client, token, now, ttl, ends = unpack(ARGV)
 local holder = redis.call('GET', flight(client))
 if holder and holder ~= token then
@@ -211,7 +211,7 @@ end -- else it may be ours already: the reply was lost
 redis.call('SET', flight(client), token, 'PX', ttl)
 schedule(client, ends)
 return find(client, now)
-`)
+`
 
 /** Attempts kept of each delivery: those of two rounds. */
 const ATTEMPTS_KEPT = 40
@@ -223,7 +223,7 @@ const ATTEMPTS_KEPT = 40
  * state was still the one that was read: a resend begins another round. Idempotent. A late result, after the lease
  * ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
-const SETTLE_SCRIPT = createScript(`${NAMES}${FIND}
+const SETTLE_SCRIPT = `${NAMES}${FIND}
 local webhooks = KEYS[2]
 
 local function note(attempts, attempt, is_first)
@@ -276,4 +276,4 @@ if leave == '' then return {verdict, find(client, now)} end
 local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
 free(client, is_empty and '' or leave)
 return {verdict, {is_empty and 'free' or 'left', ''}}
-`)
+`

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { ApiError } from '#core/contract/errors.ts'
 import type { Mode } from '#core/contract/signal.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
@@ -31,11 +32,12 @@ export const haltedAliases = async (redis: Redis): Promise<readonly string[]> =>
 
 /**
  * Sets the mode of a strategy from its next entry on. A position keeps the mode of its entry until its `flat`. Throws
- * if the strategy never ran.
+ * `conflict` if the strategy never ran.
  */
 export async function orderMode(redis: Redis, alias: string, mode: Mode): Promise<void> {
   if ((await readStatus(redis, alias)).cursorMs === null) {
-    throw new Error(`${alias} has never run: start \`highwater live\` first, and then order its mode`)
+    const message = `${alias} has never run: start \`highwater live\` first, and then order its mode`
+    throw new ApiError('conflict', message)
   }
   await askRedis(() => redis.hset(liveKey(alias), 'mode', mode))
 }

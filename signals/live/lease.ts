@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { askRedis } from '../redis/connect.ts'
 import { liveLeaseKey } from '../redis/keys.ts'
-import { releaseLease } from '../redis/script.ts'
+import { releaseLease, runScript } from '../redis/script.ts'
 
 /** A runner that is silent for this long is gone. */
 export const LEASE_MS = 15_000
@@ -41,7 +40,7 @@ export async function takeLease(
 ) {
   const key = liveLeaseKey(market)
   const mine = JSON.stringify(holder)
-  const claim = (from: string) => askRedis(() => redis.eval(CLAIM, 1, key, mine, from, LEASE_MS))
+  const claim = (from: string) => runScript(redis, CLAIM, [key], mine, from, LEASE_MS)
   /** Extends the lease. Throws if another runner has it. */
   const renew = async (): Promise<void> => {
     const there = await claim('')

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
-import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
+import { runScript } from '../redis/script.ts'
 import { type KnownLog, knownLog, LogGoneError, noteSeq } from './guard.ts'
 
 /** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
@@ -57,9 +57,8 @@ export async function commit(
   step: LiveStep | null = null,
 ): Promise<CommitOutcome> {
   const log = knownLog(redis)
-  const reply = await askRedis(() =>
-    redis.eval(COMMIT_SCRIPT, COMMIT_KEYS, ...keysOf(step), ...argumentsOf(signals, nowMs, step, log)),
-  )
+  const args = argumentsOf(signals, nowMs, step, log)
+  const reply = await runScript(redis, COMMIT_SCRIPT, keysOf(step), ...args)
   const [verdict = '', ...rest] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'ok') {
     const committed = toCommitted(rest)
@@ -94,14 +93,14 @@ const argumentsOf = (
   nowMs: number,
   step: LiveStep | null,
   log: KnownLog | null,
-): string[] => [
-  String(nowMs),
+) => [
+  nowMs,
   step?.from ?? '',
   step?.to ?? '',
   JSON.stringify(step?.fields ?? {}),
-  String(signals.length),
+  signals.length,
   log?.epoch ?? '',
-  String(log?.seq ?? 0),
+  log?.seq ?? 0,
   ...signals.flatMap(({ content, onlyFor }) => {
     const { head, tail } = toHalves(content)
     const digest = sha256(new TextEncoder().encode(head + tail))
@@ -118,14 +117,11 @@ function toCommitted(pairs: readonly string[]): Committed[] {
   return committed
 }
 
-/** Keys of the script, in order: log, signal ids, head, newest by alias, live record, epoch, halts. */
-export const COMMIT_KEYS = 7
-
 /**
  * Redis does not roll back: every check comes before the first write, and the only write that can be refused, XADD,
  * comes before all others.
  */
-export const COMMIT_SCRIPT = `
+const COMMIT_SCRIPT = `
 local MAX_SEQ = 9007199254740991
 local log, ids, head, latest, live = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local now, expected, cursor, fields, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])

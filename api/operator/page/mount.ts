@@ -8,13 +8,12 @@ import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
-import { halt, resume } from '#signals/live/control.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { clientOf } from '../routes/clients.ts'
-import { assertAlias, haltRequest } from '../routes/live.ts'
-import { replayQuery } from '../routes/webhooks.ts'
+import { haltRequest, haltServed, resumeAny } from '../routes/live.ts'
+import { assertWebhook, replayQuery } from '../routes/webhooks.ts'
 import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
 import { VIEWS } from './views.ts'
 
@@ -134,6 +133,9 @@ const forClient =
     return `/ops/view/clients/${id}?note=${note}`
   }
 
+const forWebhook = (note: Note, act: (id: string, parts: OperatorParts) => Promise<unknown>): Act =>
+  forClient(note, async (id, parts) => act(await assertWebhook(id, parts), parts))
+
 const forAlias =
   (note: Note, act: (alias: string, parts: OperatorParts) => Promise<void>): Act =>
   async (_, parts, form) => {
@@ -153,16 +155,13 @@ export const FORMS: Readonly<Record<string, Act>> = {
   [`${CLIENT}/activate`]: forClient('activated', (id, { redis }) => activateClient(redis, id)),
   [`${CLIENT}/suspend`]: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
   [`${CLIENT}/test`]: forClient('tested', (id, { orders }) => orders.fireTest(id)),
-  [`${CLIENT}/enable`]: forClient('enabled', (id, { orders }) => orders.enable(id)),
-  [`${CLIENT}/disable`]: forClient('disabled', (id, { orders }) =>
+  [`${CLIENT}/enable`]: forWebhook('enabled', (id, { orders }) => orders.enable(id)),
+  [`${CLIENT}/disable`]: forWebhook('disabled', (id, { orders }) =>
     orders.disable(id, 'the operator disabled it'),
   ),
   [`${CLIENT}/replay`]: forClient('replayed', (id, { orders }, form) =>
     orders.replay(id, parseRequest(replayQuery, fieldsOf(form)).from),
   ),
-  '/ops/view/live/halt': forAlias('halted', async (alias, parts) => {
-    assertAlias(alias, parts)
-    await halt(parts.redis, alias)
-  }),
-  '/ops/view/live/resume': forAlias('resumed', (alias, { redis }) => resume(redis, alias)),
+  '/ops/view/live/halt': forAlias('halted', haltServed),
+  '/ops/view/live/resume': forAlias('resumed', resumeAny),
 }

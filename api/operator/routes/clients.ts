@@ -1,6 +1,6 @@
 // Clients and their keys.
 import { z } from 'zod'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
@@ -316,7 +316,5 @@ function keyOf(c: Exchange): string {
   if (id !== null) return id
   const reason =
     'expected the id of a key, the 8 characters behind hw_live_; `highwater ops keys list CLIENT` lists it'
-  throw new ApiError('validation_error', `key: ${reason}`, {
-    details: [{ param: 'key', value: '(not repeated)', reason }],
-  })
+  throw invalidParameter('key', '(not repeated)', reason)
 }

@@ -1,9 +1,9 @@
 // The live strategies.
 import { z } from 'zod'
-import { ApiError } from '#core/contract/errors.ts'
+import { invalidParameter } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { MODES } from '#core/contract/signal.ts'
-import { halt, haltedAliases, orderMode, readStatus, resume } from '#signals/live/control.ts'
+import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
@@ -33,40 +33,8 @@ export const LIVE_ROUTES = [
     command: { usage: 'live status' },
     handler: async (_, parts) => ({ data: await describeLive(parts) }),
   }),
-  operatorRoute({
-    id: 'halt',
-    method: 'POST',
-    path: '/ops/live/halt',
-    title: 'Halt a strategy, or all: no entry is fired, a flat still is',
-    body: haltRequest,
-    isBodyOptional: true,
-    data: liveStrategies,
-    example: { path: '/ops/live/halt', body: { alias: 'alder' } },
-    command: { usage: 'live halt [alias]' },
-    handler: async (c, parts) => {
-      const { alias } = parseRequest(haltRequest, await readJson(c, true))
-      assertAlias(alias, parts)
-      await halt(parts.redis, alias)
-      return { data: await describeLive(parts) }
-    },
-  }),
-  operatorRoute({
-    id: 'resume',
-    method: 'POST',
-    path: '/ops/live/resume',
-    title: 'End a halt',
-    body: haltRequest,
-    isBodyOptional: true,
-    data: liveStrategies,
-    example: { path: '/ops/live/resume', body: { alias: 'alder' } },
-    command: { usage: 'live resume [alias]' },
-    // Also for an alias that is no longer served, so that its halt can be ended.
-    handler: async (c, parts) => {
-      const { alias } = parseRequest(haltRequest, await readJson(c, true))
-      await resume(parts.redis, alias)
-      return { data: await describeLive(parts) }
-    },
-  }),
+  haltRoute('halt', 'Halt a strategy, or all: no entry is fired, a flat still is', haltServed),
+  haltRoute('resume', 'End a halt', resumeAny),
   operatorRoute({
     id: 'mode',
     method: 'POST',
@@ -80,11 +48,6 @@ export const LIVE_ROUTES = [
     handler: async (c, parts) => {
       const { alias, mode } = parseRequest(modeRequest, await readJson(c))
       assertAlias(alias, parts)
-      if ((await readStatus(parts.redis, alias)).cursorMs === null)
-        throw new ApiError(
-          'conflict',
-          `${alias} has never run: start \`highwater live\` first, and then order its mode`,
-        )
       await orderMode(parts.redis, alias, mode)
       return { data: await describeLive(parts) }
     },
@@ -96,11 +59,40 @@ const describeLive = async ({ redis, aliases }: OperatorParts) => ({
   strategies: (await readLive(redis, aliases())).map(toLive),
 })
 
-/** A halt of an unknown name would be believed. Throws `validation_error`. */
-export function assertAlias(alias: string, { aliases }: Pick<OperatorParts, 'aliases'>): void {
-  if (alias === EVERY_ALIAS || aliases().has(alias)) return
-  const reason = 'expected the id of a strategy of the served dataset'
-  throw new ApiError('validation_error', `alias: ${reason}`, {
-    details: [{ param: 'alias', value: alias.slice(0, 64), reason }],
+type Act = (alias: string, parts: OperatorParts) => Promise<void>
+
+function haltRoute(id: 'halt' | 'resume', title: string, act: Act) {
+  const path = `/ops/live/${id}`
+  return operatorRoute({
+    id,
+    method: 'POST',
+    path,
+    title,
+    body: haltRequest,
+    isBodyOptional: true,
+    data: liveStrategies,
+    example: { path, body: { alias: 'alder' } },
+    command: { usage: `live ${id} [alias]` },
+    handler: async (c, parts) => {
+      await act(parseRequest(haltRequest, await readJson(c, true)).alias, parts)
+      return { data: await describeLive(parts) }
+    },
   })
+}
+
+/** Halts a strategy that is served, or all. Throws `validation_error`. */
+export async function haltServed(alias: string, parts: OperatorParts): Promise<void> {
+  assertAlias(alias, parts)
+  await halt(parts.redis, alias)
+}
+
+/** Also for an alias that is no longer served, so that its halt can be ended. */
+export function resumeAny(alias: string, { redis }: OperatorParts): Promise<void> {
+  return resume(redis, alias)
+}
+
+/** A halt of an unknown name would be believed. */
+function assertAlias(alias: string, { aliases }: Pick<OperatorParts, 'aliases'>): void {
+  if (alias === EVERY_ALIAS || aliases().has(alias)) return
+  throw invalidParameter('alias', alias.slice(0, 64), 'expected the id of a strategy of the served dataset')
 }

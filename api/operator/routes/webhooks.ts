@@ -4,7 +4,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
-import { type Exchange, readJson } from '../exchange.ts'
+import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
 import { count, ofClient, toWebhook, webhook } from '../views.ts'
@@ -81,8 +81,7 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook show <client>' },
     handler: async (c, parts) => {
-      await assertWebhook(c, parts)
-      return { data: await stateOf(c, parts) }
+      return { data: await stateOf(await assertWebhook(clientOf(c), parts), parts) }
     },
   }),
   operatorRoute({
@@ -102,8 +101,8 @@ export const WEBHOOK_ROUTES = [
     handler: async (c, parts) => {
       const { id } = await findClient(parts.redis, clientOf(c))
       const request = parseRequest(webhookRequest, await readJson(c))
-      const { secret } = await parts.orders.register(id, request)
-      return { data: { webhook: await stateOf(c, parts), secret } }
+      const secret = await parts.orders.register(id, request)
+      return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
   operatorRoute({
@@ -115,7 +114,7 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook remove <client>' },
     handler: async (c, parts) => {
-      await parts.orders.remove(await assertWebhook(c, parts))
+      await parts.orders.remove(await assertWebhook(clientOf(c), parts))
       return { data: null }
     },
   }),
@@ -131,11 +130,11 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook/rotate`, body: { overlap_hours: 24 } },
     command: { usage: 'webhook rotate <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(c, parts)
+      const id = await assertWebhook(clientOf(c), parts)
       const { overlap_hours } = parseRequest(rotationRequest, await readJson(c, true))
-      const overlapMs = overlap_hours === undefined ? null : overlap_hours * HOUR_MS
-      const { secret } = await parts.orders.rotate(id, overlapMs)
-      return { data: { webhook: await stateOf(c, parts), secret } }
+      const overlapMs = overlap_hours === undefined ? undefined : overlap_hours * HOUR_MS
+      const secret = await parts.orders.rotate(id, overlapMs)
+      return { data: { webhook: await stateOf(id, parts), secret } }
     },
   }),
   operatorRoute({
@@ -148,8 +147,9 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook/enable` },
     command: { usage: 'webhook enable <client>' },
     handler: async (c, parts) => {
-      await parts.orders.enable(await assertWebhook(c, parts))
-      return { data: await stateOf(c, parts) }
+      const id = await assertWebhook(clientOf(c), parts)
+      await parts.orders.enable(id)
+      return { data: await stateOf(id, parts) }
     },
   }),
   operatorRoute({
@@ -163,10 +163,10 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/webhook/disable`, body: { why: 'the client asked for it' } },
     command: { usage: 'webhook disable <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(c, parts)
+      const id = await assertWebhook(clientOf(c), parts)
       const { why } = parseRequest(disableRequest, await readJson(c, true))
       await parts.orders.disable(id, why)
-      return { data: await stateOf(c, parts) }
+      return { data: await stateOf(id, parts) }
     },
   }),
   operatorRoute({
@@ -180,7 +180,7 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/test` },
     command: { usage: 'test <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(c, parts)
+      const id = await assertWebhook(clientOf(c), parts)
       await assertEnabled(id, parts)
       return { status: 201, data: { seq: await parts.orders.fireTest(id) } }
     },
@@ -196,7 +196,7 @@ export const WEBHOOK_ROUTES = [
     example: { path: `${ACME}/replay?from=5` },
     command: { usage: 'replay <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(c, parts)
+      const id = await assertWebhook(clientOf(c), parts)
       const { from } = parseRequest(replayQuery, c.req.query())
       return { data: { client: id, from, owed_again: await parts.orders.replay(id, from) } }
     },
@@ -204,8 +204,7 @@ export const WEBHOOK_ROUTES = [
 ]
 
 /** The webhook after an operation. Throws `not_found` if it was removed meanwhile. */
-async function stateOf(c: Exchange, { redis, orders }: OperatorParts) {
-  const id = clientOf(c)
+async function stateOf(id: string, { redis, orders }: OperatorParts) {
   const state = (await readWebhookStates(redis, [id])).get(id)
   if (state === undefined) throw noWebhook(id)
   return toWebhook(state, await orders.readAddress(id))
@@ -214,9 +213,9 @@ async function stateOf(c: Exchange, { redis, orders }: OperatorParts) {
 const noWebhook = (id: string): ApiError =>
   new ApiError('not_found', `the client '${id}' has no webhook: set one first`)
 
-/** Throws `not_found` unless the client exists and has a webhook. */
-async function assertWebhook(c: Exchange, { redis }: OperatorParts): Promise<string> {
-  const { id } = await findClient(redis, clientOf(c))
+/** The id of a client that has a webhook. Throws `not_found`. */
+export async function assertWebhook(client: string, { redis }: OperatorParts): Promise<string> {
+  const { id } = await findClient(redis, client)
   if (!(await readWebhookStates(redis, [id])).has(id)) throw noWebhook(id)
   return id
 }

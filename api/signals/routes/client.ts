@@ -1,6 +1,6 @@
 // The client itself, its keys and its webhook.
 import { z } from 'zod'
-import { ApiError } from '#core/contract/errors.ts'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { ownWebhookRequest, registeredWebhook, webhookState } from '#core/contract/webhook.ts'
 import { confirmKey } from '#signals/clients/api-keys.ts'
@@ -145,7 +145,5 @@ function parseWebhookRequest(body: unknown): z.output<typeof ownWebhookRequest> 
   const parsed = ownWebhookRequest.safeParse(body)
   if (parsed.success) return parsed.data
   const reason = 'expected {"url": "https://...", "secret": "whsec_..." or left out}'
-  throw new ApiError('validation_error', `body: ${reason}`, {
-    details: [{ param: 'body', value: '(not repeated)', reason }],
-  })
+  throw invalidParameter('body', '(not repeated)', reason)
 }

@@ -269,7 +269,7 @@ describe('backup and restore', () => {
   test('refuse a file that was cut, and hold no secret in the clear', async () => {
     const file = join(await temporaryFolder(), 'signals.jsonl')
     const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
-    const { secret } = await offlineOrders(redis).register('acme', {
+    const secret = await offlineOrders(redis).register('acme', {
       url: 'https://hooks.example.org/private-path',
       secret: null,
     })

@@ -129,7 +129,7 @@ const beforeCommits = (happens: () => Promise<void>): Redis =>
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
       return async (...args: unknown[]) => {
-        if (name === 'eval') await happens()
+        if (name === 'evalsha') await happens()
         return member.apply(target, args)
       }
     },

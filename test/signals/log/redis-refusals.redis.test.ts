@@ -7,7 +7,7 @@ import { drainClient } from '#signals/delivery/worker.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
 import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
-import { createScript, runScript } from '#signals/redis/script.ts'
+import { runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { addSubscriber, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
@@ -76,7 +76,7 @@ describe('a Redis without memory', () => {
   })
 
   test('refuses each script that writes by that name, and answers those that only read', async () => {
-    const script = createScript(`if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`)
+    const script = `if ARGV[1] ~= '' then redis.call('SET', KEYS[1], ARGV[1]) end return 'well'`
     const run = (text: string) => runScript(redis, script, ['{hw}:one'], text)
     await withoutMemory(async () => {
       const calls = await Promise.allSettled(['a', '', 'b'].map(run))

@@ -38,12 +38,12 @@ export function offlineOrders(
     async register(client, { url, secret }) {
       const text = secret ?? createWebhookSecret(random)
       await saveWebhook(redis, box, { client, url, secrets: [{ text, expiresAtMs: null }] })
-      return { secret: secret === null ? text : null }
+      return secret === null ? text : null
     },
-    rotate: async () => ({ secret: createWebhookSecret(random) }),
-    enable: async client => void (await enableWebhook(redis, client)),
-    disable: async (client, why) => void (await disableWebhook(redis, client, why)),
-    remove: async client => void (await removeWebhook(redis, client)),
+    rotate: async () => createWebhookSecret(random),
+    enable: client => enableWebhook(redis, client),
+    disable: (client, why) => disableWebhook(redis, client, why),
+    remove: client => removeWebhook(redis, client),
     fireTest: client => fire(redis, `test_${client}`, 'alder', client),
     async replay(client, fromSeq) {
       const signals = await readAfter(redis, fromSeq - 1, 1_000)
