@@ -25,8 +25,8 @@ cdn: $(INSTALLED) ## the same with nginx serving the files, and Varnish as the C
 test: $(INSTALLED) ## the whole suite
 	@vitest run
 
-soak: $(INSTALLED) ## kill publishing and signals hundreds of times, and send arbitrary requests (KILLS=300 SEED=20261121 MINUTES=60)
-	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts
+soak: $(INSTALLED) ## kill, switch and send arbitrary requests for as long as you like (KILLS=300 SEED=20261121 MINUTES=60 PART=live)
+	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts $(PART)
 
 bench: $(INSTALLED) ## measure against peers and targets (PART=static for one part)
 	@node bench/run.ts $(PART)

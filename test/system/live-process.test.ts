@@ -1,195 +1,63 @@
 // `highwater live` as a process: killed at random while its feed grows, and started again; twice at the same time.
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Redis } from 'ioredis'
+import { appendFile, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SignalContent } from '#core/contract/signal.ts'
-import type { Strategy } from '#core/replay/strategy.ts'
-import { createRandom } from '#pipeline/sample/random.ts'
-import { signalsOf } from '#signals/live/signals-of.ts'
-import { HEAD, liveKey } from '#signals/redis/keys.ts'
-import { handBars, type Ohlc, slot } from '../core/replay/hand.ts'
-import { aModule, catalogue, csv } from '../pipeline/night/night-book.ts'
-import { logged, reportsOf } from '../signals/live/live-kit.ts'
-import { startHighwater } from '../support/history/highwater-process.ts'
-import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import { HEAD } from '#signals/redis/keys.ts'
+import { logged } from '../signals/live/live-kit.ts'
+import { startTestRedis } from '../support/servers/redis.ts'
+import { until } from '../support/signals/delivery.ts'
+import {
+  cursorOf,
+  expectAll,
+  type LiveRedis,
+  liveBook,
+  playKilledRunner,
+  startLive,
+} from '../support/signals/live-kills.ts'
 
-let server: TestRedis
-let redis: Redis
+let stop: () => Promise<void>
+let server: LiveRedis
 
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+  const started = await startTestRedis()
+  stop = started.stop
+  server = { url: started.url, redis: await started.connect() }
 })
-afterAll(() => server.stop())
+afterAll(() => stop())
 
-const start = ({ book, feed, folder }: LiveBook, ...more: readonly string[]) =>
-  startHighwater(
-    ['live', '--book', book, '--feed', `file:${feed}`, '--live-dir', join(folder, 'live'), ...more],
-    { env: { REDIS_URL: server.url } },
-  )
-
-/** Asks again until it is so. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 5))
-}
-
-const cursorOf = async ({ alias }: LiveBook): Promise<number> =>
-  Number(await redis.hget(liveKey(alias), 'cursor'))
-
-const firedBy = async ({ alias }: LiveBook) => (await logged(redis)).filter(signal => signal.alias === alias)
-
-/** Every bar closed long ago, so all of them are late. */
-const expectAll = async (own: LiveBook): Promise<void> => {
-  const fired = (await firedBy(own)).map(({ seq, schema_version, ...rest }) => rest)
-  expect(fired).toEqual(own.expected.map(signal => ({ ...signal, mode: 'DRY_RUN' })))
-}
-
-const BARS = 60
+/** `make soak` runs others. */
 const SEEDS = Array.from({ length: 8 }, (_, i) => i + 1)
 
 describe('a live runner', () => {
-  test.concurrent.each(SEEDS)(
-    'killed at random (seed %i) and started again fires everything once',
-    async seed => {
-      const own = await liveBook(seed, BARS)
-      const { uniform } = createRandom(1_000 + seed)
-      let written = 0
-      const write = async (count: number) => {
-        const lines = own.lines.slice(written, written + count)
-        written += lines.length
-        for (const line of lines) await appendFile(own.feed, `${line}\n`)
-      }
-      try {
-        for (const share of [0.4, 0.8]) {
-          const runner = start(own)
-          await runner.prints(/follow/)
-          await until(async () => (await cursorOf(own)) > 0)
-          const before = (await firedBy(own)).length
-          await write(Math.floor(BARS * share) - written)
-          const more = Math.floor(uniform() * 6)
-          await until(async () => (await firedBy(own)).length >= before + more)
-          runner.kill('SIGKILL')
-          process.kill(-runner.pid, 'SIGKILL') // the launcher's child is the runner itself
-          expect((await runner.ended).signal).toBe('SIGKILL')
-        }
-        const last = start(own)
-        await write(BARS)
-        await until(async () => (await cursorOf(own)) === own.endMs)
-        last.kill('SIGTERM')
-        expect(await last.ended).toMatchObject({ code: 0 })
-        await expectAll(own)
-      } finally {
-        await rm(own.folder, { recursive: true, force: true })
-      }
-    },
+  test.concurrent.each(SEEDS)('killed at random (seed %i) and started again fires everything once', seed =>
+    playKilledRunner(server, seed),
   )
 
   test('started a second time names the process that holds the lease, and fires nothing', async () => {
     const own = await liveBook(99, 10)
-    const first = start(own)
+    const first = startLive(server, own)
     await first.prints(/follow/)
-    const second = await start(own).ended
+    const second = await startLive(server, own).ended
     expect(second).toMatchObject({ code: 1 })
     expect(second.stderr).toContain('another runner follows M99/4h: process')
     for (const line of own.lines) await appendFile(own.feed, `${line}\n`)
-    await until(async () => (await cursorOf(own)) === own.endMs)
+    await until(async () => (await cursorOf(server, own)) === own.endMs)
     first.kill('SIGTERM')
     expect(await first.ended).toMatchObject({ code: 0 })
-    await expectAll(own)
+    await expectAll(server, own)
     await rm(own.folder, { recursive: true, force: true })
   })
 
   test('ends with a sentence and exit code 1 at an invalid line of its feed, after it fired what came before', async () => {
     const own = await liveBook(98, 10)
-    const runner = start(own, '--json')
+    const runner = startLive(server, own, '--json')
     await runner.prints(/follow/)
     await appendFile(own.feed, `${own.lines.join('\n')}\nrubbish\n`)
     const { code, stderr, stdout } = await runner.ended
     expect(code).toBe(1)
     expect(stderr).toContain('line 12: expected 6 fields')
     expect(JSON.parse(stdout.split('\n')[0]!)).toMatchObject({ message: expect.stringContaining('follow') })
-    await expectAll(own)
-    expect(Number(await redis.hget(HEAD, 'seq'))).toBe((await logged(redis)).length)
+    await expectAll(server, own)
+    expect(Number(await server.redis.hget(HEAD, 'seq'))).toBe((await logged(server.redis)).length)
     await rm(own.folder, { recursive: true, force: true })
   })
 })
-
-type LiveBook = {
-  readonly alias: string
-  readonly folder: string
-  readonly book: string
-  readonly feed: string
-  /** Lines of the feed that are not there yet, and the close of the last of them. */
-  readonly lines: readonly string[]
-  readonly endMs: number
-  /** What a runner that starts before the first of them has to fire. */
-  readonly expected: readonly SignalContent[]
-}
-
-const HISTORY = 12
-const FIRST_SLOT = 0
-
-const RULE = (id: string) => `
-export const strategy = {
-  id: '${id}',
-  version: '1',
-  timeframeMs: 14_400_000,
-  warmupBars: 2,
-  baseRisk: 0.02,
-  init: () => ({ before: null, held: 0 }),
-  onBar(state, bar, position) {
-    const isUp = state.before !== null && bar.c > state.before
-    state.before = bar.c
-    state.held = position === null ? 0 : state.held + 1
-    if (position !== null) return state.held > 3 ? { act: 'flat', why: 'time' } : null
-    return { act: isUp ? 'long' : 'short', stop: bar.c * (isUp ? 0.98 : 1.02) }
-  },
-}
-`
-
-const HEADER = 't,o,h,l,c,v'
-
-/** A book on a market of its own, whose feed has so many bars. */
-async function liveBook(seed: number, bars: number): Promise<LiveBook> {
-  const alias = `oak${seed}`
-  const folder = await mkdtemp(join(tmpdir(), 'highwater-live-'))
-  const rows = walk(seed, HISTORY + bars)
-  const lines = rows.map(([o, h, l, c], i) => `${slot(FIRST_SLOT + i)},${o},${h},${l},${c},1`)
-  await writeFiles(folder, {
-    'book/catalogue.yaml': catalogue([{ ...aModule(alias), timeframe: '4h', instrument: `M${seed}` }]),
-    [`book/strategies/${alias}.ts`]: RULE(alias),
-    [`book/bars/M${seed}/4h.csv`]: csv(HEADER, ...lines.slice(0, HISTORY)),
-    'feed.csv': csv(HEADER),
-  })
-  const book = join(folder, 'book')
-  const module: { strategy: Strategy } = await import(
-    pathToFileURL(join(book, `strategies/${alias}.ts`)).href
-  )
-  const costs = { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 15 }
-  const reports = reportsOf({ strategy: module.strategy, bars: handBars(rows), costs })
-  const sender = { alias, timeframeMs: 14_400_000, baseRisk: 0.02 }
-  const all = reports.slice(HISTORY).flatMap(report => signalsOf(report, sender))
-  return {
-    alias,
-    folder,
-    book,
-    feed: join(folder, 'feed.csv'),
-    lines: lines.slice(HISTORY),
-    endMs: slot(FIRST_SLOT + rows.length),
-    expected: all[0]?.action === 'flat' ? all.slice(1) : all,
-  }
-}
-
-function walk(seed: number, count: number): Ohlc[] {
-  const { uniform } = createRandom(seed)
-  let close = 1_000
-  return Array.from({ length: count }, () => {
-    const open = close
-    close = Number((open * (1 + (uniform() - 0.5) * 0.03)).toFixed(2))
-    return [open, Math.max(open, close) + 1, Math.min(open, close) - 1, close] as const
-  })
-}

@@ -2,18 +2,23 @@
 import { z } from 'zod'
 import type { Stores } from '../books/publish-book.ts'
 import { s3Env } from '../stores/s3-stores.ts'
-import { type Running, startHighwater } from './highwater-process.ts'
+import { type Running, type StartOptions, startHighwater } from './highwater-process.ts'
 
 export type ServingProcess = Running & { readonly url: string }
 
 const ADDRESS = /^history service on (http:\/\/\S+)$/m
 
-/** Starts `serve history`, or another command that serves, on a free port, and waits until it listens. */
+/**
+ * Starts `serve history`, or another command that serves, on a free port, and waits until it listens. It is taken for hung
+ * after `hungMs`.
+ */
 export async function startServing(
   { url, privateUrl, s3 }: Stores,
   args: readonly string[] = ['serve', 'history'],
+  { hungMs }: Pick<StartOptions, 'hungMs'> = {},
 ): Promise<ServingProcess> {
   const process = startHighwater(args, {
+    ...(hungMs === undefined ? {} : { hungMs }),
     env: {
       STORE_URL: url,
       PRIVATE_STORE_URL: privateUrl,

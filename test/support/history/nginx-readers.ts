@@ -14,13 +14,18 @@ type Artifacts = ReadonlyMap<string, Artifact>
 
 const CODINGS = ['identity', 'br', 'gzip'] as const
 
-/** Reads canonical addresses over and over until it is stopped; `stop` returns how many answers there were of each version. */
-export async function readThrough(
-  url: string,
-  store: ObjectStore,
-  versions: readonly string[],
+/** What is read: nginx's address, and the store that it serves, which has these versions. */
+export type Read = { readonly url: string; readonly store: ObjectStore; readonly versions: readonly string[] }
+
+/**
+ * Runs something while so many readers request canonical addresses without a pause. Returns how many answers there were of
+ * each version; throws at the first answer that is not of one version.
+ */
+export async function whileReadingNginx(
+  { url, store, versions }: Read,
   readers: number,
-) {
+  run: () => Promise<void>,
+): Promise<ReadonlyMap<string, number>> {
   const published = new Map<string, Artifacts>()
   for (const version of versions) {
     const { artifacts } = manifest.parse(JSON.parse((await bytesOf(store, manifestKey(version))).toString()))
@@ -44,13 +49,13 @@ export async function readThrough(
       }
     }),
   )
-  reading.catch(() => {}) // the caller of `stop` gets the error
-  const stop = async (): Promise<ReadonlyMap<string, number>> => {
+  try {
+    await Promise.race([run(), reading])
+  } finally {
     isOver = true
-    await reading
-    return seen
   }
-  return { stop }
+  await reading
+  return seen
 }
 
 /** The version that the headers of an answer name; throws if anything in it belongs to another one. */
