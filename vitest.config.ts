@@ -32,7 +32,7 @@ export default defineConfig({
     testTimeout: WEDGED_MS,
     hookTimeout: WEDGED_MS,
     expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
-    reporters: ['default', './test/support/runner/tally-reporter.ts'],
+    reporters: ['default', './test/support/runner/summary-reporter.ts'],
     projects: [
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
       project('fast', {

@@ -66,6 +66,6 @@ const figuresIn = (group: Node, prefix: string): DescribedFigure[] =>
     return node['x-convention'] === undefined ? figuresIn(node, `${path}/`) : []
   })
 
-/** The definition lies on the field, or on the number that may be null. */
+/** The definition is on the field, or on the number that may be null. */
 const aboutOf = ({ description, anyOf = [] }: Node): string =>
   description ?? anyOf.flatMap(branch => branch.description ?? [])[0] ?? ''

@@ -1,4 +1,4 @@
-// The descriptor of a version, held to the rules of the Data Package standard, version 2, which are written down here:
+// The descriptor of a version, checked against the rules of the Data Package standard, version 2, which are written down here:
 // https://datapackage.org/standard/data-package, data-resource, table-schema and table-dialect.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
@@ -91,24 +91,24 @@ const descriptor = z
 
 let store: ObjectStore
 let manifest: Manifest
-let told: z.infer<typeof descriptor>
+let described: z.infer<typeof descriptor>
 
 beforeAll(async () => {
   store = await openStore(inject('tinyStore').url)
   manifest = await manifestIn(store, manifestKey(TINY_VERSION))
-  told = descriptor.parse(JSON.parse(JSON.stringify(dataPackage(manifest))))
+  described = descriptor.parse(JSON.parse(JSON.stringify(dataPackage(manifest))))
 })
 
 const textAt = async (relative: string): Promise<string> =>
   new TextDecoder().decode(await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`))
 
 const tables = (format: string) =>
-  told.resources.filter(each => each.format === format && each.type === 'table')
+  described.resources.filter(each => each.format === format && each.type === 'table')
 
 describe('the data package of a version', () => {
   test('has a resource for every artifact, with its true length and digest', async () => {
-    expect(told.resources.length).toBe(manifest.artifacts.length)
-    for (const { path: relative, bytes, hash } of told.resources) {
+    expect(described.resources.length).toBe(manifest.artifacts.length)
+    for (const { path: relative, bytes, hash } of described.resources) {
       const there = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
       expect([relative, bytes, hash]).toEqual([relative, there.length, `sha256:${sha256(there)}`])
     }
@@ -135,18 +135,18 @@ describe('the data package of a version', () => {
       for (const { path: relative, schema } of tables(format)) {
         const bytes = await bytesAt(store, `${versionFolder(TINY_VERSION)}/${relative}`)
         const { header, types } = readTable(format, bytes)
-        const told = schema!.fields.map(({ name, type }) => [name, type])
-        expect([relative, told]).toEqual([relative, header.map((name, i) => [name, TYPE_OF[types[i]!]])])
+        const fields = schema!.fields.map(({ name, type }) => [name, type])
+        expect([relative, fields]).toEqual([relative, header.map((name, i) => [name, TYPE_OF[types[i]!]])])
       }
     },
   )
 
   test('calls every file a table but JSON, whose rows stand in an envelope', () => {
-    for (const each of told.resources) expect(each.type === 'table').toBe(each.format !== 'json')
+    for (const each of described.resources) expect(each.type === 'table').toBe(each.format !== 'json')
   })
 
   test('gives a unit to every number and to nothing else', () => {
-    for (const { schema, path: relative } of told.resources) {
+    for (const { schema, path: relative } of described.resources) {
       for (const { name: column, type, unit } of schema?.fields ?? []) {
         const isNumber = type === 'number' || type === 'integer'
         expect([relative, column, unit !== undefined]).toEqual([relative, column, isNumber])
@@ -164,7 +164,7 @@ describe('the data package of a version', () => {
   })
 })
 
-/** What the standard calls the types that a reader of the files tells. */
+/** The standard's name of each type that the files have. */
 const TYPE_OF: Readonly<Record<string, string>> = {
   'Date32<DAY>': 'date',
   'Timestamp<MILLISECOND, UTC>': 'datetime',

@@ -70,9 +70,9 @@ describe('after a rollback', () => {
   test('if it is allowed, users see which version had shown what, and no later night is refused', async () => {
     const { manifest } = await publish(C, [0.01, 0.02, 0.031], ALLOWED)
     expect(manifest).toMatchObject({ previous: A, history_restated: true })
-    const told = await changesOf(C)
-    expect(told.strategies[0]?.daily.restated_count).toBe(0)
-    expect(told.rolled_back).toMatchObject({
+    const changes = await changesOf(C)
+    expect(changes.strategies[0]?.daily.restated_count).toBe(0)
+    expect(changes.rolled_back).toMatchObject({
       version: B,
       strategies: [{ daily: { restated: [{ t: '2024-01-03', old: 0.03, new: 0.031 }] } }],
     })
@@ -107,10 +107,10 @@ describe('after a rollback', () => {
     await stores.privateStore.remove(privateKey(B, 'snapshot.json'))
     await expect(publish(C, [0.01, 0.02, 0.03])).rejects.toThrow(`the change from ${B} cannot be computed`)
     await publish(C, [0.01, 0.02, 0.03], ALLOWED)
-    const told = await changesOf(C)
-    expect(told).toMatchObject({ previous: A, history_restated: true, not_compared: [B] })
-    expect(told.strategies[0]?.daily.appended).toMatchObject({ n: 1 })
-    expect(told).not.toHaveProperty('rolled_back')
+    const changes = await changesOf(C)
+    expect(changes).toMatchObject({ previous: A, history_restated: true, not_compared: [B] })
+    expect(changes.strategies[0]?.daily.appended).toMatchObject({ n: 1 })
+    expect(changes).not.toHaveProperty('rolled_back')
   })
 })
 

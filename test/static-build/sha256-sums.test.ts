@@ -26,20 +26,20 @@ async function copyWithSums(): Promise<string> {
 }
 
 /** What `sha256sum` says of a folder: its exit code and its complaints. */
-async function check(folder: string): Promise<{ readonly code: number; readonly told: string }> {
+async function check(folder: string): Promise<{ readonly code: number; readonly printed: string }> {
   const command = promisify(execFile)('sha256sum', ['-c', '--strict', '--quiet', 'SHA256SUMS'], {
     cwd: folder,
     env: { ...process.env, LC_ALL: 'C' },
   })
   return command.then(
-    ({ stdout }) => ({ code: 0, told: stdout }),
-    ({ code, stdout }: { code: number; stdout: string }) => ({ code, told: stdout }),
+    ({ stdout }) => ({ code: 0, printed: stdout }),
+    ({ code, stdout }: { code: number; stdout: string }) => ({ code, printed: stdout }),
   )
 }
 
 describe('SHA256SUMS', () => {
   test('is accepted by sha256sum in a copy of the folder of the version', async () => {
-    expect(await check(await copyWithSums())).toEqual({ code: 0, told: '' })
+    expect(await check(await copyWithSums())).toEqual({ code: 0, printed: '' })
   })
 
   test('convicts a file with one other byte, and a file that is gone, by name', async () => {
@@ -48,9 +48,9 @@ describe('SHA256SUMS', () => {
     const bytes = await readFile(join(folder, altered))
     await writeFile(join(folder, altered), bytes.with(bytes.length - 3, bytes.at(-3)! ^ 1))
     await rm(join(folder, 'summary.json.br'))
-    const { code, told } = await check(folder)
+    const { code, printed } = await check(folder)
     expect(code).toBe(1)
-    expect(told.split('\n').filter(line => line !== '')).toEqual([
+    expect(printed.split('\n').filter(line => line !== '')).toEqual([
       `${altered}: FAILED`,
       'summary.json.br: FAILED open or read',
     ])

@@ -1,4 +1,4 @@
-// The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that lies.
+// The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that sends altered answers.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

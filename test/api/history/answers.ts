@@ -24,7 +24,7 @@ export async function getEnvelope(app: App, address: string) {
 export const getData = async <T>(app: App, address: string, schema: z.ZodType<T>): Promise<T> =>
   schema.parse((await getEnvelope(app, address)).data)
 
-/** The error of an answer; its whole envelope is held to the specification on the way. */
+/** The error of an answer; its whole envelope is checked against the specification. */
 export async function errorOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
   return ERROR_ENVELOPE.parse(await response.json()).error

@@ -104,7 +104,7 @@ async function openFailing(): Promise<{ removed: App; unread: App; crowded: App 
   return { removed, unread, crowded: await openCrowded() }
 }
 
-/** Whoever asks it asks for one version more than it loads at a time. */
+/** Before each request to it, as many other versions are requested as it loads at a time. */
 async function openCrowded(): Promise<App> {
   const stores = await openBothVersions()
   const names = Array.from({ length: 8 }, (_, i) => `2024-02-${10 + i}T00:15:00Z`)

@@ -1,4 +1,4 @@
-// The headers of every kind of answer: caching, validators, deprecation, and that an error tells nothing of its cause.
+// The headers of every kind of answer: caching, validators, deprecation, and that an error reveals nothing of its cause.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { TINY_VERSION } from '../../support/books/publish-book.ts'

@@ -107,7 +107,7 @@ export const KINDS: readonly Kind[] = [
 
 export const ERRORS = KINDS.filter(({ status }) => status >= 400)
 
-/** What must never be told to a caller. */
+/** What no answer may contain. */
 export const SECRET = '/srv/secret.key cannot be read'
 
 /** Opens the three apps on a store; `settings` may differ from those of other tests. */

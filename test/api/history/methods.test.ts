@@ -1,4 +1,4 @@
-// GET answers, HEAD tells the same without a body, OPTIONS tells what there is, anything else is refused.
+// GET sends the answer, HEAD its headers, OPTIONS the methods of the route; any other method is refused.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
 import { openHistoryApp } from '../../support/history/history-app.ts'

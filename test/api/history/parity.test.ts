@@ -77,9 +77,9 @@ describe('the published version', () => {
           return twin === undefined ? [] : [{ name: key + TWIN_ENDINGS[coding], ...twin }]
         }),
       ]
-      for (const { name, ...told } of files) {
+      for (const { name, ...listed } of files) {
         const bytes = await bytesOf(store, name)
-        expect([bytes.length, sha256(bytes)], name).toEqual([told.bytes, told.sha256])
+        expect([bytes.length, sha256(bytes)], name).toEqual([listed.bytes, listed.sha256])
       }
       if (!url.endsWith('format=csv')) continue
       const lines = new TextDecoder()

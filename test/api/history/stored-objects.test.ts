@@ -1,4 +1,4 @@
-// The objects that prove the answers: handed out as they are, and held to the pointer log before anybody may keep them.
+// The objects that prove the answers: sent as they are stored, and checked against the pointer log before caches may keep them.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
@@ -113,7 +113,7 @@ describe('an object of the store', () => {
     },
   )
 
-  test('of a version that was never published is 404, also where it lies in the store', async () => {
+  test('of a version that was never published is 404, also if the store has its manifest', async () => {
     const { app, store } = await openSecond()
     const version = '2024-03-09T00:15:00Z'
     await store.create(manifestKey(version), new TextEncoder().encode('{}'), JSON_HEADERS)

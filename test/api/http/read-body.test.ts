@@ -1,4 +1,4 @@
-// A body that breaks off is the sender's, and no fault of the service: nothing of it is told to the operator.
+// A body that breaks off is an error of the client, not of the service: it is not reported to the operator.
 import { expect, test } from 'vitest'
 import { readText } from '#api/http/read-body.ts'
 

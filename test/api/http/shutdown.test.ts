@@ -21,7 +21,7 @@ async function startHeld() {
   const gate = createGate()
   const server = await start(async () => {
     await gate.pass()
-    return new Response('told')
+    return new Response('answer')
   })
   const asking = await open(server)
   asking.write(REQUEST)
@@ -37,7 +37,7 @@ describe('a server that is asked to end', () => {
     const answer = await text(asking) // ends when the server closes the connection
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
-    expect(answer.endsWith('\r\n\r\ntold')).toBe(true)
+    expect(answer.endsWith('\r\n\r\nanswer')).toBe(true)
     await ended
   })
 
@@ -48,7 +48,7 @@ describe('a server that is asked to end', () => {
     other.end(REQUEST) // asks after the silent one was accepted
     const ended = server.close()
     gate.open()
-    expect(await text(asking)).toContain('told')
+    expect(await text(asking)).toContain('answer')
     expect(await text(silent)).toBe('')
     await ended
   })
@@ -57,7 +57,7 @@ describe('a server that is asked to end', () => {
     const gate = createGate()
     const server = await start(async () => {
       await gate.pass()
-      return new Response('told')
+      return new Response('answer')
     })
     const asking = await open(server)
     asking.write(REQUEST.repeat(3))
@@ -71,7 +71,7 @@ describe('a server that is asked to end', () => {
   })
 
   test('ends a connection that rests between two requests', async () => {
-    const server = await start(() => new Response('told'))
+    const server = await start(() => new Response('answer'))
     const socket = await open(server)
     socket.write(REQUEST)
     await once(socket, 'data')
@@ -81,7 +81,7 @@ describe('a server that is asked to end', () => {
   })
 
   test('lets a request that has only begun to arrive come in whole, and answers it', async () => {
-    const server = await start(() => new Response('told'))
+    const server = await start(() => new Response('answer'))
     const socket = await open(server)
     socket.write(REQUEST.slice(0, 10))
     const other = await open(server)
@@ -91,7 +91,7 @@ describe('a server that is asked to end', () => {
     socket.write(REQUEST.slice(10))
     const answer = await text(socket)
     expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
-    expect(answer).toContain('told')
+    expect(answer).toContain('answer')
     await ended
   })
 

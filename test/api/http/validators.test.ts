@@ -1,4 +1,4 @@
-// Conditional requests: who has the answer is told so, in as few bytes as possible, and nobody else is.
+// Conditional requests: a client that has the current answer gets a 304 without a body; any other client gets the answer.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { matchesEtag } from '#api/http/headers.ts'
 import { ALLOWED_ORIGIN, openHistoryApp } from '../../support/history/history-app.ts'

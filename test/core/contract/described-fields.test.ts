@@ -22,7 +22,7 @@ function isDescribed(schema: unknown): boolean {
   if (!isNode(schema)) return false
   const { description, $ref, anyOf, allOf } = schema
   if (typeof description === 'string' && description !== '') return true
-  if (typeof $ref === 'string') return true // a component, which is held to this itself
+  if (typeof $ref === 'string') return true // a component, which is checked itself
   return [anyOf, allOf].some(branches => Array.isArray(branches) && branches.some(isDescribed))
 }
 

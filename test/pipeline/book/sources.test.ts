@@ -142,7 +142,7 @@ test('a catalogue that no one could have written is refused unread', async () =>
 })
 
 test('onFile is called for each file before it is read', async () => {
-  const told: string[] = []
-  const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => told.push(path) })
-  expect(told).toEqual(inputs.map(({ path }) => path))
+  const paths: string[] = []
+  const { inputs } = await readBook(await writeFolder(GOOD), { onFile: path => paths.push(path) })
+  expect(paths).toEqual(inputs.map(({ path }) => path))
 })

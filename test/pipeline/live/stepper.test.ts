@@ -1,4 +1,4 @@
-// Strategy modules on the threads of the live runner: what they do wrong is told, and harms no other.
+// Strategy modules on the threads of the live runner: what one does wrong is reported, and harms no other.
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'

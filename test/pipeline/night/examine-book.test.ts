@@ -1,4 +1,4 @@
-// What a build adds to the reader's problems: all of them are told at once, as far as a broken book can be judged.
+// What a build adds to the reader's problems: it reports all of them at once, as far as a broken book can be judged.
 import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
@@ -19,7 +19,7 @@ import {
 
 const LEDGER_HEADER = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop'
 
-/** A trade whose exit lies far above its bar, and one whose stop makes it larger than the account may be. */
+/** A trade whose exit is far above its bar, and one whose stop makes it larger than the account may be. */
 const BAD_LEDGER = csv(
   LEDGER_HEADER,
   'long,2024-01-02T00:00:00Z,100,2024-01-03T00:00:00Z,999,signal,1,',

@@ -13,83 +13,83 @@ import {
 const BARS = { 'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]) }
 
 /** Modules that are wrong in one way each: the source, and what the operator has to read. */
-const BROKEN: Readonly<Record<string, { readonly text: string; readonly told: string | RegExp }>> = {
+const BROKEN: Readonly<Record<string, { readonly text: string; readonly says: string | RegExp }>> = {
   import_throws: {
     text: `throw new Error('no such table')`,
-    told: 'strategies/import_throws.ts:1:7: no such table',
+    says: 'strategies/import_throws.ts:1:7: no such table',
   },
   does_not_parse: {
     text: '// The third line\n// is wrong.\nexport const = 1',
-    told: /^strategies\/does_not_parse\.ts:3: SyntaxError: /,
+    says: /^strategies\/does_not_parse\.ts:3: SyntaxError: /,
   },
   no_export: {
     text: 'export const other = 1',
-    told: 'strategies/no_export.ts: a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
+    says: 'strategies/no_export.ts: a strategy module exports `strategy`, an object with init() and onBar(); this one does not',
   },
   init_throws: {
     text: moduleText('init_throws', { body: `init: () => { throw new RangeError('no room') },` }),
-    told: /^strategies\/init_throws\.ts:\d+:\d+: RangeError: no room$/,
+    says: /^strategies\/init_throws\.ts:\d+:\d+: RangeError: no room$/,
   },
   bar_throws: {
     text: moduleText('bar_throws', { body: 'onBar: state => state.window.length,' }),
-    told: /^strategies\/bar_throws\.ts:\d+:\d+: TypeError: .*undefined.*'length'/,
+    says: /^strategies\/bar_throws\.ts:\d+:\d+: TypeError: .*undefined.*'length'/,
   },
   throws_text: {
     text: moduleText('throws_text', { body: `onBar: () => { throw 'a text' },` }),
-    told: `strategies/throws_text.ts: it threw a value that is not an Error: 'a text'`,
+    says: `strategies/throws_text.ts: it threw a value that is not an Error: 'a text'`,
   },
   throws_silence: {
     text: moduleText('throws_silence', { body: 'onBar: () => { throw new Error() },' }),
-    told: /^strategies\/throws_silence\.ts:\d+:\d+: it threw an Error without a message$/,
+    says: /^strategies\/throws_silence\.ts:\d+:\d+: it threw an Error without a message$/,
   },
   throws_unsendable: {
     text: moduleText('throws_unsendable', { body: 'onBar: () => { throw { act: () => 1 } },' }),
-    told: 'strategies/throws_unsendable.ts: it threw a value that is not an Error: { act: [Function: act] }',
+    says: 'strategies/throws_unsendable.ts: it threw a value that is not an Error: { act: [Function: act] }',
   },
   other_id: {
     text: moduleText('oak'),
-    told: 'strategies/other_id.ts: id: other_id in the catalogue, oak in the module',
+    says: 'strategies/other_id.ts: id: other_id in the catalogue, oak in the module',
   },
   other_timeframe: {
     text: moduleText('other_timeframe', { body: 'timeframeMs: 3_600_000,' }),
-    told: 'strategies/other_timeframe.ts: timeframeMs: 86400000 in the catalogue, 3600000 in the module',
+    says: 'strategies/other_timeframe.ts: timeframeMs: 86400000 in the catalogue, 3600000 in the module',
   },
   other_risk: {
     text: moduleText('other_risk', { body: 'baseRisk: 0.05,' }),
-    told: 'strategies/other_risk.ts: baseRisk: 0.02 in the catalogue, 0.05 in the module',
+    says: 'strategies/other_risk.ts: baseRisk: 0.02 in the catalogue, 0.05 in the module',
   },
   exits: {
     text: moduleText('exits', { body: 'onBar: () => process.exit(0),' }),
-    told: /^strategies\/exits\.ts:\d+:\d+: it called process\.exit\(\): a strategy module must leave the process alone$/,
+    says: /^strategies\/exits\.ts:\d+:\d+: it called process\.exit\(\): a strategy module must leave the process alone$/,
   },
   exits_by_name: {
     text: moduleText('exits_by_name', {
       head: `import { exit } from 'node:process'`,
       body: 'onBar: () => exit(3),',
     }),
-    told: /^strategies\/exits_by_name\.ts:\d+:\d+: it called process\.exit\(\)/,
+    says: /^strategies\/exits_by_name\.ts:\d+:\d+: it called process\.exit\(\)/,
   },
   says_rubbish: {
     text: moduleText('says_rubbish', { body: `onBar: () => ({ act: 'buy' }),` }),
-    told: 'strategies/says_rubbish.ts: strategy says_rubbish: at the bar of 2024-01-01T00:00:00Z it decided {"act":"buy"}: a decision must be null, or have `act` long, short or flat',
+    says: 'strategies/says_rubbish.ts: strategy says_rubbish: at the bar of 2024-01-01T00:00:00Z it decided {"act":"buy"}: a decision must be null, or have `act` long, short or flat',
   },
   says_nothing: {
     text: moduleText('says_nothing', { body: 'onBar: () => undefined,' }),
-    told: /^strategies\/says_nothing\.ts: strategy says_nothing: at the bar of .*a decision must be null/,
+    says: /^strategies\/says_nothing\.ts: strategy says_nothing: at the bar of .*a decision must be null/,
   },
   is_async: {
     text: moduleText('is_async', { body: 'onBar: async () => null,' }),
-    told: /^strategies\/is_async\.ts: strategy is_async: at the bar of .*a decision must be null/,
+    says: /^strategies\/is_async\.ts: strategy is_async: at the bar of .*a decision must be null/,
   },
   stop_above: {
     text: moduleText('stop_above', { body: `onBar: (state, bar) => ({ act: 'long', stop: bar.c + 1 }),` }),
-    told: /^strategies\/stop_above\.ts: .*the stop of a long must be above 0 and below the close 100, it is 101$/,
+    says: /^strategies\/stop_above\.ts: .*the stop of a long must be above 0 and below the close 100, it is 101$/,
   },
   loses_a_promise: {
     text: moduleText('loses_a_promise', {
       body: `init: () => { Promise.reject(new Error('lost')); return {} },`,
     }),
-    told: /^strategies\/loses_a_promise\.ts:\d+:\d+: lost$/,
+    says: /^strategies\/loses_a_promise\.ts:\d+:\d+: lost$/,
   },
 }
 
@@ -112,7 +112,7 @@ test('every module that is wrong is named with its file and the fault, all of th
   for (const id of ids) {
     const ofModule = problems.filter(problem => problem.startsWith(`strategies/${id}.ts`))
     expect(ofModule, id).toEqual([
-      typeof BROKEN[id]!.told === 'string' ? BROKEN[id]!.told : expect.stringMatching(BROKEN[id]!.told),
+      typeof BROKEN[id]!.says === 'string' ? BROKEN[id]!.says : expect.stringMatching(BROKEN[id]!.says),
     ])
   }
   expect(problems.at(-1)).toMatch(/^ledgers\/outside\.csv:2: the trade has its exit at 999, outside the bar/)

@@ -1,4 +1,4 @@
-// Books of a few days, written for one test each: prices and trades whose results can be told by hand.
+// Books of a few days, written for one test each: prices and trades whose results can be worked out by hand.
 import { toIsoDate } from '#core/calendar.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'

@@ -237,7 +237,7 @@ describe('the strategies of the sample book are as mixed as real ones', () => {
   })
 })
 
-/** Of the market of seed 4; it changes when the price process does, and is then to be looked at and written anew. */
+/** Of the market of seed 4. If the price process changes, review the new prices and replace this. */
 const PRICES_SHA256 = '184ad548e0e84d19a924a66ad02fd14d0a852e64cd805b54835f61cad3251807'
 
 const describingTexts = ({ name, blurb, denomination }: Book['strategies'][number]) => [

@@ -101,7 +101,7 @@ function anyPair(parameters: readonly Parameter[], known: Known): fc.Arbitrary<s
 
 const anyText = fc.string({ unit: 'binary', maxLength: 12 }).map(text => text.toWellFormed())
 
-/** Mostly what the parameter takes, and what lies just beside it. */
+/** Mostly what the parameter takes, and what is just beside it. */
 const anyValue = ({ name, schema }: Parameter, known: Known): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...(known[name] ?? []), ...boundariesOf(schema)) },

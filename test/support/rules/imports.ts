@@ -72,7 +72,7 @@ function whyAgainstOrder(from: string, to: string): string | null {
     : `core/${to} does not stand before core/${from}`
 }
 
-/** The description of the package itself lies outside every room. */
+/** The description of the package itself is outside every room. */
 const leavesHome = (path: string, target: string): boolean =>
   target !== 'package.json' && homeOf(target) !== homeOf(path)
 

@@ -36,32 +36,32 @@ export type KillGround = {
   close(): Promise<void>
 }
 
-type Tallies = { readonly fires: Tally; readonly deliveries: Tally }
+type Counters = { readonly fires: Counter; readonly deliveries: Counter }
 
 /** Starts everything, with subscribers that may have different strategies. */
 export async function openKillGround(): Promise<KillGround> {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-kills-'))
   const server = await startTestRedis()
   const redis = await server.connect()
-  const tallies: Tallies = { fires: createTally(), deliveries: createTally() }
-  const { receiver, answerAfter } = await startSlowReceiver(tallies.deliveries)
+  const counters: Counters = { fires: createCounter(), deliveries: createCounter() }
+  const { receiver, answerAfter } = await startSlowReceiver(counters.deliveries)
   for (const [client, aliases] of Object.entries(ENTITLED)) {
     await addSubscriber(redis, client, receiver.urlOf(client), aliases)
   }
   const processes = await startProcesses(server.url, folder)
   const all = [...processes.values()]
   const operators = VICTIMS.flatMap(name => (name.startsWith('operator') ? [processes.get(name)!] : []))
-  const firer = createFirer(operators, tallies.fires)
-  const strikes = createStrikes(new Map([...processes, ['redis', killableRedis(server)]]), tallies)
+  const firer = createFirer(operators, counters.fires)
+  const strikes = createStrikes(new Map([...processes, ['redis', killableRedis(server)]]), counters)
   const settled = createSettled(redis)
 
   async function playRound(seed: number): Promise<Round> {
     const { fires, blows, answersMs } = planOf(seed, `s${seed}`)
     await strikes.areBack(blows)
     answerAfter(answersMs)
-    for (const tally of Object.values(tallies)) tally.restart()
+    for (const counter of Object.values(counters)) counter.restart()
     const firing = firer.fireAll(fires).finally(() => {
-      for (const tally of Object.values(tallies)) tally.release() // none is struck later than that
+      for (const counter of Object.values(counters)) counter.release() // none is struck later than that
     })
     await Promise.all([firing, ...blows.map(strikes.strike)])
     await strikes.areBack(blows.filter(({ victim }) => victim === 'redis'))
@@ -86,10 +86,10 @@ export async function openKillGround(): Promise<KillGround> {
 }
 
 /** A receiver that takes so long for one request after another, again from the first. */
-async function startSlowReceiver(tally: Tally) {
+async function startSlowReceiver(counter: Counter) {
   let answersMs: readonly number[] = [0]
   const receiver = await startReceiver((_, response) => {
-    const count = tally.add()
+    const count = counter.add()
     setTimeout(() => response.end(), answersMs[count % answersMs.length])
   })
   const answerAfter = (ms: readonly number[]): void => {
@@ -113,14 +113,14 @@ async function startProcesses(
 }
 
 /** Kills or pauses victims, one after another each; a killed one is restarted. */
-function createStrikes(victims: ReadonlyMap<Victim, Killable>, tallies: Tallies) {
+function createStrikes(victims: ReadonlyMap<Victim, Killable>, counters: Counters) {
   const back = new Map<Victim, Promise<void>>()
   const areBack = async (blows: readonly Pick<Blow, 'victim'>[]): Promise<void> =>
     void (await Promise.all(blows.map(({ victim }) => back.get(victim))))
 
   /** Resolves when it is done, and before the victim is back. */
   async function strike({ victim, at, downMs, isPause }: Blow): Promise<void> {
-    await tallies[at.of].reached(at.count)
+    await counters[at.of].reached(at.count)
     await delay(at.delayMs)
     const before = back.get(victim)
     const target = victims.get(victim)! // all are there
@@ -200,7 +200,7 @@ type Firer = {
   fireAll(fires: readonly PlannedFire[]): Promise<void>
 }
 
-function createFirer(operators: readonly KillableProcess[], tally: Tally): Firer {
+function createFirer(operators: readonly KillableProcess[], counter: Counter): Firer {
   const fired = new Map<string, { readonly alias: string; readonly seqs: number[] }>()
   let turn = 0
 
@@ -212,7 +212,7 @@ function createFirer(operators: readonly KillableProcess[], tally: Tally): Firer
     for (let tries = 1; seqs.length < (isRepeated ? 2 : 1); tries++) {
       if (tries > MOST_ATTEMPTS) throw new Error(`nobody acknowledges the fire ${id}`)
       const url = operators[turn++ % operators.length]!.said()
-      if (url !== null) tally.add()
+      if (url !== null) counter.add()
       const seq = url === null ? null : await fireOnce(url, fire)
       if (seq !== null) seqs.push(seq)
       else if (isAbandoned && url !== null) return
@@ -253,7 +253,7 @@ async function post(url: string, id: string, alias: string) {
 }
 
 /** A counter that callers can wait for. */
-type Tally = {
+type Counter = {
   /** Gives how many there were with this one. */
   add(): number
   /** Resolves when the count is reached, or when counting is over. */
@@ -263,7 +263,7 @@ type Tally = {
   restart(): void
 }
 
-function createTally(): Tally {
+function createCounter(): Counter {
   let [count, isOver] = [0, false]
   let waiting: { readonly count: number; readonly goOn: () => void }[] = []
   const look = (): void => {

@@ -1,7 +1,7 @@
 import { toCompactInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 
-/** Ways to spell where a private file lies, for a tier or a server that looks too far. */
+/** Ways to spell the path of a private file, for a tier or a server that resolves too much. */
 export function waysTo(version: string, inside: string): string[] {
   const [key, folder] = [privateKey(version, inside), toCompactInstant(version)]
   return [

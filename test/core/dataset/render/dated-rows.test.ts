@@ -9,7 +9,7 @@ import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import { seriesTable } from '#core/dataset/resources/returns.ts'
 import type { Series } from '#core/figures/series.ts'
 
-/** Ten digits and what lies behind them: on a tie, next to one, and at the ends of a decade. */
+/** Ten digits and what follows them: on a tie, next to one, and at the ends of a decade. */
 const atTheEdge = fc
   .tuple(
     fc.oneof(fc.integer({ min: 1e9, max: 1e10 - 1 }), fc.constantFrom(1e9, 1e10 - 1)),

@@ -1,4 +1,4 @@
-// The risk level: what it multiplies, what it leaves alone, and that it is told.
+// The risk level: what it multiplies, what it leaves alone, and that the answer names it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toSignificant } from '#core/contract/rounding.ts'

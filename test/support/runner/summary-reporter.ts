@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
 /** Ends a run with one plain line that a program can read: `312 passed, 0 failed`. */
-class TallyReporter implements Reporter {
+class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const states = modules.flatMap(module => [...module.children.allTests()].map(test => test.result().state))
     const count = (state: string): number => states.filter(each => each === state).length
@@ -19,4 +19,4 @@ const isBroken = (module: TestModule): boolean =>
     ![...module.children.allTests()].some(test => test.result().state === 'failed'))
 
 // biome-ignore lint/style/noDefaultExport: the test runner loads a reporter by its default export
-export default TallyReporter
+export default SummaryReporter
