@@ -35,9 +35,12 @@ export async function startServer(
   await listen(server, host, port)
   const url = addressOf(server)
   const fetch = createFetch(url) // before the first connection: none is accepted in this turn of the event loop
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
-    hostname: 'localhost', // for HTTP/1.0 without a Host header
-  })
+  const listener = getRequestListener(
+    // A Host such as `256.1.1.1` passes the listener's own check, and then no handler can parse the address.
+    (request, env) =>
+      URL.canParse(request.url) ? fetch(request, env as HttpBindings) : new Response(null, { status: 400 }),
+    { hostname: 'localhost' }, // for HTTP/1.0 without a Host header
+  )
   server.on('request', listener)
   return { url, close }
 }

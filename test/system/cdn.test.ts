@@ -108,6 +108,15 @@ test('a range is answered with the whole body, as by the tier and by nginx', asy
   expect(bytes.length).toBeGreaterThan(10)
 })
 
+test('a Host that no address can have is refused by the tier, and the refusal is not kept', async () => {
+  const address = '/v1/strategies/ash/stats?risk_pct=0.017'
+  for (const { url } of [edge, files]) {
+    for (const host of ['256.1.1.1', 'a.1', '99999999999'])
+      expect([host, (await ask(url + address, { host })).status]).toEqual([host, 400])
+    expect((await ask(url + address)).status).toBe(200)
+  }
+})
+
 test('a preflight is answered by the tier itself', async () => {
   const origin = 'http://localhost:5173' // the tier allows the ports on which people develop
   const { status, headers } = await ask(`${edge.url}/v1/strategies`, { origin }, 'OPTIONS')

@@ -9,9 +9,11 @@ import { KINDS } from '../history/kinds.ts'
 import { ERROR_ENVELOPE } from '../history/specification.ts'
 
 let server: RunningServer
+let errors: readonly unknown[]
 
 beforeAll(async () => {
-  const { app } = await openHistoryApp(inject('tinyStore'))
+  const { app, ...opened } = await openHistoryApp(inject('tinyStore'))
+  errors = opened.errors
   server = await startServer(() => app.fetch, '127.0.0.1', 0)
 })
 
@@ -48,6 +50,23 @@ describe('a request that is not well-formed is refused, and its connection close
   test('CONNECT', async () => {
     const { answer } = await send('CONNECT other.example:443 HTTP/1.1', 'Host: a')
     expect(answer).toBe('')
+  })
+})
+
+describe('a Host that no address can have is refused before a handler parses the address:', () => {
+  test.each(['256.1.1.1', 'a.1', '99999999999', '1.2.3.4.5', '08.1:8080'])('%s', async host => {
+    for (const path of ['/healthz', '/v1/summary?risk_pct=0.02', '/nowhere']) {
+      const { status, body } = await send(`GET ${path} HTTP/1.1`, `Host: ${host}`, CLOSE)
+      expect([path, status, body.replace(/^0\r?$/, '')]).toEqual([path, 400, ''])
+    }
+    expect(errors).toEqual([])
+  })
+
+  test('and any other Host is answered', async () => {
+    for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
+      const { status } = await send('GET /v1/summary?risk_pct=0.02 HTTP/1.1', `Host: ${host}`, CLOSE)
+      expect([host, status]).toEqual([host, 200])
+    }
   })
 })
 
