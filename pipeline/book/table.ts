@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
-import { parse } from 'csv-parse/sync'
+import { CsvError, parse } from 'csv-parse/sync'
 import { got } from './field.ts'
 import { placeOf, type Reading } from './reading.ts'
 
@@ -65,14 +65,14 @@ function createRowReader(
 /** Spreadsheets write it before UTF-8 text. */
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** The fields of a line, or null if a quote is not closed. */
+/** The fields of a line, or null if its quotes do not match. */
 function splitLine(line: string): readonly string[] | null {
   if (!line.includes('"')) return line.split(',')
   try {
-    const [fields]: string[][] = parse(line)
+    const [fields]: string[][] = parse(line, { record_delimiter: '\n' })
     return fields ?? null
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_')) return null
+    if (error instanceof CsvError) return null
     throw error
   }
 }
@@ -120,7 +120,7 @@ export function explainHeader(line: string, { required, optional = [], needsOpti
   return `expected the columns ${required.join(',')}${others}, in any order, got ${got(line, MAX_SHOWN_CHARS)}`
 }
 
-/** Why a row does not fit its header. `fields` is null if a quote is not closed. */
+/** Why a row does not fit its header. `fields` is null if its quotes do not match. */
 export function explainLength(line: string, fields: readonly string[] | null, { names }: Header): string {
   const expected = `expected ${names.length} fields (${names.join(',')})`
   if (line.trim() === '') return `${expected}, got a blank line`

@@ -88,6 +88,16 @@ describe('a bad row of bars is named with what was expected and what came', () =
       '"2020-01-01T04:00:00Z,105,115,95,100,1',
       'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "\\"2020-01-01T04:00:00Z,105,115,95,100,1"',
     ],
+    [
+      'a quote inside a field',
+      '2020-01-01T04:00:00Z,10"5,115,95,100,1',
+      'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,10\\"5,115,95,100,1"',
+    ],
+    [
+      'a quote after a carriage return',
+      `${SECOND}\r"2020-01-01T08:00:00Z",105,115,95,100,1`,
+      'expected 6 fields (t,o,h,l,c,v), got a field whose quotes do not match: "2020-01-01T04:00:00Z,105,115,95,100,1\\r\\"2020-01-01T08:00:00Z\\",105,115,95,100,1"',
+    ],
   ])('%s', async (_, row, message) => {
     expect(await withBars(lines(HEADER, FIRST, row))).toEqual([`${PATH}:3: ${message}`])
   })
@@ -98,6 +108,23 @@ describe('a bad row of bars is named with what was expected and what came', () =
       `${PATH}:3: l: expected a low of at most 105, the lower of o and c, got 110`,
       `${PATH}:3: h: expected a high of at least 106, the higher of o and c, got 100`,
       `${PATH}:3: v: expected a volume of at least 0, or a blank, got "-1"`,
+    ])
+  })
+
+  test('a stray quote hides no other problem of the book', async () => {
+    const files = { [PATH]: lines(HEADER, '2020-01-01T00:00:00Z,10"0,110,90,105,1', 'x,1,1,1,1,1') }
+    expect(await problemsOf({ ...files, 'returns/cedar.csv': lines('t,ret', '2020-01-01,"0.01"x') })).toEqual(
+      [
+        expect.stringMatching(`^${PATH}:2: expected 6 fields .*quotes do not match`),
+        expect.stringMatching(`^${PATH}:3: t: expected`),
+        expect.stringMatching('^returns/cedar.csv:2: expected 2 fields .*quotes do not match'),
+      ],
+    )
+  })
+
+  test('a stray quote in the header is a wrong header', async () => {
+    expect(await withBars(lines('t,o,h,l,c,v"', FIRST))).toEqual([
+      `${PATH}:1: expected the columns t,o,h,l,c,v, in any order, got "t,o,h,l,c,v\\""`,
     ])
   })
 
