@@ -8,7 +8,6 @@ export type Count = { readonly count: number; readonly msLeft: number }
 
 export type AddressCounts = {
   readonly add: (address: string) => Count
-  readonly countOf: (address: string) => number
 }
 
 type Window = { readonly startedMs: number; count: number }
@@ -19,19 +18,16 @@ type Window = { readonly startedMs: number; count: number }
  */
 export function createAddressCounts(windowMs: number, elapsed: () => number): AddressCounts {
   const windows = new LRUCache<string, Window>({ max: MOST_ADDRESSES })
-  const runningAt = (now: number, address: string): Window | undefined => {
-    const window = windows.get(address)
-    return window !== undefined && now - window.startedMs < windowMs ? window : undefined
-  }
   return {
     add(address) {
       const now = elapsed()
-      const window = runningAt(now, address) ?? { startedMs: now, count: 0 }
+      const last = windows.get(address)
+      const isRunning = last !== undefined && now - last.startedMs < windowMs
+      const window = isRunning ? last : { startedMs: now, count: 0 }
       window.count++
       windows.set(address, window)
       // In this order a window that has just begun lasts exactly windowMs.
       return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
     },
-    countOf: address => runningAt(elapsed(), address)?.count ?? 0,
   }
 }

@@ -28,7 +28,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
     servedProgram: createPrograms(parts.program),
   }
   const remoteAddress = createRemoteAddress(parts.settings.trustedProxies)
-  const callers = { remoteAddress, identify: createIdentify(parts, remoteAddress) }
+  const callers = { remoteAddress, identify: createIdentify(parts) }
   const app = new Hono<SignalsEnv>()
   app.use(async (c, next) => {
     c.set('startedMs', parts.clock.elapsed())

@@ -1,43 +1,40 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '#core/contract/errors.ts'
-import { createAddressCounts } from '#signals/address-counts.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { digestOf, parseToken } from '#signals/clients/token.ts'
 import type { Exchange, SignalsParts } from './exchange.ts'
-import type { RemoteAddress } from './remote-address.ts'
 
-/** Keys that were valid here before: still looked up when their address has failed too often. */
-export const MOST_KNOWN_KEYS = 10_000
+/** Wrong keys that are remembered by their digest: some megabytes. */
+export const MOST_WRONG_KEYS = 10_000
+
+/** Then a wrong key is looked up again, in case it came back with a Redis that was restored. */
+export const WRONG_KEY_MS = 10_000
 
 /** Identifies the caller by the header `X-API-Key`. Throws `unauthorized`. */
 export type Identify = (c: Exchange) => Promise<Identity>
 
 /**
- * A malformed key is refused without asking Redis, and so is any key after too many wrong ones from its address,
- * except keys that were valid before, so that a guessing neighbour locks nobody out.
+ * Looks every key up, whatever else came from its address: a valid key always works. A malformed one, and one that was
+ * wrong a moment ago, is refused without Redis; guessing 256 bits is hopeless at any rate.
  */
-export function createIdentify(
-  { redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>,
-  remoteAddress: RemoteAddress,
-): Identify {
-  const failed = createFailedKeys(clock.elapsed)
-  const known = new LRUCache<string, true>({ max: MOST_KNOWN_KEYS })
+export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'clock'>): Identify {
+  const wrong = new LRUCache<string, true>({
+    max: MOST_WRONG_KEYS,
+    ttl: WRONG_KEY_MS,
+    perf: { now: clock.elapsed },
+    ttlResolution: 0,
+  })
   return async c => {
     const token = c.req.header('x-api-key')
     if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
     if (parseToken(token) === null) throw unauthorized(WRONG_KEY)
-    const address = remoteAddress(c)
     const digest = digestOf(token)
-    if (failed.isSpent(address) && !known.has(digest)) throw unauthorized(WRONG_KEY)
+    if (wrong.has(digest)) throw unauthorized(WRONG_KEY)
     const identity = await authenticate(redis, token, clock.now())
-    if (identity === null) {
-      failed.add(address)
-      known.delete(digest)
-      throw unauthorized(WRONG_KEY)
-    }
-    known.set(digest, true)
-    return identity
+    if (identity !== null) return identity
+    wrong.set(digest, true)
+    throw unauthorized(WRONG_KEY)
   }
 }
 
@@ -48,14 +45,3 @@ export const WRONG_KEY = 'the API key is mistyped, unknown or revoked'
 
 export const unauthorized = (message: string): ApiError =>
   new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey header="X-API-Key"' } })
-
-/** Failures per minute and address. Guessing from many addresses is hopeless at 256 bits. */
-export const MOST_FAILURES = 20
-
-export const WINDOW_MS = 60_000
-
-/** Counts the failures of addresses per minute, in bounded memory; `elapsed` is a monotonic clock. */
-export function createFailedKeys(elapsed: () => number) {
-  const { add, countOf } = createAddressCounts(WINDOW_MS, elapsed)
-  return { add, isSpent: (address: string) => countOf(address) >= MOST_FAILURES }
-}

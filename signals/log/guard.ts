@@ -66,8 +66,12 @@ export async function readStoredHead(redis: Redis): Promise<StoredHead> {
 
 /** The same, checked: throws LogGoneError if it is another log or has fewer signals than were seen. */
 export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
-  const log = knownLog(redis)
-  const found = await readStoredHead(redis)
+  const log = knownLog(redis) // as known before the read: answers under way may note more
+  return assertHead(redis, await readStoredHead(redis), log)
+}
+
+/** Compares a head that was read over this connection with what was known before. Throws LogGoneError. */
+export function assertHead(redis: Redis, found: StoredHead, log: KnownLog | null): StoredHead {
   if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
     throw new LogGoneError(found, log.seq)
   noteSeq(redis, found.seq)
