@@ -1,6 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { isRestated } from '#core/dataset/compare-snapshots.ts'
+import type { Change, Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import { baseRiskChange, isRestated } from '#core/dataset/compare-snapshots.ts'
 
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
@@ -26,7 +26,9 @@ export class RestatementError extends Error {
 /** A published value as text: `none` if there was none. */
 export const toText = (value: unknown): string => (value === null ? 'none' : String(value))
 
-function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
+function linesOf(strategy: StrategyChanges): string[] {
+  const { id, daily, weekly, trades } = strategy
+  const risk = baseRiskChange(strategy)
   const days = daily.restated.map(
     ({ t, old, new: now }) => `  ${id}: return of ${t}: ${toText(old)} -> ${toText(now)}`,
   )
@@ -35,11 +37,15 @@ function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
   )
   const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
   return [
+    ...(risk === undefined ? [] : [`  ${id}: ${riskLine(risk)}`]),
     ...shortened(id, 'days', days, daily.restated_count),
     ...(days.length > 0 ? [] : shortened(id, 'weeks', weeks, weekly.restated_count)),
     ...shortened(id, 'trades', ledger, trades.restated_count),
   ]
 }
+
+const riskLine = ({ field, old, new: now }: Change): string =>
+  `${field}: ${toText(old)} -> ${toText(now)}, which changes every figure at another risk level`
 
 const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): string[] =>
   changes.map(({ field, old, new: now }) => {

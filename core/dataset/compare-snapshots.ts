@@ -13,8 +13,8 @@ import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
- * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;
- * changes of figures and catalogue entries are listed separately. Without a previous version, everything is new.
+ * What `after` appends to `before` and what it alters, strategy by strategy. Returns, trades and the base risk are
+ * history; changes of figures and of other catalogue entries are only listed. Without a previous version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
@@ -34,17 +34,22 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
   }
 }
 
-/** Whether published history of the strategy is altered. */
-export const isRestated = ({ daily, weekly, trades }: StrategyChanges): boolean =>
-  daily.restated_count + weekly.restated_count + trades.restated_count > 0
+/** Whether published history of the strategy is altered: a value of it, or the base risk that all rescaling divides by. */
+export const isRestated = (changes: StrategyChanges): boolean =>
+  changes.daily.restated_count + changes.weekly.restated_count + changes.trades.restated_count > 0 ||
+  baseRiskChange(changes) !== undefined
+
+/** A change of the base risk, which no return shows if the returns were reported. */
+export const baseRiskChange = ({ catalogue }: StrategyChanges): Change | undefined =>
+  catalogue.find(({ field }) => field === 'base_risk_pct')
 
 const compareStrategy = (before: StrategyData, after: StrategyData): StrategyChanges => ({
   id: after.id,
   daily: compareSeries(before.daily, after.daily),
   weekly: compareSeries(before.weekly, after.weekly),
   trades: compareTrades(before, after),
-  stats: changesOf(HEADLINE, before.figures.values, after.figures.values),
-  catalogue: changesOf(CATALOGUE, before, after),
+  stats: changesOf(HEADLINE, before.figures.values, after.figures.values, toPercent),
+  catalogue: changesOf(CATALOGUE, before, after, exact => exact),
 })
 
 const HEADLINE = [
@@ -76,13 +81,19 @@ const CATALOGUE = [
 
 type Facts = { readonly [field: string]: unknown }
 
-const changesOf = (fields: readonly string[], before: Facts, after: Facts): Change[] =>
-  fields
+/** `round` is the rounding under which numbers are published. */
+function changesOf(
+  fields: readonly string[],
+  before: Facts,
+  after: Facts,
+  round: (value: number) => number,
+): Change[] {
+  const toPublished = (value: unknown) =>
+    typeof value === 'number' ? round(value) : typeof value === 'string' ? value : null
+  return fields
     .map(field => ({ field, old: toPublished(before[field]), new: toPublished(after[field]) }))
     .filter(change => change.old !== change.new)
-
-const toPublished = (value: unknown): string | number | null =>
-  typeof value === 'number' ? toPercent(value) : typeof value === 'string' ? value : null
+}
 
 /**
  * What `after` adds to `before` and what it alters, at published precision. Values after the old end are appended; a

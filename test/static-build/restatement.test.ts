@@ -48,6 +48,29 @@ test('a version that only appends is published, and its changes say what', async
   expect((await changesOf(BEFORE)).previous).toBeNull()
 })
 
+describe('another base risk of a reported series', () => {
+  const returns = [0.01, -0.02, 0.03, 0.01, 0.04]
+  const rescaled = {
+    snapshot: handSnapshot([{ id: 'oak', returns, base_risk_pct: 0.01 }], { version: NEXT }),
+  }
+
+  test('is refused with the strategy, the old and the new value', async () => {
+    const refused = publish(returns, rescaled)
+    await expect(refused).rejects.toThrow(RestatementError)
+    await expect(refused).rejects.toThrow(
+      'oak: base_risk_pct: 0.02 -> 0.01, which changes every figure at another risk level',
+    )
+  })
+
+  test('is published where that is allowed, as a restatement', async () => {
+    await publish(returns, { ...rescaled, allowRestatement: true })
+    expect(await changesOf(NEXT)).toMatchObject({
+      history_restated: true,
+      strategies: [{ id: 'oak', catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.01 }] }],
+    })
+  })
+})
+
 describe('a version that alters what was published', () => {
   const altered = [0.01, -0.02, 0.0301, 0.01, 0.04]
 

@@ -67,7 +67,12 @@ export const strategyChanges = z
       })
       .describe('Changes of the trades.'),
     stats: z.array(change).describe('Headline figures that moved; they move with every day.'),
-    catalogue: z.array(change).describe('Facts of the catalogue that differ.'),
+    catalogue: z
+      .array(change)
+      .describe(
+        'Facts of the catalogue that differ. A different `base_risk_pct` is a restatement: it changes every figure at ' +
+          'another risk level.',
+      ),
   })
   .meta({ id: 'StrategyChanges' })
 

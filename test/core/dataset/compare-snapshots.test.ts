@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { changes as schema } from '#core/contract/payloads/changes.ts'
-import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import { compareSnapshots, isRestated } from '#core/dataset/compare-snapshots.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
 const NEXT = { version: '2024-06-02T00:15:00Z' }
@@ -135,6 +135,21 @@ test('changes of the catalogue and of headline figures are listed, and are not a
   expect(changes.history_restated).toBe(false)
   expect(changes.strategies[0]?.catalogue).toEqual([{ field: 'name', old: 'ash', new: 'Mountain ash' }])
   expect(changes.strategies[0]?.stats.map(({ field }) => field)).toContain('net_return_pct')
+})
+
+test('another base risk restates every rescaled figure, though no return differs, by however little', () => {
+  const changes = compare([ash, elm], [{ ...ash, base_risk_pct: 0.0200000001 }, elm])
+  expect(changes.history_restated).toBe(true)
+  expect(changes.strategies.filter(isRestated).map(({ id }) => id)).toEqual(['ash'])
+  expect(changes.strategies[0]).toMatchObject({
+    daily: { restated_count: 0 },
+    catalogue: [{ field: 'base_risk_pct', old: 0.02, new: 0.0200000001 }],
+  })
+})
+
+test('a change of the catalogue is listed at full precision', () => {
+  const [change] = compare([ash], [{ ...ash, tick_size: 1e-8 }]).strategies
+  expect(change?.catalogue).toEqual([{ field: 'tick_size', old: 0.1, new: 1e-8 }])
 })
 
 test('appending is never a restatement, altering one day always is, and both hold to the schema', () => {
