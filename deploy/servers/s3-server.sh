@@ -80,14 +80,15 @@ daemons=()
 # The data is disposable, and a graceful shutdown takes twelve seconds.
 stop() { trap - EXIT; kill -9 "${daemons[@]}" 2>/dev/null || true; exit 0; }
 trap stop EXIT INT TERM
+trap 'echo "the S3 server did not start; its programs wrote:" >&2; tail -n 8 "$folder"/*.{out,err,log} >&2 2> /dev/null' ERR
 begin() { local name=$1; shift; "$@" < /dev/null > "$folder/$name.out" 2>&1 & daemons+=($!); }
 
-monmaptool --create --fsid "$cluster" --addv a "[v2:127.0.0.1:$((port + 1)),v1:127.0.0.1:$((port + 2))]" "$folder/monmap" > /dev/null
-ceph-mon --mkfs -i a --monmap "$folder/monmap"
+monmaptool --create --fsid "$cluster" --addv a "[v2:127.0.0.1:$((port + 1)),v1:127.0.0.1:$((port + 2))]" "$folder/monmap" > "$folder/monmap.out" 2>&1
+ceph-mon --mkfs -i a --monmap "$folder/monmap" > "$folder/mkfs.out" 2>&1
 begin mon ceph-mon -f -i a
 osd=$(cat /proc/sys/kernel/random/uuid)
-/usr/bin/python3 "$(command -v ceph)" --connect-timeout 20 osd new "$osd" > /dev/null
-ceph-osd -i 0 --mkfs --osd-uuid "$osd" > "$folder/osd.mkfs" 2>&1
+/usr/bin/python3 "$(command -v ceph)" --connect-timeout 20 osd new "$osd" > "$folder/new.out" 2>&1
+ceph-osd -i 0 --mkfs --osd-uuid "$osd" > "$folder/osd-mkfs.out" 2>&1
 begin osd ceph-osd -f -i 0
 radosgw-admin -n client.rgw user create --uid=test --display-name=test --access-key="$access" --secret="$secret" \
   > "$folder/user.json" 2> "$folder/user.err"

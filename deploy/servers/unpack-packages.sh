@@ -3,7 +3,9 @@
 #
 #   unpack-packages.sh FOLDER PACKAGE...    unpack the packages and those of their dependencies that the machine lacks
 #
-# Prints nothing if everything is there. One unpacking at a time; a folder is complete or absent.
+# Packages of the same source are unpacked even if the machine has them: a program looks for the plugins and the data of
+# its own source below FOLDER. Prints nothing if everything is there. One unpacking at a time; a folder is complete or
+# absent.
 set -euo pipefail
 folder=$(realpath -m "$1"); shift
 mkdir -p "$(dirname "$folder")"
@@ -21,13 +23,19 @@ update() {
   fi
   flock "$(dirname "$folder")/lists.lock" apt-get "${patient[@]}" update -qq # other folders may be unpacked at the same time
 }
-# The simulation lists what is missing on this machine; the programs find what is installed.
+# The installed packages that were built from the sources of these.
+siblings() {
+  apt-cache show --no-all-versions "$@" | awk '/^Package:/ { name = $2 } /^Source:/ { name = $2 } /^$/ { print name }' > sources
+  dpkg-query --show -f '${source:Package} ${Package} ${db:Status-Status}\n' |
+    awk 'NR == FNR { ours[$1]; next } $1 in ours && $3 == "installed" { print $2 }' sources -
+}
+# The simulation lists what is missing on this machine; the programs find what else is installed.
 download() {
   rm -f ./*.deb
   apt-get install --simulate --no-install-recommends "$@" > plan &&
     awk '/^Inst /{ print $2 }' plan > missing &&
-    for package in "$@"; do grep -qx "$package" missing || echo "$package" >> missing; done &&
-    xargs apt-get "${patient[@]}" download -qq < missing
+    { printf '%s\n' "$@"; siblings "$@"; } >> missing &&
+    sort -u missing | xargs apt-get "${patient[@]}" download -qq
 }
 apt-cache show "$1" > /dev/null 2>&1 || update
 # Old lists name packages that were replaced since: those of a browser within weeks.

@@ -41,16 +41,21 @@ export async function startS3Server(): Promise<S3Server> {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How the S3 server of this run is reached. Each test makes buckets of its own. */
-    s3: ServerAccess
+    /** How the S3 server of this run is reached, or why it did not start. Each test makes buckets of its own. */
+    s3: ServerAccess | { readonly failure: string }
   }
 }
 
-/** Starts the server once for all tests of a run. */
+/** Starts the server once for all tests of a run. If it does not start, the tests that use it fail, and no others. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { access, stop } = await startS3Server()
-  project.provide('s3', access)
-  return stop
+  try {
+    const { access, stop } = await startS3Server()
+    project.provide('s3', access)
+    return stop
+  } catch (error) {
+    project.provide('s3', { failure: `the S3 server of this run did not start: ${error}` })
+    return async () => {}
+  }
 }
 
 /** The first of some neighbouring free ports. */

@@ -10,8 +10,12 @@ import type { Stores } from '../books/publish-book.ts'
 import type { ServerAccess } from '../servers/s3-server.ts'
 import { bytesOf } from './stored-bytes.ts'
 
-/** The server of this run. */
-export const s3Server = (): ServerAccess => inject('s3')
+/** The server of this run. Throws if it did not start. */
+export function s3Server(): ServerAccess {
+  const server = inject('s3')
+  if ('failure' in server) throw new Error(server.failure)
+  return server
+}
 
 let client: S3Client | null = null
 
