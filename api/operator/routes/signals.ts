@@ -35,12 +35,12 @@ const MOST_ROWS = 500
 const USUAL_ROWS = 50
 
 /** The number of a signal in a query or a path. */
-export const seqText = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+export const seqText = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
 const limit = z.coerce.number().int().min(1).max(MOST_ROWS).default(USUAL_ROWS)
 
 export const signalsQuery = z.strictObject({
-  before: seqText.optional().describe('the number of a signal: only older ones are listed'),
+  before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
@@ -50,13 +50,13 @@ const deliveriesQuery = z.strictObject({
     .enum(DELIVERY_STATUSES)
     .optional()
     .describe(`one of ${DELIVERY_STATUSES.join(', ')}`),
-  before: seqText.optional().describe('the number of a signal: only older ones are listed'),
+  before: seqText.optional().describe('the number of a signal, from 1: only older ones are listed'),
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
 const accountQuery = z.strictObject({
-  from: seqText.min(1).optional().describe('the number of the first signal, from 1'),
-  to: seqText.min(1).optional().describe('the number of the last signal'),
+  from: seqText.optional().describe('the number of the first signal, from 1'),
+  to: seqText.optional().describe('the number of the last signal'),
 })
 
 const logged = z.object({
@@ -282,7 +282,7 @@ export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Prom
   return found
 }
 
-const seqInPath = z.strictObject({ seq: seqText.min(1).describe('the number of a signal, from 1') })
+const seqInPath = z.strictObject({ seq: seqText.describe('the number of a signal, from 1') })
 
 const describe = ({ seq, body, onlyFor, atMs }: LoggedSignal): ValueOf<typeof logged> => ({
   seq,

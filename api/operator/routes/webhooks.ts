@@ -52,7 +52,7 @@ const disableRequest = z
   .meta({ id: 'DisableRequest' })
 
 export const replayQuery = z.strictObject({
-  from: seqText.min(1).describe('the number of the first signal to send again, from 1'),
+  from: seqText.describe('the number of the first signal to send again, from 1'),
 })
 
 const setWebhook = z

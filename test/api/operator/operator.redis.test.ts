@@ -268,6 +268,21 @@ describe('deliveries', () => {
     })
   })
 
+  test.each(['/ops/signals', '/ops/deliveries', '/ops/deliveries?client=acme'])(
+    'are listed before a number from 1 on: %s',
+    async path => {
+      const request = ask()
+      await fire(redis, 'a', 'alder')
+      const before = (seq: number) =>
+        request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)
+      expect(await before(0)).toMatchObject({
+        status: 422,
+        json: { error: { details: [{ param: 'before', reason: expect.stringContaining('from 1') }] } },
+      })
+      expect(await before(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
+    },
+  )
+
   test('are accounted for by client: what was owed and what never was', async () => {
     const request = ask()
     await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
