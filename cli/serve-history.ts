@@ -255,11 +255,11 @@ export function watchHistory(
 
 const NAME_BYTES = 6
 
-/** Request ids: a random part for the process, and a counter. */
+/** Request ids, which have the form that a request may bring: a random part for the process, and a counter. */
 function createNames(drawBytes: Runtime['drawBytes']): () => string {
   const process = Buffer.from(drawBytes(NAME_BYTES)).toString('hex')
   let count = 0
-  return () => `${process}-${(++count).toString(36)}`
+  return () => `${process}-${(++count).toString(16)}`
 }
 
 // Alerts if a new version cannot be served: once for each cause, and once when it is resolved.

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { FileRoute } from '#core/contract/file-routes.ts'
+import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
 import {
   DEFAULT_DISCLAIMER,
   type Links,
@@ -159,15 +160,12 @@ const liveMeta = (c: Exchange, parts: HistoryParts): Register =>
 const provenance = (served: ServedVersion | null | undefined): Provenance =>
   served?.snapshot.dataset ?? { version: null, disclaimer: DEFAULT_DISCLAIMER }
 
-/** The ids that nginx and UUIDs have: any other could carry a secret into the log. */
-const FIT_ID = /^[\da-f-]{8,64}$/i
-
 /** The id of a request: that of the proxy in front, or a new one. */
 export function requestIdOf(c: Exchange, { newRequestId }: HistoryParts): string {
   const known = c.get('requestId')
   if (known !== undefined) return known
   const given = c.req.header('x-request-id')
-  const id = given !== undefined && FIT_ID.test(given) ? given : newRequestId()
+  const id = given !== undefined && REQUEST_ID_PATTERN.test(given) ? given : newRequestId()
   c.set('requestId', id)
   return id
 }

@@ -49,6 +49,9 @@ export type RecordedAnswer = { readonly json: unknown; readonly csv?: string }
 /** What was asked, as the reader sees it, and the whole body. */
 export type RecordedRefusal = { readonly request: string; readonly json: unknown }
 
+/** The ids that proxies such as nginx and UUIDs have: any other could carry a secret into the log. */
+export const REQUEST_ID_PATTERN = /^[0-9A-Fa-f-]{8,64}$/
+
 /** A request name as the header carries it, for the description of a service that takes one. */
 export const REQUEST_ID_TEXT =
   'A request may bring an id in `X-Request-Id`, 8 to 64 hexadecimal digits and hyphens; any other value is ignored, and ' +
@@ -306,7 +309,7 @@ const refusal = (codes: readonly ErrorCode[]): Schema => ({
 const REQUEST_ID: Schema = {
   RequestId: {
     description: 'Name of the request in the log of the service.',
-    schema: { type: 'string', pattern: '^[0-9A-Fa-f-]{8,64}$' },
+    schema: { type: 'string', pattern: REQUEST_ID_PATTERN.source },
   },
 }
 

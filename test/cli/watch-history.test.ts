@@ -7,6 +7,7 @@ import { NO_CHECKS, UnfitVersionError } from '#api/history/versions/served-versi
 import type { RefreshOutcome } from '#api/history/versions/version-source.ts'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createSwapAlerts, type HistoryService, serveHistory, watchHistory } from '#cli/serve-history.ts'
+import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { createStream, madeUp } from './made-up.ts'
 
@@ -96,8 +97,19 @@ describe('the access log', () => {
     const { lines } = await serving({}, async service => {
       told = (await ask(service, '/nowhere')).headers.get('x-request-id')
     })
-    expect(told).toMatch(/^[\da-f]{12}-\w+$/)
     expect(lines).toMatchObject([{ request_id: told }])
+  })
+
+  test('names requests in the form that a request may quote, so that a quoted name is kept', async () => {
+    const told: (string | null)[] = []
+    const nameOf = async (service: HistoryService, headers = {}) =>
+      (await ask(service, '/nowhere', headers)).headers.get('x-request-id')
+    await serving({}, async service => {
+      for (let i = 0; i < 40; i++) told.push(await nameOf(service))
+      for (const name of told) expect(await nameOf(service, { 'x-request-id': name })).toBe(name)
+    })
+    expect(told.filter(name => !REQUEST_ID_PATTERN.test(name ?? ''))).toEqual([])
+    expect(new Set(told).size).toBe(40)
   })
 
   const ANSWERED: Answered = {

@@ -273,13 +273,13 @@ describe('deliveries', () => {
     async path => {
       const request = ask()
       await fire(redis, 'a', 'alder')
-      const before = (seq: number) =>
+      const olderThan = (seq: number) =>
         request('GET', `${path}${path.includes('?') ? '&' : '?'}before=${seq}`)
-      expect(await before(0)).toMatchObject({
+      expect(await olderThan(0)).toMatchObject({
         status: 422,
         json: { error: { details: [{ param: 'before', reason: expect.stringContaining('from 1') }] } },
       })
-      expect(await before(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
+      expect(await olderThan(1)).toMatchObject({ status: 200, json: { data: [], meta: { next: null } } })
     },
   )
 
