@@ -5,15 +5,16 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { type Check, type Fault, toCheck } from './check.ts'
 
 /**
- * Checks the private snapshot of a version against the digests in its manifest. If the private store was not named and has
- * no file of the version, only a copy of the public store is audited: a note.
+ * Checks the private snapshot of a version, and the record of its inputs, against the digests in its manifest. If the
+ * private store was not named and has no file of the version, only a copy of the public store is audited: a note.
  */
 export async function auditSnapshot(
   privateStore: ObjectStore,
-  { version, snapshot }: Manifest,
+  { version, snapshot, inputs_sha256 }: Manifest,
   isNamed: boolean,
 ): Promise<Check> {
   const files = Object.entries(snapshot)
+  if (inputs_sha256 !== null) files.push(['inputs.json', inputs_sha256]) // null if there was no key to salt it
   const found = await Promise.all(
     files.map(([name, digest]) => readPrivate(privateStore, privateKey(version, name), digest)),
   )

@@ -133,13 +133,29 @@ describe('the private snapshot', () => {
     expect(faultsOf(found)).toEqual(['memory:private/20240601T001500Z/snapshot.daily.arrow: altered'])
   })
 
+  test('an altered or missing record of the inputs is a fault', async () => {
+    const record = '20240601T001500Z/inputs.json'
+    for (const [change, kind] of [
+      [damage, 'altered'],
+      [() => null, 'missing'],
+    ] as const) {
+      const store = meddled(
+        stores.privateStore,
+        key => key === record,
+        bytes => change(bytes!),
+      )
+      const found = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
+      expect(faultsOf(found)).toEqual([`memory:private/${record}: ${kind}`])
+    }
+  })
+
   test('that is nowhere is a fault where its store was named, and a note where it was not', async () => {
     const store = spoilt(
       () => true,
       () => null,
     )
     const named = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-    expect(faultsIn(named).length).toBe(10)
+    expect(faultsIn(named).length).toBe(12)
     const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
     expect(faultsOf(found)).toEqual([])
     expect(found.checks.flatMap(({ notes }) => notes)).toHaveLength(2)
