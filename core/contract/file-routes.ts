@@ -170,7 +170,3 @@ export const FILE_VARIABLES = {
 } as const
 
 export type FileVariable = keyof typeof FILE_VARIABLES
-
-/** The name of the variable in a path template, null where there is none. */
-export const variableOf = ({ path }: FileRoute): FileVariable | null =>
-  (variablesOf(path)[0] as FileVariable | undefined) ?? null // the table names no other

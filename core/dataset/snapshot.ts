@@ -102,9 +102,9 @@ export type Snapshot = {
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies.find(strategy => strategy.id === id) ?? null
 
-/** The published effect of a trade on the equity. */
-export type TradeResult = 'win' | 'loss' | 'breakeven'
-
-/** By account return, like the win rate: if the leverage is unknown, prices alone may miss a cost and the sign. */
-export const tradeResult = (accountReturn: number): TradeResult =>
+/**
+ * The published effect of a trade on the equity, by account return, like the win rate: if the leverage is unknown,
+ * prices alone may miss a cost and the sign.
+ */
+export const tradeResult = (accountReturn: number) =>
   accountReturn > 0 ? 'win' : accountReturn < 0 ? 'loss' : 'breakeven'

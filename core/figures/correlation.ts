@@ -102,16 +102,11 @@ function correlateSameWindow(
 
 /** The series from `fromRow` on that are long enough and not flat, in order, grouped by window. */
 function sameWindows(series: readonly Series[], fromRow: number): Iterable<number[]> {
-  const groups = new Map<string, number[]>()
-  for (let i = fromRow; i < series.length; i++) {
-    const { period, first, values } = series[i]!
-    if (values.length < MIN_OVERLAP[period] || isFlat(values)) continue
-    const window = `${first}:${values.length}`
-    const group = groups.get(window)
-    if (group === undefined) groups.set(window, [i])
-    else group.push(i)
-  }
-  return groups.values()
+  const fit = [...series.keys()].slice(fromRow).filter(i => {
+    const { period, values } = series[i]!
+    return values.length >= MIN_OVERLAP[period] && !isFlat(values)
+  })
+  return Map.groupBy(fit, i => `${series[i]!.first}:${series[i]!.values.length}`).values()
 }
 
 /** The overlaps of all pairs, and the correlations of pairs with different windows. */

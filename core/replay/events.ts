@@ -18,7 +18,7 @@ export type StepEvent =
  * An entry. As a fill: the price paid and the leverage that it made. As a decision: the deciding close and the leverage
  * implied there, `baseRisk / (stop distance / close)`.
  */
-export type EntryTerms = {
+type EntryTerms = {
   readonly t: number
   readonly act: Side
   readonly price: number

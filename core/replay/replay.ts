@@ -10,7 +10,7 @@ import {
 } from './daily.ts'
 import { digestJson } from './digest.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
-import type { EntryTerms, StepEvent } from './events.ts'
+import type { StepEvent } from './events.ts'
 import { type EngineState, openTrade } from './state.ts'
 import { step } from './step.ts'
 import type { Strategy } from './strategy.ts'
@@ -33,8 +33,6 @@ export type ReplayInput<State> = {
 export type Replay<State> = DailyMarks & {
   /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
-  /** The first `KEPT_REFUSALS` entries over the leverage cap; the state counts all. */
-  readonly refusals: EntryTerms[]
   readonly state: EngineState<State>
   /** The digest of the final state: the same for the nightly replay and the live runner at the same bar. */
   readonly state_hash: string
@@ -42,9 +40,6 @@ export type Replay<State> = DailyMarks & {
 
 /** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
 export const PROGRESS_BARS = 4096
-
-/** A module whose every entry is refused must not fill the memory; this many are enough for a diagnosis. */
-export const KEPT_REFUSALS = 1000
 
 /**
  * Replays a strategy over all bars and marks its equity at the last close of each UTC day.
@@ -57,10 +52,9 @@ export const KEPT_REFUSALS = 1000
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
   const closes = createDailyCloses(input.bars)
-  const log: Log = { trades: [], refusals: [] }
-  stepAll(input, engine, state, closes, log)
-  if (state.open !== null) log.trades.push(openTrade(state.open))
-  return { ...log, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
+  const trades = stepAll(input, engine, state, closes)
+  if (state.open !== null) trades.push(openTrade(state.open))
+  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
 /**
@@ -76,8 +70,6 @@ export function startReplay<State>({ strategy, bars, funding, costs, from }: Rep
   return { engine, state: initialState(engine), from: inception }
 }
 
-type Log = { readonly trades: Trade[]; readonly refusals: EntryTerms[] }
-
 function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
   if (timeframeMs === bars.timeframeMs) return
   throw new Error(
@@ -86,28 +78,23 @@ function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, ba
   )
 }
 
+/** Fills `closes` and returns the closed trades. */
 function stepAll<State>(
   { bars, onEvent, onProgress }: ReplayInput<State>,
   engine: Engine<State>,
   state: EngineState<State>,
   closes: DailyCloses,
-  log: Log,
-): void {
+): Trade[] {
+  const trades: Trade[] = []
   const count = bars.t.length
   for (let i = 0; i < count; i++) {
-    const events = step(engine, state, barAt(bars, i))
-    for (const event of events) keep(event, log, onEvent)
+    for (const event of step(engine, state, barAt(bars, i))) {
+      if (event.kind === 'closed') trades.push(event.trade)
+      onEvent?.(event)
+    }
     closes.equity[toEpochDay(bars.t[i]!) - closes.first] = state.equity
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }
   onProgress?.(count)
-}
-
-function keep(event: StepEvent, { trades, refusals }: Log, onEvent: ReplayInput<unknown>['onEvent']): void {
-  if (event.kind === 'closed') trades.push(event.trade)
-  if (event.kind === 'refused' && refusals.length < KEPT_REFUSALS) {
-    const { kind, ...terms } = event
-    refusals.push(terms)
-  }
-  onEvent?.(event)
+  return trades
 }

@@ -115,20 +115,15 @@ function describeUnknown(trade: Trade, terms: TradeTerms): string {
   )
 }
 
+type FundingSums = ReturnType<typeof sumFunding>
+
 /**
  * Funding as running sums of rate x price: what one unit of the base asset, held long, has paid up to each event, in
- * the quote currency.
+ * the quote currency, at the last close known then. Before the first close there is no price and nothing is charged,
+ * because no position can be open. O(events + bars): both ascend.
  */
-export type FundingSums = { readonly t: Float64Array; readonly paid: Float64Array }
-
-const NO_FUNDING: FundingSums = { t: new Float64Array(0), paid: new Float64Array(0) }
-
-/**
- * The sums for funding at the last close known at each event. Before the first close there is no price and nothing is
- * charged, because no position can be open. O(events + bars): both ascend.
- */
-export function sumFunding(bars: Bars, funding: Funding | null): FundingSums {
-  if (funding === null) return NO_FUNDING
+export function sumFunding(bars: Bars, funding: Funding | null) {
+  if (funding === null) return { t: new Float64Array(0), paid: new Float64Array(0) }
   const paid = new Float64Array(funding.t.length)
   let sum = 0
   let closed = 0 // bars that had closed by the event

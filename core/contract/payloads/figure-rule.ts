@@ -38,22 +38,19 @@ export const undefinedReasons = z
       UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' '),
   )
 
-const nullable = (about: string, formula: string, nulls: NullRule) =>
+/** A number without a unit, 6 decimals; null for one of the reasons given. */
+export const ratioOrNull = (about: string, formula: string, nulls: NullRule = []) =>
   z.number().nullable().describe(about).meta(figureRule(formula, nulls))
 
-/** A percent, 6 decimals; null for one of the reasons given. */
+/** The same in percent. */
 export const pct = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Percent.`, formula, nulls)
-
-/** A number without a unit, 6 decimals. */
-export const ratioOrNull = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(about, formula, nulls)
+  ratioOrNull(`${about} Percent.`, formula, nulls)
 
 export const hours = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Hours.`, formula, nulls)
+  ratioOrNull(`${about} Hours.`, formula, nulls)
 
 export const days = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Calendar days.`, formula, nulls)
+  ratioOrNull(`${about} Calendar days.`, formula, nulls)
 
 export const count = (about: string, formula: string) => z.int().describe(about).meta(figureRule(formula, []))
 

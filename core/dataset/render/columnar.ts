@@ -15,20 +15,13 @@ import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
 import { DAY_MS } from '#core/calendar.ts'
 import type { Cells, Column, Table } from './table.ts'
 
-/** Null if a row has no cell. A column without such rows is not nullable in any format. */
-export type ColumnValues = readonly (number | null)[] | readonly (string | null)[]
-
-/** The values of a column. Throws on a number that no format may publish, as the text formats do. */
-export function columnValues({ cells, has }: Column, rows: number): ColumnValues {
-  return cells.kind === 'word' ? collect(cells.at, has, rows) : collect(checked(cells), has, rows)
-}
-
-function collect<Value>(
-  at: (row: number) => Value,
-  has: Column['has'],
-  rows: number,
-): readonly (Value | null)[] {
-  const values: (Value | null)[] = []
+/**
+ * The values of a column, null if a row has no cell: a column without such rows is not nullable in any format. Throws on
+ * a number that no format may publish, as the text formats do.
+ */
+function columnValues({ cells, has }: Column, rows: number) {
+  const at = cells.kind === 'word' ? cells.at : checked(cells)
+  const values: (number | string | null)[] = []
   for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
   return values
 }
@@ -89,7 +82,7 @@ export function renderParquet(
   const { columns, rows } = table
   const bytes = parquetWriteBuffer({
     schema: [{ name: 'schema', num_children: columns.length }, ...columns.map(toElement)],
-    columnData: columns.map(column => ({ name: column.name, data: [...columnValues(column, rows)] })),
+    columnData: columns.map(column => ({ name: column.name, data: columnValues(column, rows) })),
     rowGroupSize: ROWS_IN_GROUP,
     kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })),
   })
