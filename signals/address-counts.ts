@@ -6,25 +6,20 @@ const MOST_ADDRESSES = 10_000
 /** How often an address was counted in its window, including this time, and how long the window still lasts. */
 export type Count = { readonly count: number; readonly msLeft: number }
 
-export type AddressCounts = {
-  readonly add: (address: string) => Count
-  readonly countOf: (address: string) => number
-}
-
 type Window = { readonly startedMs: number; count: number }
 
 /**
  * Counts addresses in this process, each in windows that begin with its first request, in bounded memory. `elapsed`
  * is a monotonic clock.
  */
-export function createAddressCounts(windowMs: number, elapsed: () => number): AddressCounts {
+export function createAddressCounts(windowMs: number, elapsed: () => number) {
   const windows = new LRUCache<string, Window>({ max: MOST_ADDRESSES })
   const runningAt = (now: number, address: string): Window | undefined => {
     const window = windows.get(address)
     return window !== undefined && now - window.startedMs < windowMs ? window : undefined
   }
   return {
-    add(address) {
+    add(address: string): Count {
       const now = elapsed()
       const window = runningAt(now, address) ?? { startedMs: now, count: 0 }
       window.count++
@@ -32,6 +27,6 @@ export function createAddressCounts(windowMs: number, elapsed: () => number): Ad
       // In this order a window that has just begun lasts exactly windowMs.
       return { count: window.count, msLeft: windowMs - (now - window.startedMs) }
     },
-    countOf: address => runningAt(elapsed(), address)?.count ?? 0,
+    countOf: (address: string): number => runningAt(elapsed(), address)?.count ?? 0,
   }
 }

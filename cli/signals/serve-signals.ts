@@ -73,7 +73,8 @@ async function deliver(
     box,
     privateStore,
     clock,
-    dice: { random: order.runtime.random, newToken },
+    random: order.runtime.random,
+    newToken,
     ...reach,
     onEvent: event => {
       metrics.onEvent(event)

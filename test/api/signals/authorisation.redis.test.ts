@@ -36,8 +36,8 @@ type KeyState = {
   readonly confirming?: Verdict
 }
 
-const dice = seededBytes('authorisation')
-const ID_BYTES = dice(6)
+const random = seededBytes('authorisation')
+const ID_BYTES = random(6)
 
 /** Dice that always give the same id, and a secret of their own. */
 const sameId = (seed: string) => {
@@ -47,7 +47,7 @@ const sameId = (seed: string) => {
 
 const STRANGER = { key: 'unauthorized', account: 'unauthorized', program: 'unauthorized' } as const
 const WELCOME = { key: 'ok', account: 'ok', program: 'ok' } as const
-const issue = ({ id }: Owner) => issueKey(redis, id, dice, NOW_MS)
+const issue = ({ id }: Owner) => issueKey(redis, id, random, NOW_MS)
 
 const STATES: readonly KeyState[] = [
   { name: 'absent', arrange: async () => null, verdict: STRANGER },
@@ -151,7 +151,7 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
   test.each(ENTITLEMENTS)(
     'of a client with $aliases and program $program',
     async ({ aliases, program, sees }) => {
-      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], dice)
+      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], random)
       const owner = await addClient(redis, 'acme', aliases, sameId('the key'))
       await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
       await fill()
@@ -182,7 +182,7 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
 
 describe('what the operator changes', () => {
   test('is true from the next request on: activation, entitlement, revocation', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
     await fill()
     const { app } = createTestSignals(redis)
     const pull = () => app.request('/v1/signals/history', withKey(token))
@@ -198,7 +198,7 @@ describe('what the operator changes', () => {
 
 describe('a confirmation', () => {
   test('by the new key retires the old one, and says which', async () => {
-    const owner = await addClient(redis, 'acme', ['alder'], dice)
+    const owner = await addClient(redis, 'acme', ['alder'], random)
     const fresh = await issue(owner)
     const { app } = createTestSignals(redis)
     const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))

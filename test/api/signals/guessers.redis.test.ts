@@ -17,8 +17,8 @@ import { refusalOf } from './keyed-answers.ts'
 let server: TestRedis
 let redis: Redis
 
-const dice = seededBytes('guessers')
-const guess = (): string => createToken(dice).token
+const random = seededBytes('guessers')
+const guess = (): string => createToken(random).token
 
 beforeAll(async () => {
   server = await startTestRedis()
@@ -55,7 +55,7 @@ describe('a guesser', () => {
   })
 
   test('does not shut out a neighbour whose key is known here, nor keep it alive when it dies', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
     const { app } = createTestSignals(redis)
     const here = from('203.0.113.7')
     const whoami = async (key: string) => (await app.request('/v1/whoami', withKey(key), here)).status
@@ -67,7 +67,7 @@ describe('a guesser', () => {
   })
 
   test('of keys that cannot be one never reaches Redis, and does not use up the address', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     const { app } = createTestSignals(redis)
     await redis.config('RESETSTAT')
     for (let i = 0; i < 3 * MOST_FAILURES; i++) {

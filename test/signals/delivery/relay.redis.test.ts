@@ -8,6 +8,7 @@ import { commit } from '#signals/log/commit.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { KEEPS_ORDER } from '../../support/signals/delivery.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -46,7 +47,7 @@ function relayParts(more: Partial<RelayParts> = {}) {
     highWater: createHighWater(createMemoryStore('private')),
     token: 'me',
     now: () => 1_000,
-    shuffle: list => [...list],
+    random: KEEPS_ORDER,
     subscribersOf: async signals =>
       signals.map(({ alias, seq }) => {
         const acme = { client: 'acme', lane: 'fast' as const, prev: seq - 1 }
