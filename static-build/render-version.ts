@@ -34,7 +34,13 @@ const BATCHES_IN_WRITING = 8
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { store, version, points, effort, threads } = order
   const snapshot = toShared(order.snapshot)
-  const pool = createPool(threads)
+  const pool = new Tinypool({
+    filename: new URL('./render-worker.ts', import.meta.url).href,
+    name: 'runTask',
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+  })
   let done = 0
   const count = () =>
     order.progress({ step: 'render', done: done++, total: points.length, unit: 'artifacts' })
@@ -58,15 +64,6 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
     await pool.destroy()
   }
 }
-
-const createPool = (threads: number): Tinypool =>
-  new Tinypool({
-    filename: new URL('./render-worker.ts', import.meta.url).href,
-    name: 'runTask',
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-  })
 
 /** The same bytes on memory that threads share. */
 const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {

@@ -1,5 +1,10 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import type { Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
+import type {
+  Changes,
+  RestatedTrade,
+  SeriesChanges,
+  StrategyChanges,
+} from '#core/contract/payloads/changes.ts'
 import { isRestated } from '#core/dataset/compare-snapshots.ts'
 
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
@@ -27,12 +32,10 @@ export class RestatementError extends Error {
 export const toText = (value: unknown): string => (value === null ? 'none' : String(value))
 
 function linesOf({ id, daily, weekly, trades }: StrategyChanges): string[] {
-  const days = daily.restated.map(
-    ({ t, old, new: now }) => `  ${id}: return of ${t}: ${toText(old)} -> ${toText(now)}`,
-  )
-  const weeks = weekly.restated.map(
-    ({ t, old, new: now }) => `  ${id}: week to ${t}: ${toText(old)} -> ${toText(now)}`,
-  )
+  const lines = ({ restated }: SeriesChanges, what: string): string[] =>
+    restated.map(({ t, old, new: now }) => `  ${id}: ${what} ${t}: ${toText(old)} -> ${toText(now)}`)
+  const days = lines(daily, 'return of')
+  const weeks = lines(weekly, 'week to')
   const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
   return [
     ...shortened(id, 'days', days, daily.restated_count),

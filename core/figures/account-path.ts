@@ -52,17 +52,13 @@ export function assertPositive(value: number, what: string): void {
 }
 
 /** The block itself or, if the account is ruined, the same fields undefined (`ruin`). */
-export const unlessRuined = <Field extends string>(
-  { ruinDay }: AccountPath,
-  block: Record<Field, Figure>,
-): Record<Field, Figure> => (ruinDay === null ? block : ruinedFigures(block))
-
-/** With fewer than two days the reason of an undefined figure is always `too_few_points`. */
-export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
-  isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure
-
-function ruinedFigures<Field extends string>(block: Record<Field, Figure>): Record<Field, Figure> {
+export function unlessRuined<Field extends string>({ ruinDay }: AccountPath, block: Record<Field, Figure>) {
+  if (ruinDay === null) return block
   const ruined = { ...block }
   for (const field in ruined) ruined[field] = undefinedBecause('ruin')
   return ruined
 }
+
+/** With fewer than two days the reason of an undefined figure is always `too_few_points`. */
+export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
+  isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure

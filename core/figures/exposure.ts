@@ -28,12 +28,11 @@ export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) 
   }
 }
 
-/** A position over `[entry, exit)`, epoch milliseconds. */
-export type Interval = { readonly entry_time: number; readonly exit_time: number }
+type Interval = Pick<TradeOutcome, 'entry_time' | 'exit_time'>
 
 /**
- * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. At equal
- * instants exits come before entries, so a reversal never counts as two positions at once.
+ * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. A position
+ * is open over `[entry, exit)`. At equal instants exits come before entries, so a reversal never counts as two positions at once.
  */
 export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number) {
   const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))

@@ -32,7 +32,9 @@ const Z_95 = 1.6448536269514722
 export function sharpeInference(returns: Float64Array) {
   const { skewness, kurtosisExcess } = standardizedMoments(returns)
   // The kurtosis needs the most points, so it is undefined whenever one of the other parts is.
-  if (isUndefined(kurtosisExcess) || isUndefined(skewness)) return allOf(kurtosisExcess)
+  if (isUndefined(kurtosisExcess) || isUndefined(skewness)) {
+    return { probabilistic: kurtosisExcess, standardError: kurtosisExcess, minTrackRecord: kurtosisExcess }
+  }
   const ratio = mean(returns) / sampleDeviation(returns)
   const v = Math.max(1 - skewness * ratio + ((kurtosisExcess + 2) / 4) * ratio * ratio, 0)
   const degrees = returns.length - 1
@@ -44,12 +46,6 @@ export function sharpeInference(returns: Float64Array) {
       ratio > NEGLIGIBLE ? 1 + (v * Z_95 * Z_95) / (ratio * ratio) : undefinedBecause('non_positive_sharpe'),
   }
 }
-
-const allOf = (figure: Figure) => ({
-  probabilistic: figure,
-  standardError: figure,
-  minTrackRecord: figure,
-})
 
 /** Beyond this the continued fraction is faster and keeps the relative precision of the tail. */
 const TAIL = 3

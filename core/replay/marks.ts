@@ -61,7 +61,7 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   assertLedgerInput(input, from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
-  const account = openAccount(ledger, terms)
+  const account: Account = { ledger, terms, taken: [], open: [], realised: 1, ruined: false }
   const closes = createDailyCloses(bars)
   const ruinedOn = markBars(account, bars, closes)
   return {
@@ -150,7 +150,7 @@ function closeBar(account: Account, { t, c, timeframeMs }: Bars, i: number, day:
   return account.ruined ? 0 : equityAt(account, c[i]!, t[i]!)
 }
 
-/** The account of a ledger at a point in time. Made by `openAccount`; changed in place. */
+/** The account of a ledger at a point in time, with an equity of 1 before the first trade; changed in place. */
 export type Account = {
   /** The ledger in order of entry. */
   readonly ledger: readonly ResolvedTrade[]
@@ -175,16 +175,6 @@ type Holding = {
   /** The running sum of funding at the entry. */
   readonly paidBefore: number
 }
-
-/** An account with an equity of 1, before the first trade. */
-const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
-  ledger,
-  terms,
-  taken: [],
-  open: [],
-  realised: 1,
-  ruined: false,
-})
 
 /** Applies all entries and exits before `horizon`, in order of time. */
 export function advanceTo(account: Account, horizon: number): void {

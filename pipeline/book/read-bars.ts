@@ -34,15 +34,8 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
     }
     if (!Number.isNaN(bar.t)) before = bar.t
   })
-  const { t, o, h, l, c, v } = columns
-  const bars = {
-    t: toShared(t),
-    o: toShared(o),
-    h: toShared(h),
-    l: toShared(l),
-    c: toShared(c),
-    v: toShared(v),
-  }
+  const shared = COLUMNS.map(name => [name, toShared(columns[name])] as const)
+  const bars = Object.fromEntries(shared) as Record<(typeof COLUMNS)[number], Float64Array> // one entry a column
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import type { Book, SoundParts, Source, StrategyEntry } from './book.ts'
+import type { Book, SoundParts, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
 import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
@@ -64,20 +64,14 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
   for (const strategy of strategies) {
     const [claim, source] = [byId.get(strategy.id), sources.get(strategy.id)]
     if (claim === undefined || source === undefined) continue // what is missing has been reported
-    const entry = toEntry(strategy, claim, source)
+    const { inceptionPlace } = claim
+    const entry: StrategyEntry = { ...strategy, source, bars: barsKeyOf(strategy), inceptionPlace }
     const message = explainInception(entry, bars)
     if (message !== null) claim.report('inception', message)
     entries.push(entry)
   }
   return { dir: reading.dir, service, strategies: entries, bars, funding, program }
 }
-
-const toEntry = (strategy: CatalogueStrategy, { inceptionPlace }: Claim, source: Source): StrategyEntry => ({
-  ...strategy,
-  source,
-  bars: barsKeyOf(strategy),
-  inceptionPlace,
-})
 
 const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['program']) => {
   const instruments = strategies.map(({ instrument }) => instrument)
@@ -110,9 +104,7 @@ function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): strin
   return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(inception)}`
 }
 
-type Covered = { readonly first: EpochDay; readonly last: EpochDay; readonly path: string }
-
-function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']): Covered | null {
+function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']) {
   if (source.kind === 'returns')
     return { first: source.daily.first, last: lastDay(source.daily), path: `returns/${id}.csv` }
   const file = key === null ? undefined : bars.get(key)

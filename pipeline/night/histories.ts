@@ -10,7 +10,7 @@ import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#c
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
 import { type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
-import { type Costs, commissionRate } from '#core/replay/trade.ts'
+import { type Costs, commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { STALE_MS } from './data-window.ts'
@@ -85,7 +85,8 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
   const faults = describeMismatch(strategy, entry)
   if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
   const replayed = replay(replayInput(task, strategy))
-  const marked = markAgain(task, replayed)
+  // The second computation, of ledger, closes and funding alone.
+  const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
   return {
@@ -110,17 +111,14 @@ export function replayInput(
   return { strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception }
 }
 
-/** The second computation, of ledger, closes and funding alone. */
-const markAgain = ({ entry, bars, funding }: BarsTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
-  markLedger({
-    id: entry.id,
-    trades,
-    bars,
-    funding,
-    costs: costsOf(entry),
-    baseRisk: entry.base_risk_pct,
-    from: daily.first,
-  })
+const ledgerInput = ({ entry, bars, funding }: BarsTask, trades: readonly Trade[]) => ({
+  id: entry.id,
+  trades,
+  bars,
+  funding,
+  costs: costsOf(entry),
+  baseRisk: entry.base_risk_pct,
+})
 
 const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: BarsTask): string[] =>
   auditLedger({ trades, bars, costs: costsOf(entry) }).map(
@@ -149,16 +147,11 @@ type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
 function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
-  const { entry, bars, funding } = task
+  const { entry } = task
   const problems = ledgerProblems(task, ledger)
   if (problems.length > 0) return { problems }
   const marks = markLedger({
-    id: entry.id,
-    trades: ledger.trades,
-    bars,
-    funding,
-    costs: costsOf(entry),
-    baseRisk: entry.base_risk_pct,
+    ...ledgerInput(task, ledger.trades),
     allowOverlap: entry.allow_overlap,
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
