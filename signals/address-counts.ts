@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** Addresses remembered: about a megabyte. An attacker with more addresses is not slowed down by counting them. */
+/** Addresses remembered: about a megabyte. Counting does not slow down an attacker with more. */
 const MOST_ADDRESSES = 10_000
 
-/** How often an address was counted in its window, including this time, and how long the window still lasts. */
+/** How often an address was counted in its window, this time included, and how long the window lasts. */
 export type Count = { readonly count: number; readonly msLeft: number }
 
 type Window = { readonly startedMs: number; count: number }

@@ -135,7 +135,10 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
 const isThere = async (path: string): Promise<boolean> => (await ifThere(lstat(path), null)) !== null
 
 /** The result, or `otherwise` if the file or the folder is missing. */
-const ifThere = <Found, Otherwise>(found: Promise<Found>, otherwise: Otherwise): Promise<Found | Otherwise> =>
+export const ifThere = <Found, Otherwise>(
+  found: Promise<Found>,
+  otherwise: Otherwise,
+): Promise<Found | Otherwise> =>
   found.catch((error: unknown) => {
     if (isMissing(error)) return otherwise
     throw error
@@ -188,7 +191,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
-async function flushFolder(path: string): Promise<void> {
+export async function flushFolder(path: string): Promise<void> {
   const folder = await ifThere(open(path, 'r'), null)
   if (folder === null) return
   try {

@@ -119,7 +119,7 @@ async function oweAll(
 /** How long a read of the log blocks before the lease is renewed, as a share of the lease: a second. */
 const BLOCK_SHARE = 1 / 3
 
-/** How soon a relay without the lease, or without Redis, tries again, as a share of the lease: half a second. */
+/** The retry of a relay without the lease, or without Redis, as a share of the lease: half a second. */
 const RETRY_SHARE = 1 / 6
 
 /**

@@ -1,5 +1,5 @@
-// The workers of one process: they take clients that are due from the schedules of the outbox; there is no other
-// queue.
+// The workers of one process: they take clients that are due from the schedules of the outbox; there is no
+// other queue.
 import type { DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { LANES, type Lane, readSchedule } from './outbox.ts'
@@ -129,7 +129,7 @@ function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll:
 
 const WATCH_EVERY_MS = 5_000
 
-/** Clients are due and none was started for this long: a request takes at most 10 s, so the workers are stuck. */
+/** If clients are due and none was started for this long, workers are stuck: a request takes 10 s at most. */
 export const STUCK_AFTER_MS = 30_000
 
 export type WatchdogParts = Pick<DeliveryParts, 'now' | 'onEvent'> &

@@ -1,5 +1,5 @@
-// Detects a lost log: each process compares what it knows of the log with what Redis says. A mark inside Redis would
-// be lost with the log.
+// Detects a lost log: each process compares the log that it has seen with that of Redis. A mark inside
+// Redis would be lost with the log.
 import type { Redis } from 'ioredis'
 import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
