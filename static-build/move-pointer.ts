@@ -10,8 +10,8 @@ import type { Signer } from '#storage/signature.ts'
 import { tolerate } from '#storage/tolerate.ts'
 
 /**
- * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do. `refresh`
- * bridges longer pauses.
+ * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do.
+ * `refresh` bridges longer pauses.
  */
 export const ENTRY_LIFETIME_MS = 48 * 3_600_000
 
@@ -28,8 +28,8 @@ export const entryTimes = (nowMs: number): { readonly at: string; readonly expir
 })
 
 /**
- * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was never
- * published, was removed, or is served already.
+ * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was
+ * never published, was removed, or is served already.
  */
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
   const log = await readLog(store)
@@ -69,8 +69,8 @@ async function append(
 }
 
 /**
- * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest is read
- * next, and if that is missing the version is damaged.
+ * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest
+ * is read next, and if that is missing the version is damaged.
  */
 export async function assertThere(store: ObjectStore, version: string): Promise<void> {
   if ((await store.list(`${versionFolder(version)}/`)).length > 0) return

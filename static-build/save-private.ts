@@ -41,10 +41,10 @@ export async function saveSnapshot(
 }
 
 /**
- * Writes the files of a program to the private store, last their index, and returns its digest; null if there is no
- * program. The index is salted like the record of the inputs, because a basket follows from prices that everybody has
- * and from a handful of parameters that can be guessed. Without a signing key there is no salt, and the digest binds all
- * the same.
+ * Writes the files of a program to the private store, last their index, and returns its digest; null if there
+ * is no program. The index is salted like the record of the inputs, because a basket follows from prices that
+ * everybody has and from a handful of parameters that can be guessed. Without a signing key there is no salt,
+ * and the digest binds all the same.
  */
 export async function saveProgram(
   privateStore: ObjectStore,
@@ -83,10 +83,10 @@ export function programDocuments(data: ProgramData, version: string): Readonly<R
 }
 
 /**
- * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
- * is returned commits the operator to it in public: anyone who sees the record later can check that it is the same. The
- * salt in it keeps anybody from trying guesses; it follows from the signing key, so that a build that was killed makes
- * it again. Null without a key, because then there is no salt.
+ * Writes the private record of what a version was made of: the same for every build of the same book. The
+ * digest that is returned commits the operator to it in public: anyone who sees the record later can check
+ * that it is the same. The salt in it keeps anybody from trying guesses; it follows from the signing key, so
+ * that a build that was killed makes it again. Null without a key, because then there is no salt.
  */
 export async function saveInputs(
   privateStore: ObjectStore,
@@ -101,8 +101,8 @@ export async function saveInputs(
 }
 
 /**
- * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this signature,
- * and it reveals nothing about the key. No document begins like its text.
+ * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this
+ * signature, and it reveals nothing about the key. No document begins like its text.
  */
 export const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
   sha256(signer.sign(new TextEncoder().encode(`salt of the ${record} of ${version}`)))

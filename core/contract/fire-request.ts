@@ -1,4 +1,5 @@
-// What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live runner.
+// What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live
+// runner.
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { ParameterProblem } from './errors.ts'
@@ -8,10 +9,10 @@ import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './si
 /** Leverages that differ by less were computed in another order, not from other numbers. */
 const LEVERAGE_TOLERANCE = 1e-6
 
-/** The leverage above which a replay enters nothing, unless its catalogue says otherwise: more is a stop mistyped. */
+/** The cap of a replay, unless its catalogue says otherwise: a higher leverage is a mistyped stop. */
 const MOST_LEVERAGE = 15
 
-/** From the dearest market to the cheapest coin there is room on both sides; beyond is a slip of the point. */
+/** Wider than any market, from the cheapest coin to the dearest: beyond it the decimal point slipped. */
 const LEAST_PRICE = 1e-9
 const MOST_PRICE = 1e12
 
@@ -54,7 +55,7 @@ export const fireRequest = z
 
 type FireRequest = z.output<typeof fireRequest>
 
-/** The signal that a body describes, at `nowMs`. Throws a `validation_error` that lists every problem at once. */
+/** The signal that a body describes, at `nowMs`. Throws a `validation_error` that lists every problem. */
 export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>, nowMs: number): SignalContent {
   const request = parseRequest(fireRequest, body, () => true)
   const problems = signalProblems(request, aliases, nowMs)

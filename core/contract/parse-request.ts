@@ -5,20 +5,20 @@ import { ApiError, type ParameterProblem } from './errors.ts'
 /** Longer values are cut where a refusal quotes them. */
 const ECHO_LENGTH = 64
 
-/** The names of the fields that are wrong, once each, those that are not known too; undefined for the body itself. */
+/** The names of the wrong and of the unknown fields, once each; undefined for the body itself. */
 const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)[] => [
   ...new Set(issues.flatMap(issue => (issue.code === 'unrecognized_keys' ? issue.keys : [issue.path[0]]))),
 ]
 
-/** A value as a refusal quotes it. JSON can write a number that is too large for a double, which is read as Infinity. */
+/** A value as a refusal quotes it. A number in JSON that is too large for a double is read as Infinity. */
 export const echo = (value: unknown): string =>
   typeof value === 'number' && !Number.isFinite(value)
     ? String(value)
     : (JSON.stringify(value) ?? 'nothing').slice(0, ECHO_LENGTH)
 
 /**
- * What a body or a query says. Throws a `validation_error` that lists every problem at once. `shows` says whether a
- * refusal quotes the value of a field.
+ * What a body or a query says. Throws a `validation_error` that lists every problem at once. `shows` says
+ * whether a refusal quotes the value of a field.
  */
 export function parseRequest<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape, z.core.$strict>,

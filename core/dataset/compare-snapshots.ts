@@ -13,8 +13,9 @@ import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
- * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are history;
- * changes of figures and catalogue entries are listed separately. Without a previous version, everything is new.
+ * What `after` appends to `before` and what it alters, strategy by strategy. Only returns and trades are
+ * history; changes of figures and catalogue entries are listed separately. Without a previous version,
+ * everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
@@ -85,8 +86,8 @@ const toPublished = (value: unknown): string | number | null =>
   typeof value === 'number' ? toPercent(value) : typeof value === 'string' ? value : null
 
 /**
- * What `after` adds to `before` and what it alters, at published precision. Values after the old end are appended; a
- * value before the old start alters history too, because the equity starts there.
+ * What `after` adds to `before` and what it alters, at published precision. Values after the old end are
+ * appended; a value before the old start alters history too, because the equity starts there.
  */
 function compareSeries(before: Series, after: Series): SeriesChanges {
   const restated: SeriesChanges['restated'] = []
@@ -102,7 +103,8 @@ function compareSeries(before: Series, after: Series): SeriesChanges {
 }
 
 /**
- * The days of both series up to the old end, ascending: they have the same step, so the earlier start gives the grid.
+ * The days of both series up to the old end, ascending: of the same step, so the earlier start gives the
+ * grid.
  */
 function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<EpochDay> {
   if (before.values.length === 0) return
@@ -123,8 +125,8 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
 }
 
 /**
- * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it is in
- * the order; one that appeared or disappeared before that alters history.
+ * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever
+ * it is in the order; one that appeared or disappeared before that alters history.
  */
 export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
   const closed = closedBy(before)

@@ -3,10 +3,10 @@ import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
 import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
 import { assertFinite, type Series } from './series.ts'
 
-/** An account that followed a series at `k` times its base risk: the input of every statistic of the series. */
+/** An account that follows a series at `k` times its base risk: the input of every statistic of it. */
 export type AccountPath = {
   /**
-   * Base returns, not multiplied by `k`: a ratio that does not depend on `k` is then bit for bit the same at every risk
+   * Base returns, not multiplied by `k`: a ratio that ignores `k` is then bit for bit the same at every risk
    * level.
    */
   readonly daily: Series
@@ -22,8 +22,8 @@ export type AccountPath = {
 }
 
 /**
- * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly one, a
- * return is not finite, or `k` is not a positive number.
+ * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly
+ * one, a return is not finite, or `k` is not a positive number.
  */
 export function accountPath(daily: Series, weekly: Series, k: number): AccountPath {
   assertPeriod(daily, 'daily')

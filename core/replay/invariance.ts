@@ -10,9 +10,9 @@ import { step } from './step.ts'
 // Each check returns null if it holds, and otherwise the first difference in one sentence.
 
 /**
- * No look-ahead: a replay of the first bars alone equals the beginning of the whole replay, event by event and day by
- * day, to the last bit (except for its last day, if the prefix ends inside it). Tries `cuts` prefixes, evenly spaced
- * from the inception on. Costs about `cuts / 2 + 1` replays.
+ * No look-ahead: a replay of the first bars alone equals the beginning of the whole replay, event by event
+ * and day by day, to the last bit (except for its last day, if the prefix ends inside it). Tries `cuts`
+ * prefixes, evenly spaced from the inception on. Costs about `cuts / 2 + 1` replays.
  */
 export function checkPrefixes<State>(input: ReplayInput<State>, cuts: number): string | null {
   const whole = record(input)
@@ -35,8 +35,8 @@ export function checkDeterminism<State>(input: ReplayInput<State>): string | nul
 }
 
 /**
- * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and ends in
- * the same state as one that keeps it. Costs two runs, and a serialisation of the state per checkpoint.
+ * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and
+ * ends in the same state as one that keeps it. Costs two runs, and a serialisation per checkpoint.
  */
 export function checkCheckpoints<State>(input: ReplayInput<State>, every: number): string | null {
   const kept = record(input)
@@ -108,15 +108,14 @@ function firstDifferentDay<State>(
   return null
 }
 
-/** Two stops agree within this fraction: the influence of the start on a smoothed average decays but never vanishes. */
+/** Two stops agree within this fraction: the start's influence on an average decays but never vanishes. */
 const STOP_TOLERANCE = 1e-9
 
 /**
- * Dependence on the start: replays from bar `startBar` on, and finds after how many bars its orders, refusals and
- * stop-outs equal those of the whole replay, to the end: 0 if at once, null if never. Quantities are not compared,
- * because the accounts differ. A
- * strategy that still differs after some multiple of its warm-up depends on the start of its history. Costs two
- * replays.
+ * Dependence on the start: replays from bar `startBar` on, and finds after how many bars its orders, refusals
+ * and stop-outs equal those of the whole replay, to the end: 0 if at once, null if never. Quantities are not
+ * compared, because the accounts differ. A strategy that still differs after some multiple of its warm-up
+ * depends on the start of its history. Costs two replays.
  */
 export function findStartAgreement<State>(input: ReplayInput<State>, startBar: number): number | null {
   const { bars } = input

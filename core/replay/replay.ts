@@ -22,7 +22,7 @@ export type ReplayInput<State> = {
   readonly bars: Bars
   readonly funding: Funding | null
   readonly costs: Costs
-  /** The inception: the first day of the published series. Default: the first day that the bars cover from midnight. */
+  /** The first day of the published series. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
   /** Called every `PROGRESS_BARS` bars and at the end. */
   readonly onProgress?: (barsDone: number) => void
@@ -44,10 +44,10 @@ export const PROGRESS_BARS = 4096
 /**
  * Replays a strategy over all bars and marks its equity at the last close of each UTC day.
  *
- * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not depend on it.
- * Orders begin with the decision at the midnight that opens the inception day: the account is flat and its equity is 1
- * until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding events), some 0.2 us a bar beside
- * the strategy's own work.
+ * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not
+ * depend on it. Orders begin with the decision at the midnight that opens the inception day: the account is
+ * flat and its equity is 1 until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding
+ * events), some 0.2 us a bar beside the strategy's own work.
  */
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
@@ -58,7 +58,7 @@ export function replay<State>(input: ReplayInput<State>): Replay<State> {
 }
 
 /**
- * The engine and the state with which a replay begins, for callers that step by themselves. Throws as `replay` does.
+ * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
  */
 export function startReplay<State>({ strategy, bars, funding, costs, from }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`

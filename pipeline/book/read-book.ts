@@ -25,10 +25,10 @@ export type ReadOptions = {
 }
 
 /**
- * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data may be,
- * and the end of the window, is decided by the build, through `examine`.
+ * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
+ * may be, and the end of the window, is decided by the build, through `examine`.
  *
- * Throws a `BookError` with every problem of the book at once; nothing of an unsound book is handed on.
+ * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
 export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
   const { onFile = () => {}, examine = () => [] } = options
@@ -51,7 +51,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
   }
 }
 
-/** Reads everything that the catalogue speaks of. */
+/** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
   const { service, strategies, claims } = catalogue
   const sources = await readSources(reading, folder, claims)
@@ -81,7 +81,7 @@ const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['progra
   }
 }
 
-/** A perpetual without funding omits a cost; a spot market has no funding. The reader cannot distinguish them. */
+/** A perpetual without funding omits a cost; a spot market has none. The reader cannot distinguish them. */
 const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[] =>
   [...tradedInstruments(claims)]
     .filter(instrument => !funding.has(instrument))
@@ -91,8 +91,8 @@ const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[]
     }))
 
 /**
- * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover from
- * midnight on, or that its returns report. Also null if the bars are not known.
+ * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover
+ * from midnight on, or that its returns report. Also null if the bars are not known.
  */
 function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): string | null {
   const { inception } = entry
@@ -115,13 +115,13 @@ function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts[
 /** Files in the root that belong to an editor or to the operator's own tools. */
 const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']
 
-/** What the catalogue speaks of. */
+/** What the catalogue names. */
 type Known = { readonly ids: readonly string[]; readonly instruments: readonly string[] }
 
 /**
- * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt name
- * than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is code, nor a
- * Markdown file, nor one that begins with a dot.
+ * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt
+ * name than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is
+ * code, nor a Markdown file, nor one that begins with a dot.
  */
 const strays = (folder: Folder, known: Known): Problem[] =>
   [...folder].flatMap(file => {

@@ -27,7 +27,7 @@ export type StrategyCheck = {
   readonly notices: readonly string[]
 }
 
-/** Makes the history of a strategy, as a build does, and of a module tests that nothing matters that must not. */
+/** Makes the history of a strategy, as a build does, and checks a module for hidden dependencies. */
 export async function checkStrategy(task: HistoryTask): Promise<StrategyCheck> {
   const { source } = task.entry
   const { bars } = task

@@ -16,7 +16,7 @@ import type { Problem } from '../book/problem.ts'
 import { STALE_MS } from './data-window.ts'
 import { describeMismatch, importStrategy } from './load-strategy.ts'
 
-/** What a thread needs to make the history of one strategy. Bars are in shared memory, so sending them copies nothing. */
+/** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
 export type HistoryTask = {
   readonly entry: StrategyEntry
   /** Cut at the end of the last public day; null for reported returns. */
@@ -178,7 +178,7 @@ export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] 
   return faults.map(({ index, message }) => at(ledger, index, message))
 }
 
-/** Trades whose size in the account is unknown. The marking refuses the first; here each is reported with its row. */
+/** Trades whose size in the account is unknown. Marking refuses the first; here each is reported. */
 function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
   const terms = termsOf(entry, sumFunding(bars, funding))
   return trades.flatMap((trade, index) => {
@@ -219,7 +219,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
   }
 }
 
-/** Returns that end early do not stop a build, because a history may have ended; but the operator gets a notice. */
+/** Returns that end early do not stop a build, because a history may have ended; they give a notice. */
 function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): string[] {
   const end = lastDay(daily)
   const days = last - end

@@ -9,8 +9,9 @@ export const STALL_MS = 30_000
 const LOOK_MS = 500
 
 /**
- * Watches the pulses of tasks and calls `onStall` with each task that has begun and makes no progress for `stallMs`. A
- * pulse of 0 has not begun; a task that is over is deleted from the map. Returns the function that ends the watch.
+ * Watches the pulses of tasks and calls `onStall` with each task that has begun and makes no progress for
+ * `stallMs`. A pulse of 0 has not begun; a finished task is deleted from the map. Returns the function that
+ * ends the watch.
  */
 export function watchPulses<Task>(
   pulses: ReadonlyMap<Task, Int32Array>,
@@ -35,19 +36,19 @@ export function watchPulses<Task>(
 }
 
 /**
- * The environment of a thread that runs strategy modules, which must not see our secrets. It names only the folder of
- * compiled modules, which halves the start of a thread; the fence removes it.
+ * The environment of a thread that runs strategy modules, which must not see our secrets. It names only the
+ * folder of compiled modules, which halves the start of a thread; the fence removes it.
  */
 function threadEnvironment(): Record<string, string> {
   const folder = getCompileCacheDir() // of this version of Node, below the one that is kept for all
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
-/** Threads of a worker that runs strategy modules. A thread whose task makes no progress is ended and replaced. */
+/** Threads of a worker that runs strategy modules. If a task makes no progress, its thread is replaced. */
 export type Threads = {
   /**
-   * Runs the worker's function of this name, which returns `Result`. Its input gets a `pulse` to beat. Rejects with a
-   * StalledError if it makes no progress, and with whatever else ends its thread.
+   * Runs the worker's function of this name, which returns `Result`. Its input gets a `pulse` to beat.
+   * Rejects with a StalledError if it makes no progress, and with whatever else ends its thread.
    */
   readonly run: <Result>(name: string, input: object) => Promise<Result>
   readonly close: () => Promise<void>

@@ -5,8 +5,8 @@ import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import { type Check, type Fault, toCheck } from './check.ts'
 
 /**
- * Checks the private snapshot of a version against the digests in its manifest. If the private store was not named and has
- * no file of the version, only a copy of the public store is audited: a note.
+ * Checks the private snapshot of a version against the digests in its manifest. If the private store was not
+ * named and has no file of the version, only a copy of the public store is audited: a note.
  */
 export async function auditSnapshot(
   privateStore: ObjectStore,

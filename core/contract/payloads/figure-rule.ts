@@ -1,5 +1,6 @@
-// How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both ship in
-// the OpenAPI document and in docs/figures.md; a test holds the reasons to what the computation gives.
+// How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both
+// ship in the OpenAPI document and in docs/figures.md; a test compares the reasons with what the computation
+// gives.
 import { z } from 'zod'
 import { UNDEFINED_REASONS, type UndefinedReason } from '#core/figures/figure.ts'
 

@@ -10,7 +10,7 @@ export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade
 /** A risk level as requested and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
 
-/** The level that a request for `requested` is answered at: clamped to the cap; null if none was requested. */
+/** The level at which a request is answered: clamped to the cap; null if none was requested. */
 export const riskLevel = (requested: number | null, cap: number): RiskLevel | null =>
   requested === null ? null : { requested, effective: Math.min(requested, cap) }
 
@@ -35,8 +35,8 @@ export const seriesRiskMeta = (level: RiskLevel | null, baseRisk: number): MetaE
 type Identified = Pick<StrategyData, 'id' | 'base_risk_pct'>
 
 /**
- * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself if the factor
- * is 1. Throws `validation_error` if a product is too large to be published.
+ * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself if the
+ * factor is 1. Throws `validation_error` if a product is too large to be published.
  */
 export function rescaled(values: Float64Array, strategy: Identified, level: RiskLevel | null): Float64Array {
   const factor = rescaleFactor(values, strategy, level)

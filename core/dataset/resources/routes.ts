@@ -1,4 +1,4 @@
-// The table of the routes that are functions of the dataset, and the points of it that are published as files.
+// The table of the routes that are functions of the dataset, and the points that are published as files.
 import { canonicalUrl, DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
 import type { Links } from '#core/contract/register.ts'
 import { correlation } from './correlation.ts'
@@ -45,7 +45,7 @@ export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: re
   )
 }
 
-/** `self` and the other resources of the book; for a strategy those of the same strategy, and the way back to the catalogue. */
+/** `self` and the other resources of the book, or of the same strategy with a link to the catalogue. */
 export function linksOf({ id, group }: DatasetRoute, params: Params): Links {
   const ids = DATASET_ROUTES.filter(route => route.group === group).map(route => route.id)
   const others = (group === 'book' ? ids : [...ids, 'strategies' as const]).filter(other => other !== id)

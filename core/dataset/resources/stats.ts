@@ -19,7 +19,7 @@ const STATS_NOTE = `fund_dd is always at base risk. At another risk level net re
 const TIME_UNDERWATER_FOOTNOTE =
   'Counts the days whose equity is strictly below the highest equity before them; the opening equity of 1.0 is a peak.'
 
-/** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
+/** `/v1/strategies/{sid}/stats`: statistics at any risk level; `fund_dd` and trade figures at base risk. */
 export const stats = datasetRoute({
   id: 'stats',
   path: '/v1/strategies/{sid}/stats',
