@@ -92,12 +92,12 @@ describe('the access log', () => {
   })
 
   test('names a refused request in its answer as in its line', async () => {
-    let told: string | null = null
+    let requestId: string | null = null
     const { lines } = await serving({}, async service => {
-      told = (await ask(service, '/nowhere')).headers.get('x-request-id')
+      requestId = (await ask(service, '/nowhere')).headers.get('x-request-id')
     })
-    expect(told).toMatch(/^[\da-f]{12}-\w+$/)
-    expect(lines).toMatchObject([{ request_id: told }])
+    expect(requestId).toMatch(/^[\da-f]{12}-\w+$/)
+    expect(lines).toMatchObject([{ request_id: requestId }])
   })
 
   const ANSWERED: Answered = {
@@ -110,7 +110,7 @@ describe('the access log', () => {
     ['warn', 1],
     ['error', 0],
     ['silent', 0],
-  ] as const)('at LOG_LEVEL %s tells %i of an answer and a fault of ours', (level, count) => {
+  ] as const)('at LOG_LEVEL %s writes %i lines for an answer and a fault of ours', (level, count) => {
     const stream = createStream()
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
     const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }

@@ -1,26 +1,21 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf, seqsOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 type Owner = { readonly id: string; readonly token: string; readonly keyId: string }
 
@@ -28,7 +23,7 @@ type Verdict = 'unauthorized' | 'account_not_active' | 'not_entitled' | 'conflic
 
 type KeyState = {
   readonly name: string
-  /** Brings the key of the client into the state, and tells what is sent. */
+  /** Brings the key of the client into the state, and returns what is sent. */
   readonly arrange: (owner: Owner) => Promise<string | null>
   /** What routes of an access answer; those of the program to a client that has it. */
   readonly verdict: { readonly [A in Exclude<SignalsGroup, 'open' | 'preview'>]: Verdict }
@@ -39,7 +34,7 @@ type KeyState = {
 const random = seededBytes('authorisation')
 const ID_BYTES = random(6)
 
-/** Dice that always give the same id, and a secret of their own. */
+/** Random bytes with always the same id, and another secret. */
 const sameId = (seed: string) => {
   const secret = seededBytes(seed)
   return (size: number) => (size === ID_BYTES.length ? ID_BYTES : secret(size))

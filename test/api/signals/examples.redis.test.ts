@@ -81,7 +81,7 @@ const headersOf = (token: string | null, body: unknown): Record<string, string> 
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
 })
 
-/** Asks every question, one after the other: some change what others tell. */
+/** Requests every route in turn: some change the answers of others. */
 async function answerAll(token: string): Promise<Answers['answers']> {
   const found: Record<string, Answers['answers'][string]> = {}
   for (const route of ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))) {

@@ -1,13 +1,14 @@
 // A Redis that goes away and comes back, a log that is damaged or lost, and answers that are cut off.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { isKeyless } from '#api/signals/signals-route.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
@@ -17,12 +18,10 @@ let redis: Redis
 
 const random = seededBytes('failures')
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 describe('a damaged log', () => {
   /** Puts an entry behind the others whose bytes are not those that were written. */

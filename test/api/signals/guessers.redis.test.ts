@@ -2,30 +2,26 @@
 import type { IncomingMessage } from 'node:http'
 import { Context } from 'hono'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { createFailedKeys, MOST_FAILURES, WINDOW_MS } from '#api/signals/identify.ts'
 import { createRemoteAddress } from '#api/signals/remote-address.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, signalsParts, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
 
 const random = seededBytes('guessers')
 const guess = (): string => createToken(random).token
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 /** What the server knows of a request from an address. */
 const from = (remoteAddress: string) => ({
@@ -77,7 +73,7 @@ describe('a guesser', () => {
     expect((await app.request('/v1/whoami', withKey(token), from('203.0.113.7'))).status).toBe(200)
   })
 
-  test('behind a proxy that is trusted is counted by the address that the proxy heard, whatever it writes itself', async () => {
+  test('behind a proxy that is trusted is counted by the address that the proxy forwards, whatever it writes itself', async () => {
     const { parts } = signalsParts(redis)
     const settings = { ...parts.settings, trustedProxies: ['10.0.0.0/8'] }
     const { app } = createTestSignals(redis, { settings })

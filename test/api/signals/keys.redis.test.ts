@@ -1,26 +1,24 @@
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { confirmKey, issueKey, listKeys, noteUse, revokeKey } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { createClient } from '#signals/clients/clients.ts'
 import { createToken, digestOf } from '#signals/clients/token.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { apiKeyKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
 beforeEach(async () => {
-  await redis.flushall()
   await createClient(redis, 'acme', 'gold', NOW_MS)
 })
-afterAll(() => server.stop())
 
 const random = seededBytes('api-keys')
 const issue = () => issueKey(redis, 'acme', random, NOW_MS)

@@ -1,4 +1,4 @@
-// What an operator is told when the signals service starts, in this process and on a real Redis.
+// What the signals service prints for the operator when it starts, in this process and on a real Redis.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
