@@ -122,8 +122,8 @@ const NAME_WIDTH = 30
 const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
 
 function printFindings(findings: readonly Finding[], { print }: Terminal): void {
-  for (const { name, verdict, told, advice } of findings) {
-    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${told}`)
+  for (const { name, verdict, told: observed, advice } of findings) {
+    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${observed}`)
     if (advice !== '') print(`        ${advice}`)
   }
 }
