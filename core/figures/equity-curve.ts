@@ -5,8 +5,8 @@ import { DAYS_PER_YEAR } from './series.ts'
  * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the
  * first return: point `i` of the result is the equity at the end of the day of return `i`.
  *
- * Ruin: from the first day with `1 + k * r_i <= 0` on the equity is 0. Throws if a return is not finite or
- * the equity exceeds the range of a double.
+ * Ruin: from the first day with `1 + k * r_i <= 0` on the equity is 0. Throws a RangeError if a return is not
+ * finite, or if a multiplied return or the equity is larger than a published number may be.
  *
  * @param returns simple returns, fractions, gapless
  * @param k the factor on every return; 1 leaves them exactly as they are
@@ -26,7 +26,8 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   for (let i = 0; i < returns.length; i++) {
     const growth = 1 + k * returns[i]!
     level = growth > 0 ? level * growth : 0
-    if (!Number.isFinite(growth) || level === Infinity) throw notCompoundable(returns[i]!, i, k)
+    const isPublishable = Math.abs(growth) <= LARGEST_PUBLISHED && level <= LARGEST_PUBLISHED // false for NaN
+    if (!isPublishable) throw notCompoundable(returns[i]!, i, k)
     curve[i + 1] = level
   }
   return curve
@@ -34,17 +35,6 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
 
 /** A margin below the range of a double, for percent and for rounding to ten digits. */
 export const LARGEST_PUBLISHED = 1e306
-
-/** Whether `k` times a return, or the equity compounded from them, is too large to be published. */
-export function passesNumbers(returns: Float64Array, k: number): boolean {
-  let level = 1
-  for (let i = 0; i < returns.length; i++) {
-    const growth = 1 + k * returns[i]!
-    level = growth > 0 ? level * growth : 0
-    if (Math.abs(growth) > LARGEST_PUBLISHED || level > LARGEST_PUBLISHED) return true
-  }
-  return false
-}
 
 /**
  * The index in `curve` of the first point without equity, or null if the account survives. An equity too

@@ -30,11 +30,12 @@ export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)
 /** The route of an id. */
 export const routeOf = (id: ResourceId): DatasetRoute => BY_ID[id]
 
+/** The address of an answer without parameters. */
+const pathOf = (id: ResourceId, sid: string): string => routeOf(id).path.replace('{sid}', sid)
+
 /** The one path and query of an answer: parameters sorted and printed canonically, defaults left out. */
-export function canonicalPath(id: ResourceId, params: Params): string {
-  const { path, query } = routeOf(id)
-  return canonicalUrl(path.replace('{sid}', params.sid), query, params)
-}
+export const canonicalPath = (id: ResourceId, params: Params): string =>
+  canonicalUrl(pathOf(id, params.sid), routeOf(id).query, params)
 
 /** The parameters of every canonical point of a route: the points that are files. */
 export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: readonly string[]): Params[] {
@@ -49,9 +50,8 @@ export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: re
 export function linksOf({ id, group }: DatasetRoute, params: Params): Links {
   const ids = DATASET_ROUTES.filter(route => route.group === group).map(route => route.id)
   const others = (group === 'book' ? ids : [...ids, 'strategies' as const]).filter(other => other !== id)
-  const plain = { ...DEFAULT_PARAMS, sid: params.sid }
   return {
     self: canonicalPath(id, params),
-    ...Object.fromEntries(others.map(other => [other, canonicalPath(other, plain)])),
+    ...Object.fromEntries(others.map(other => [other, pathOf(other, params.sid)])),
   }
 }
