@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
-import type { BuildOrder } from './build-version.ts'
 import { readEnvironment, UsageError } from './environment.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
@@ -52,16 +51,23 @@ export const addBuildOptions = (command: Command): Command =>
     .option('--effort <best|good|quick>', 'compression effort (default: BUILD_EFFORT, or good)')
     .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
 
+/** What to build from, where to publish, and as of which day. */
+export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
+
 /** Throws a UsageError for an option that is not valid. */
-export function toBuildOrder(options: BuildOptions, runtime: Runtime): BuildOrder {
+export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
   const { redisUrl, signals, operations } = readEnvironment(runtime)
   return {
     ...toBookOrder(options, runtime),
     ...storeUrls(options, runtime),
+    /** The dataset version, an ISO instant; null for the moment of the build. */
     version: parseVersion(options.version),
+    /** Whether the version may change published history, or follow a version that cannot be read. */
     allowRestatement: options.allowRestatement ?? false,
     consent: toConsent(options),
+    /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
     redisUrl,
+    /** Where an alert goes if they differ. */
     alertWays: signals,
     effort: parseEffort(options.effort) ?? operations.buildEffort,
   }

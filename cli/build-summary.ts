@@ -129,7 +129,7 @@ const twoDecimals = (value: unknown): string => (typeof value === 'number' ? val
 const size = (bytes: number): string =>
   bytes < 1 << 20 ? `${(bytes / 1024).toFixed(0)} kB` : `${(bytes / (1 << 20)).toFixed(1)} MB`
 
-/** A row for each strategy, a column for each year: `{strategy: 'alder', 2024: 12.5}`; percent, null for a year without days. */
+/** A row for each strategy: `{strategy: 'alder', 2024: 12.5}`; percent, null for a year without days. */
 type YearlyReturns = readonly Readonly<Record<string, string | number | null>>[]
 
 /** The returns of all strategies by calendar year, in the order of the catalogue. */

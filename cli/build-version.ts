@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { Effort } from '#core/contract/effort.ts'
 import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Book } from '#pipeline/book/book.ts'
@@ -22,37 +21,10 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
-import {
-  assertClock,
-  assertNotAhead,
-  assertSignedHead,
-  readSigner,
-  type SigningConsent,
-  withStoreLock,
-} from './guard-pointer.ts'
+import type { BuildOrder } from './build-options.ts'
+import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
 import { assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
-import type { AlertWays } from './send-alert.ts'
-import type { StoreUrls } from './store-option.ts'
-
-/** What to build from, where to publish, and as of which day. */
-export type BuildOrder = StoreUrls & {
-  readonly book: string
-  /** The dataset version, an ISO instant; null for the moment of the build. */
-  readonly version: string | null
-  readonly asOf: EpochDay | null
-  readonly allowStale: boolean
-  /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
-  readonly redisUrl: string | null
-  /** Where an alert goes if they differ. */
-  readonly alertWays: AlertWays
-  /** Whether the version may change published history, or follow a version that cannot be read. */
-  readonly allowRestatement: boolean
-  readonly consent: SigningConsent
-  readonly threads: number
-  /** How hard files are compressed. */
-  readonly effort: Effort
-}
 
 export type BuildResult = Night &
   Published & { readonly book: Book; readonly timings: Readonly<Record<string, number>> }

@@ -10,7 +10,7 @@ import { privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Everything that Highwater reads from the environment, parsed once, in the entry file. A variable that is not set is null. */
+/** The environment, parsed once, in the entry file. A variable that is not set is null. */
 export type Environment = ReturnType<typeof parseEnvironment>
 
 export const DEFAULT_ADMIN_PORT = 8083

@@ -14,8 +14,8 @@ const MOST_DRAWS = 100
  * A port of this machine that is free now, and that no outgoing connection will take. A port that is requested by its
  * number is returned if it is free. Rejects if it is not, or if no port is free.
  */
-export async function freePort(asked = 0): Promise<number> {
-  if (asked !== 0) return probe(asked)
+export async function freePort(requested = 0): Promise<number> {
+  if (requested !== 0) return probe(requested)
   for (let draw = 1; ; draw++) {
     try {
       return await probe(FIRST_PORT + ((await probe(0)) % PORTS)) // the system gives everyone another one
@@ -25,13 +25,13 @@ export async function freePort(asked = 0): Promise<number> {
   }
 }
 
-/** Listens for a moment, on any port if `asked` is 0, and returns the port. */
-const probe = (asked: number): Promise<number> =>
+/** Listens for a moment, on any port if `requested` is 0, and returns the port. */
+const probe = (requested: number): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen(asked, '127.0.0.1', () => {
+    server.listen(requested, '127.0.0.1', () => {
       const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : asked))
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : requested))
     })
   })

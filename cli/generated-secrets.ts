@@ -2,6 +2,7 @@
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '#storage/error-code.ts'
+import { ifThere } from '#storage/file-store.ts'
 import { type Environment, UsageError } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -52,7 +53,7 @@ function assertChosen(host: string, secrets: Readonly<Record<string, string | nu
   )
 }
 
-/** The content of the file, which is created first if it does not exist. Two processes that create it both get the first. */
+/** The content of the file, created if it does not exist. Two processes that create it both get the first. */
 async function keep(
   folder: string,
   name: string,
@@ -61,18 +62,10 @@ async function keep(
 ): Promise<string> {
   const path = join(folder, name)
   await mkdir(folder, { recursive: true })
-  if (!(await exists(path))) await createOnce(path, Buffer.from(random(8)).toString('hex'), make())
+  if ((await ifThere(stat(path), null)) === null)
+    await createOnce(path, Buffer.from(random(8)).toString('hex'), make())
   return readSecretFile(path)
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return false
-      throw error
-    },
-  )
 
 async function createOnce(path: string, suffix: string, text: string): Promise<void> {
   const draft = `${path}.${suffix}`

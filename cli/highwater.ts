@@ -8,7 +8,7 @@ import { createTerminal } from './terminal.ts'
 
 const elapsed = (): number => performance.now()
 
-// A reader that closes the pipe early, such as `head`, does not end the work: the rest of the output is dropped.
+// A reader that closes the pipe early, such as `head`, does not end the work: more output is dropped.
 process.stdout.on('error', error => {
   if (!('code' in error && error.code === 'EPIPE')) throw error
 })

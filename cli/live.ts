@@ -76,7 +76,7 @@ async function followMarket(market: BarsKey, order: LiveOrder, runtime: LiveRunt
   note(`${market}: stopped`)
 }
 
-/** The process on this machine that held the lease has ended; processes on other machines cannot be checked. */
+/** The holder ran on this machine and has ended; processes on other machines cannot be checked. */
 const isGone = ({ pid, host }: Holder): boolean => host === hostname() && !isAlive(pid)
 
 /**
@@ -204,7 +204,7 @@ type FeedRuntime = {
   readonly input: () => Readable
 }
 
-/** `BTCUSDT-PERP/4h=file:bars.csv`: the source of the bars of a market; the market may be omitted if there is only one. */
+/** `BTCUSDT-PERP/4h=file:bars.csv`: the feed of a market, which may be omitted if there is only one. */
 export function parseFeeds(
   given: readonly string[],
   markets: readonly BarsKey[],

@@ -23,7 +23,7 @@ export async function startLocalServer(script: string, args: readonly string[]) 
   return { url, pid, stop, ended }
 }
 
-/** The address that the script printed, such as `redis://127.0.0.1:6390`, and the process of the server, if it printed that. */
+/** The printed address, such as `redis://127.0.0.1:6390`, and the process of the server, if printed. */
 function readiness(
   child: ChildProcess,
   ended: Promise<void>,

@@ -9,7 +9,7 @@ type LogFields = Readonly<Record<string, string | number | boolean | null>>
 /** Fields whose value is never written. */
 const REDACTED = ['token', 'secret', 'authorization', 'cookie', 'api_key', 'url', 'query', 'body']
 
-/** What looks like a secret or a query string, anywhere in a text, including the messages of other programs. */
+/** What looks like a secret or a query string, also in the messages of other programs. */
 const HIDDEN: readonly RegExp[] = [
   /\b(?:whsec|hw_live|hw_test)_[\w+/=-]+/g,
   /\bbearer\s+\S+/gi,
@@ -17,7 +17,7 @@ const HIDDEN: readonly RegExp[] = [
   /\?[^\s"'`]+/g,
 ]
 
-/** The log of a process on a stream, a line of JSON for each event. `secrets` are known texts that are taken out wherever they turn up. */
+/** The log of a process on a stream, a line of JSON for each event, without the texts of `secrets`. */
 export function createLog(
   level: Environment['signals']['logLevel'],
   destination: DestinationStream,

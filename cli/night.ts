@@ -11,8 +11,9 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
+import type { BuildOrder } from './build-options.ts'
 import { type BuildSummary, toSummary } from './build-summary.ts'
-import { type BuildOrder, buildVersion } from './build-version.ts'
+import { buildVersion } from './build-version.ts'
 import { VARIABLE_NAMES } from './environment.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
@@ -225,7 +226,7 @@ function describeEnd(code: number | null, signal: NodeJS.Signals | null, isLate:
 const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !VARIABLE_NAMES.includes(name)))
 
-// Alerts on nightly jobs: once for each cause, however long it lasts, and once when it is resolved; and pings.
+// Alerts on nightly jobs: once for each cause, however long it lasts, and once when it is resolved.
 
 /** The state of a failing job, in the private store until one succeeds. */
 const FAILING_KEY = 'nights/failing.json'
@@ -278,7 +279,7 @@ async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> 
   return failing.safeParse(parseJson(bytes)).data ?? null
 }
 
-// Pings a service that watches for nights that did not happen, such as healthchecks.io: at the beginning and at the end.
+// Pings at the beginning and the end, for a service that watches for nights that did not happen.
 
 /** A missed ping raises an alarm, so short network failures are retried. */
 const ATTEMPTS = 3
@@ -286,7 +287,7 @@ const PAUSE_MS = 2_000
 
 type Ping = ReturnType<typeof createPing>
 
-/** Requests the address itself when a night is done, and with `/start` or `/fail` behind it otherwise. Never rejects. */
+/** Requests the address when a night is done, else with `/start` or `/fail` behind it. Never rejects. */
 function createPing(url: string | null, pause: (ms: number) => Promise<void>, note: (line: string) => void) {
   return async (what: 'start' | 'done' | 'fail', body: string): Promise<void> => {
     if (url === null) return

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { codeOf } from '#storage/error-code.ts'
+import { ifThere } from '#storage/file-store.ts'
 import type { Environment } from './environment.ts'
 import { OPERATOR_TOKEN_FILE, readSecretFile } from './generated-secrets.ts'
 
@@ -53,12 +53,9 @@ const ask = (url: string, path: string, init: RequestInit): Promise<Response> =>
   )
 
 async function readTokenFile(path: string): Promise<string> {
-  try {
-    return await readSecretFile(path)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
-    throw new Error(
-      `there is no operator token: set OPERATOR_TOKEN, or start the service on this machine, which makes ${path}`,
-    )
-  }
+  const token = await ifThere(readSecretFile(path), null)
+  if (token !== null) return token
+  throw new Error(
+    `there is no operator token: set OPERATOR_TOKEN, or start the service on this machine, which makes ${path}`,
+  )
 }

@@ -80,7 +80,7 @@ export async function runCommand(args: readonly string[], runtime: Runtime): Pro
   }
 }
 
-/** A command is loaded only if an argument is its name; `--help` needs only name and description of the others. */
+/** A command is loaded only if an argument is its name; `--help` needs no more than its description. */
 async function createProgram(args: readonly string[], runtime: Runtime): Promise<Command> {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')

@@ -43,7 +43,7 @@ export function createAlertSender(
   return alert => send({ ...alert, at: toIsoInstant(now()), repeated: 0 })
 }
 
-/** Sends a POST. Rejects if it was not accepted, in a message without the address, which may be a secret: `name` stands for it. */
+/** Sends a POST. Rejects if it was not accepted; `name` stands for the address, which may be a secret. */
 export async function post(name: string, url: string, init: RequestInit): Promise<void> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(url, { ...init, method: 'POST', signal }).catch(() => {

@@ -216,7 +216,7 @@ function describeLook(outcome: RefreshOutcome, isServing: boolean, storeUrl: str
   }
 }
 
-// How a process that serves history is watched: its access log, its metrics, and the alerts on versions that cannot be served.
+// How serving is watched: the access log, the metrics, and alerts on versions that cannot be served.
 
 /** The services that serving needs. */
 type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'drawBytes'>
@@ -298,7 +298,7 @@ const RESOLVED: Alert = {
   message: 'the newest version is served again',
 }
 
-/** A version that is unfit stays so until an operator acts; a store that does not answer may answer at the next poll. */
+/** An unfit version stays so until an operator acts; a store that is away may answer at the next poll. */
 function faultOf(outcome: RefreshOutcome, hasServed: boolean): Fault | null {
   switch (outcome.kind) {
     case 'unchanged':

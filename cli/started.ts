@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Started = ReturnType<typeof createStarted>
 
@@ -22,7 +22,7 @@ export function createStarted() {
   }
 }
 
-/** How long `/readyz` answers 503 before a server stops listening, so that load balancers stop sending requests. */
+/** How long `/readyz` answers 503 before a server stops listening, so that load balancers notice. */
 const DRAIN_NOTICE_MS = 500
 
 /** `/readyz` of a service answers 503 from `begin` on, which resolves when its server may stop listening. */
@@ -32,7 +32,13 @@ export function createDrain() {
     isDraining: () => hasBegun,
     async begin(): Promise<void> {
       hasBegun = true
-      await setTimeout(DRAIN_NOTICE_MS)
+      await sleep(DRAIN_NOTICE_MS)
     },
   }
+}
+
+/** Starts a timer, and returns a function that stops it. */
+export function startTimer(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
 }

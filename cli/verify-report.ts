@@ -52,9 +52,9 @@ export function printChecks({ checks }: Audit, { print, note }: Terminal): void 
 
 const CHECK_WIDTH = 10
 
-function lineOf({ check, version, told, faults }: Check): string {
+function lineOf({ check, version, told: summary, faults }: Check): string {
   const word = faults.length === 0 ? 'ok    ' : 'FAILED'
-  return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${told}`
+  return `${word}  ${check.padEnd(CHECK_WIDTH)}  ${version === null ? '' : `${version}  `}${summary}`
 }
 
 /** What is wrong with the log, and a line for each version. */
@@ -81,7 +81,7 @@ const soundness = (checks: readonly Check[]): string =>
   (checks.find(({ check }) => check === 'files') ?? checks[0])?.told ?? ''
 
 const linesOf = (faults: readonly Fault[]): string[] => [
-  ...faults.slice(0, MOST_SHOWN).map(({ told }) => told),
+  ...faults.slice(0, MOST_SHOWN).map(fault => fault.told),
   ...(faults.length > MOST_SHOWN ? [`and ${faults.length - MOST_SHOWN} more (--json lists all)`] : []),
 ]
 

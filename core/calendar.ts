@@ -20,8 +20,8 @@ export function parseIsoDate(text: string): EpochDay | null {
 }
 
 /**
- * ISO weeks run Monday to Sunday. Weeks are numbered by `floor((day + 3) / 7)`, because day 0 was a Thursday; a number,
- * unlike the pair of year and week, is unambiguous at New Year.
+ * ISO weeks run Monday to Sunday. Weeks are numbered by `floor((day + 3) / 7)`, because day 0 was a Thursday;
+ * a number, unlike the pair of year and week, is unambiguous at New Year.
  */
 export const toWeek = (day: EpochDay): number => Math.floor((day + 3) / 7)
 

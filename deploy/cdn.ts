@@ -24,7 +24,7 @@ process.exitCode = await runChain().catch(error => {
 })
 for (const folder of folders) await rm(folder, { recursive: true, force: true })
 
-/** Starts one behind the other, and ends all of them when one ends or a signal comes. Resolves with the exit code. */
+/** Starts all of them, and ends all when one ends or a signal comes. Resolves with the exit code. */
 async function runChain(): Promise<number> {
   const environment = parseEnvironment(process.env, dataFolder(ROOT, process.env))
   const store = folderOf(environment.storeUrl)

@@ -51,7 +51,7 @@ export type Tier = {
   readonly stop: () => Promise<void>
 }
 
-/** Starts `highwater run`, which builds the sample book if nothing is published yet; `print` gets its output by line. */
+/** Starts `highwater run`, which publishes the sample book if needed; `print` gets its output by line. */
 export function startTier(env: NodeJS.ProcessEnv, print: (line: string) => void): Tier {
   const command = join(ROOT, 'cli/highwater.ts')
   const child = spawn(process.execPath, [command, 'run', '--history-only'], {

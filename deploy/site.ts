@@ -97,7 +97,7 @@ export function renderSiteConf(site: Site): string {
   ].join('\n')
 }
 
-/** `site.vcl`: the backend, who may purge, who may read from a page, and the answer while nothing can be reached. */
+/** `site.vcl`: the backend, purgers, allowed origins, and the answer if the service cannot be reached. */
 export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
   [
     'vcl 4.1;',

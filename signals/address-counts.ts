@@ -1,14 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
-/** Addresses remembered: about a megabyte. An attacker with more addresses is not slowed down by counting them. */
+/** Addresses remembered: about a megabyte. Counting does not slow down an attacker with more. */
 const MOST_ADDRESSES = 10_000
 
-/** How often an address was counted in its window, including this time, and how long the window still lasts. */
+/** How often an address was counted in its window, this time included, and how long the window lasts. */
 export type Count = { readonly count: number; readonly msLeft: number }
-
-export type AddressCounts = {
-  readonly add: (address: string) => Count
-}
 
 type Window = { readonly startedMs: number; count: number }
 
@@ -16,10 +12,10 @@ type Window = { readonly startedMs: number; count: number }
  * Counts addresses in this process, each in windows that begin with its first request, in bounded memory. `elapsed`
  * is a monotonic clock.
  */
-export function createAddressCounts(windowMs: number, elapsed: () => number): AddressCounts {
+export function createAddressCounts(windowMs: number, elapsed: () => number) {
   const windows = new LRUCache<string, Window>({ max: MOST_ADDRESSES })
   return {
-    add(address) {
+    add(address: string): Count {
       const now = elapsed()
       const last = windows.get(address)
       const isRunning = last !== undefined && now - last.startedMs < windowMs

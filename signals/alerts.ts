@@ -1,5 +1,5 @@
-// Alerts for the operator, each raised once and not at every check. An alert has names and numbers, never an address
-// or a secret.
+// Alerts for the operator, each raised once and not at every check. An alert has names and numbers, never an
+// address or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { LogGoneError } from './log/guard.ts'
@@ -148,7 +148,7 @@ const READ_ONLY = alert(
 export const standstillOf = ({ seq, relayLag }: Overview): number | null =>
   relayLag > 0 ? seq - relayLag : null
 
-/** Problems of the service; `stoodAt` is where the relay stood at the previous check if signals waited for it. */
+/** Problems of the service; `stoodAt` is where the relay stood at the check before if signals waited. */
 export function problemsOf(overview: Overview | null, stoodAt: number | null = null): readonly Alert[] {
   if (overview === null)
     return [

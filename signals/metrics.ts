@@ -1,6 +1,6 @@
-// Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that are read
-// at each scrape. No label names a client: the list of subscribers is private, and there would be one series per
-// client.
+// Metrics of a process for Prometheus: its own events as counters, the state of the service as gauges that
+// are read at each scrape. No label names a client: the list of subscribers is private, and there would be
+// one series per client.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import { type Attempt, LANES } from './delivery/outbox.ts'
@@ -108,7 +108,7 @@ function createEventMetrics(registry: Registry) {
 
 const BREAKERS: readonly Breaker['kind'][] = ['closed', 'open']
 
-/** Gauges that are set together. Those that could not be read are left out instead of repeating old values. */
+/** Gauges that are set together. Those that could not be read are left out: no old values are repeated. */
 export function createGauges(registry: Registry): (overview: Overview | null) => void {
   const registers = [registry]
   const gauge = (name: string, help: string, labelNames: string[] = []) =>

@@ -26,10 +26,10 @@ export type Comparison = {
 }
 
 /**
- * What the version appends and alters: of the served one, and of what was published after that one and then rolled
- * back, because users saw it. A version that a later publication replaced is not compared: the later one was compared
- * with it. Throws a RestatementError if a value is altered and that was not allowed, and an UnreadableError if that is
- * not known.
+ * What the version appends and alters: of the served one, and of what was published after that one and then
+ * rolled back, because users saw it. A version that a later publication replaced is not compared: the later
+ * one was compared with it. Throws a RestatementError if a value is altered and that was not allowed, and an
+ * UnreadableError if that is not known.
  */
 export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]): Promise<Changes> {
   const { version } = order.snapshot.dataset
@@ -55,7 +55,7 @@ async function changesAgainst(order: Comparison, published: CurrentVersion, isRo
   return changes
 }
 
-/** What was read; null if it cannot be read and that is allowed. Otherwise throws with `why` nothing is published. */
+/** What was read; null if it is unreadable and that is allowed. Otherwise throws an error with `why`. */
 async function orUnreadable<T>(reading: Promise<T>, { allowRestatement }: Comparison, why: string) {
   try {
     return await reading
@@ -108,10 +108,10 @@ export class ProgramChangedError extends Error {
 }
 
 /**
- * Compares the deployments of a program with those of the newest version that published one of the same alias,
- * rolled back or not: each of them must be there again, to the byte. That version was compared with those before it.
- * Throws a ProgramChangedError that names the first difference, and an UnreadableError if the comparison is
- * impossible.
+ * Compares the deployments of a program with those of the newest version that published one of the same
+ * alias, rolled back or not: each of them must be there again, to the byte. That version was compared with
+ * those before it. Throws a ProgramChangedError that names the first difference, and an UnreadableError if
+ * the comparison is impossible.
  */
 export async function compareProgram(order: Comparison, log: readonly LoggedEntry[]): Promise<void> {
   const { program, snapshot } = order

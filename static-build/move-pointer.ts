@@ -10,8 +10,8 @@ import type { Signer } from '#storage/signature.ts'
 import { tolerate } from '#storage/tolerate.ts'
 
 /**
- * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do. `refresh`
- * bridges longer pauses.
+ * How long an entry proves what is served: two nights, so that one failed night raises no alarm, and two do.
+ * `refresh` bridges longer pauses.
  */
 export const ENTRY_LIFETIME_MS = 48 * 3_600_000
 
@@ -28,8 +28,8 @@ export const entryTimes = (nowMs: number): { readonly at: string; readonly expir
 })
 
 /**
- * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was never
- * published, was removed, or is served already.
+ * Serves an older version again: appends an entry that names it. Deletes nothing. Throws if the version was
+ * never published, was removed, or is served already.
  */
 export async function rollBack(store: ObjectStore, version: string, mover: Mover): Promise<LoggedEntry> {
   const log = await readLog(store)
@@ -40,9 +40,7 @@ export async function rollBack(store: ObjectStore, version: string, mover: Mover
     await switchNginx(store, manifest) // the command that made it the served one may have been killed before this
     throw new Error(`${version} is served already: nothing to roll back`)
   }
-  const { manifest_sha256, history_restated } = target
-  const next = { action: 'rollback' as const, version, manifest_sha256, history_restated }
-  return append(store, log.at(-1) ?? null, next, manifest, mover)
+  return append(store, log.at(-1) ?? null, 'rollback', target, manifest, mover)
 }
 
 /** Appends an entry for the served version with a new `expires`: for a night that published nothing. */
@@ -52,27 +50,27 @@ export async function refreshPointer(store: ObjectStore, mover: Mover): Promise<
     throw new Error(`nothing is published in ${store.url}: publish with \`highwater build\` first`)
   }
   const manifest = await readManifest(store, head.entry) // a damaged version is not confirmed
-  const { version, manifest_sha256, history_restated } = head.entry
-  const next = { action: 'refresh' as const, version, manifest_sha256, history_restated }
-  return append(store, head, next, manifest, mover)
+  return append(store, head, 'refresh', head.entry, manifest, mover)
 }
 
 /** The entry, and what nginx serves. */
 async function append(
   store: ObjectStore,
   head: LoggedEntry | null,
-  next: Omit<NextEntry, keyof ReturnType<typeof entryTimes>>,
+  action: NextEntry['action'],
+  { version, manifest_sha256, history_restated }: Pick<Publication, keyof Publication & keyof NextEntry>,
   manifest: Manifest,
   { nowMs, signer }: Mover,
 ): Promise<LoggedEntry> {
-  const logged = await appendEntry(store, head, { ...next, ...entryTimes(nowMs) }, signer)
+  const next = { action, version, manifest_sha256, history_restated, ...entryTimes(nowMs) }
+  const logged = await appendEntry(store, head, next, signer)
   await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
   return logged
 }
 
 /**
- * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest is read next,
- * and if that is missing the version is damaged.
+ * Throws if a version was removed. One that still has files was not removed, or not completely; its manifest
+ * is read next, and if that is missing the version is damaged.
  */
 export async function assertThere(store: ObjectStore, version: string): Promise<void> {
   if ((await store.list(`${versionFolder(version)}/`)).length > 0) return

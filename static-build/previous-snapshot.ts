@@ -9,8 +9,8 @@ import { readSnapshotFiles } from '#storage/snapshot-files.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 
 /**
- * The log as it was before a version was, or would be, published. Running a build again after it was published finds
- * the same one, so that its documents are the same bytes.
+ * The log as it was before a version was, or would be, published. Running a build again after it was
+ * published finds the same one, so that its documents are the same bytes.
  */
 export function logBefore(log: readonly LoggedEntry[], version: string): readonly LoggedEntry[] {
   const own = log.findIndex(({ entry }) => entry.version === version)
@@ -18,8 +18,8 @@ export function logBefore(log: readonly LoggedEntry[], version: string): readonl
 }
 
 /**
- * The versions that were first published after the served one, newest first: shown, and rolled back. A build was compared with
- * all that was published before it, so the newest of them that can be had speaks for the older ones too.
+ * The versions that were first published after the served one and then rolled back, newest first. Each was
+ * compared with all that were published before it, so the newest readable one covers the older ones.
  */
 export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[] {
   const served = log.at(-1)?.entry.version
@@ -28,8 +28,8 @@ export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[
 }
 
 /**
- * The snapshot of a published version, checked against the digests of its manifest. Throws an UnreadableError if it is not
- * whole or of another format.
+ * The snapshot of a published version, checked against the digests of its manifest. Throws an UnreadableError
+ * if it is not whole or of another format.
  */
 export async function readPublishedSnapshot(
   store: ObjectStore,

@@ -16,9 +16,9 @@ type KeepRule = {
 const SNAPSHOTS = 'v1/snapshots/'
 
 /**
- * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never published
- * (`unfinished`). The manifest goes first: a version without one is removed, whatever files remain. The pointer log
- * does not change.
+ * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never
+ * published (`unfinished`). The manifest goes first: a version without one is removed, whatever files remain.
+ * The pointer log does not change.
  */
 export async function prune(store: ObjectStore, privateStore: ObjectStore, rule: KeepRule, nowMs: number) {
   const publications = publicationsOf(await readLog(store))

@@ -42,8 +42,8 @@ export type PublishOrder = Comparison & {
   /** Null publishes without signatures. */
   readonly signer: Signer | null
   /**
-   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no other
-   * process can publish.
+   * Called right before the pointer moves: rejects if another build may have begun since. Not needed if no
+   * other process can publish.
    */
   readonly assertAlone?: () => Promise<void>
   /** Renders and writes the artifacts: on threads, unless another way is given. */
@@ -53,10 +53,10 @@ export type PublishOrder = Comparison & {
 export type Published = Awaited<ReturnType<typeof publishVersion>>
 
 /**
- * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A crash
- * anywhere leaves the version that was served before, and running the same command again finishes the work. Throws a
- * RestatementError or a ProgramChangedError before anything public is written, and a LostRaceError if another entry
- * was written since the log was read that this version was compared with.
+ * Publishes a version: its snapshot, its artifacts, its manifest, and last the pointer entry that names it. A
+ * crash anywhere leaves the version that was served before, and running the same command again finishes the
+ * work. Throws a RestatementError or a ProgramChangedError before anything public is written, and a
+ * LostRaceError if another entry was written since the log was read that this version was compared with.
  */
 export async function publishVersion(order: PublishOrder) {
   const { store, privateStore } = order
@@ -129,8 +129,8 @@ async function writeManifest(
 }
 
 /**
- * All files are read back before the version is served. Throws a StoreError at the first that cannot be read: nothing is
- * published from a store that is away.
+ * All files are read back before the version is served. Throws a StoreError at the first that cannot be read:
+ * nothing is published from a store that is away.
  */
 async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
@@ -143,8 +143,8 @@ async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest
 }
 
 /**
- * The moment of publication, after the head that the version was compared with and no other. A version that is served
- * already stays so: the command that published it was run again.
+ * The moment of publication, after the head that the version was compared with and no other. A version that
+ * is served already stays so: the command that published it was run again.
  */
 async function pointTo(
   { store, signer, now }: PublishOrder,

@@ -8,8 +8,8 @@ import type { Point } from './render-point.ts'
 export type SizedPoint = Point & { readonly cells: number }
 
 /**
- * Every canonical point of a snapshot, those with the largest answers first: threads that share the work end together
- * when the last pieces are small. Equal sizes stay in the order of the route table and the catalogue.
+ * Every canonical point of a snapshot, those with the largest answers first: threads that share the work end
+ * together when the last pieces are small. Equal sizes keep the order of the route table and the catalogue.
  */
 export function publishedPoints(snapshot: Snapshot): SizedPoint[] {
   const byId = new Map(snapshot.strategies.map(strategy => [strategy.id, strategy]))

@@ -63,15 +63,15 @@ function extentOf({ answer: { table } }: RenderedAnswer): Pick<Artifact, 'rows' 
 }
 
 /**
- * On an export of 25 MB Brotli 11 would take minutes, so above this every file is made with the levels of `LARGE`. Gzip 9
- * takes 4 % off such an export, and four times as long as gzip 6.
+ * On an export of 25 MB Brotli 11 would take minutes, so above this every file is made with the levels of
+ * `LARGE`. Gzip 9 takes 4 % off such an export, and four times as long as gzip 6.
  */
 const SMALL_BELOW_BYTES = 1 << 20
 
 type Levels = { readonly br: number; readonly gzip: number }
 
 const LARGE: Levels = { br: 5, gzip: 6 }
-/** A fifth off what pages ask for again and again, the JSON of one strategy; exports and CSV are downloaded once. */
+/** Saves a fifth of what pages request repeatedly, the JSON of one strategy; exports are downloaded once. */
 const GOOD: Levels = { br: 10, gzip: 6 }
 const PAGE_BELOW_BYTES = 1 << 18
 /** Gzip 4 takes 40 % of the time of 6, for 6 % more bytes; nearly everyone is sent the other twin. */

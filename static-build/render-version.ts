@@ -22,19 +22,25 @@ export type RenderOrder = {
 }
 
 /**
- * Batches that wait for a disk or a network while the threads render the next ones. Enough to keep two cores busy on a
- * slow disk; bounded, because their bytes are in memory.
+ * Batches that wait for a disk or a network while the threads render the next ones. Enough to keep two cores
+ * busy on a slow disk; bounded, because their bytes are in memory.
  */
 const BATCHES_IN_WRITING = 8
 
 /**
- * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines of the
- * manifest come back by key, in whatever order the work ended.
+ * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines
+ * of the manifest come back by key, in whatever order the work ended.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { store, version, points, effort, threads } = order
   const snapshot = toShared(order.snapshot)
-  const pool = createPool(threads)
+  const pool = new Tinypool({
+    filename: new URL('./render-worker.ts', import.meta.url).href,
+    name: 'runTask',
+    minThreads: threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+  })
   let done = 0
   const count = () =>
     order.progress({ step: 'render', done: done++, total: points.length, unit: 'artifacts' })
@@ -59,15 +65,6 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   }
 }
 
-const createPool = (threads: number): Tinypool =>
-  new Tinypool({
-    filename: new URL('./render-worker.ts', import.meta.url).href,
-    name: 'runTask',
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-  })
-
 /** The same bytes on memory that threads share. */
 const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
   const entries = Object.entries(snapshot).map(([file, bytes]) => {
@@ -85,8 +82,9 @@ const BATCHES_A_THREAD = 64
 const MOST_POINTS = 16
 
 /**
- * Points in their order, in batches: one message to a thread costs as much as rendering a small answer, and a large book
- * has thousands. A batch is full with as much work as is fair, so a small book is rendered point by point.
+ * Points in their order, in batches: one message to a thread costs as much as rendering a small answer, and a
+ * large book has thousands. A batch is full with as much work as is fair, so a small book goes point by
+ * point.
  */
 export function batchPoints(points: readonly SizedPoint[], threads: number): SizedPoint[][] {
   const fairCells = points.reduce((sum, { cells }) => sum + cells, 0) / (threads * BATCHES_A_THREAD)
@@ -106,8 +104,9 @@ export function batchPoints(points: readonly SizedPoint[], threads: number): Siz
 }
 
 /**
- * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in which they
- * came. After a failure no new item is started; the running ones end, and then the first error is thrown.
+ * Runs `run` on every item in order, on at most `lanes` at a time, and returns the results in the order in
+ * which they came. After a failure no new item is started; the running ones end, then the first error is
+ * thrown.
  */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
@@ -133,9 +132,9 @@ export async function inLanes<Item, Result>(
 }
 
 /**
- * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several together in
- * the time of one. The manifest is written after all points, so their order does not matter. Resolves or rejects
- * when all of them have ended.
+ * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several
+ * together in the time of one. The manifest is written after all points, so their order does not matter.
+ * Resolves or rejects when all of them have ended.
  */
 export async function writePoint(store: ObjectStore, { files }: RenderedPoint): Promise<void> {
   const writes = await Promise.allSettled(

@@ -1,4 +1,4 @@
-// A thread of the static build: gets canonical points, returns their files as bytes and their lines of the manifest.
+// A thread of the static build: gets canonical points, returns their files and lines of the manifest.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -30,6 +30,6 @@ const handOver = (rendered: RenderedPoint[]) => {
   return Tinypool.move(message)
 }
 
-/** Small buffers of Node are parts of one that it keeps. Those are copied, as everything is that is not named here. */
+/** Small buffers of Node are parts of one that it keeps. Those are copied, as all that is not listed here. */
 const ownBuffers = ({ files }: RenderedPoint): ArrayBufferLike[] =>
   files.filter(({ bytes }) => bytes.length === bytes.buffer.byteLength).map(({ bytes }) => bytes.buffer)

@@ -20,13 +20,8 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import type { Signer } from '#storage/signature.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
-const MEDIA_TYPES: { readonly [File in SnapshotFile]: string } = {
-  document: 'application/json',
-  daily: 'application/vnd.apache.arrow.file',
-  weekly: 'application/vnd.apache.arrow.file',
-  trades: 'application/vnd.apache.arrow.file',
-  correlation: 'application/vnd.apache.arrow.file',
-}
+const JSON_HEADERS = { content_type: 'application/json' }
+const ARROW_HEADERS = { content_type: 'application/vnd.apache.arrow.file' }
 
 const FILES = Object.keys(SNAPSHOT_FILES) as SnapshotFile[] // keyof of a literal
 
@@ -39,19 +34,17 @@ export async function saveSnapshot(
   const digests: Record<string, string> = {}
   for (const file of FILES) {
     const key = privateKey(version, SNAPSHOT_FILES[file])
-    await writeOnce(privateStore, key, bytes[file], { content_type: MEDIA_TYPES[file] })
+    await writeOnce(privateStore, key, bytes[file], file === 'document' ? JSON_HEADERS : ARROW_HEADERS)
     digests[SNAPSHOT_FILES[file]] = sha256(bytes[file])
   }
   return digests
 }
 
-const JSON_HEADERS = { content_type: 'application/json' }
-
 /**
- * Writes the files of a program to the private store, last their index, and returns its digest; null if there is no
- * program. The index is salted like the record of the inputs, because a basket follows from prices that everybody has
- * and from a handful of parameters that can be guessed. Without a signing key there is no salt, and the digest binds all
- * the same.
+ * Writes the files of a program to the private store, last their index, and returns its digest; null if there
+ * is no program. The index is salted like the record of the inputs, because a basket follows from prices that
+ * everybody has and from a handful of parameters that can be guessed. Without a signing key there is no salt,
+ * and the digest binds all the same.
  */
 export async function saveProgram(
   privateStore: ObjectStore,
@@ -90,10 +83,10 @@ export function programDocuments(data: ProgramData, version: string): Readonly<R
 }
 
 /**
- * Writes the private record of what a version was made of: the same for every build of the same book. The digest that
- * is returned commits the operator to it in public: anyone who sees the record later can check that it is the same. The
- * salt in it keeps anybody from trying guesses; it follows from the signing key, so that a build that was killed makes
- * it again. Null without a key, for then there is no salt.
+ * Writes the private record of what a version was made of: the same for every build of the same book. The
+ * digest that is returned commits the operator to it in public: anyone who sees the record later can check
+ * that it is the same. The salt in it keeps anybody from trying guesses; it follows from the signing key, so
+ * that a build that was killed makes it again. Null without a key, because then there is no salt.
  */
 export async function saveInputs(
   privateStore: ObjectStore,
@@ -103,15 +96,13 @@ export async function saveInputs(
 ): Promise<string | null> {
   const salt = signer === null ? null : saltOf(signer, 'inputs', version)
   const bytes = toJsonBytes({ version, salt, ...inputs })
-  await writeOnce(privateStore, privateKey(version, 'inputs.json'), bytes, {
-    content_type: 'application/json',
-  })
+  await writeOnce(privateStore, privateKey(version, 'inputs.json'), bytes, JSON_HEADERS)
   return salt === null ? null : sha256(bytes)
 }
 
 /**
- * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this signature,
- * and it reveals nothing about the key. No document begins like its text.
+ * Keeps anybody from trying guesses at the digest of a private record. Nobody without the key can make this
+ * signature, and it reveals nothing about the key. No document begins like its text.
  */
 export const saltOf = (signer: Signer, record: 'inputs' | 'program', version: string): string =>
   sha256(signer.sign(new TextEncoder().encode(`salt of the ${record} of ${version}`)))

@@ -42,7 +42,8 @@ export function versionDocuments(
 export const digestsOf = (documents: readonly Document[]): Manifest['documents'] =>
   Object.fromEntries(documents.map(({ name, bytes }) => [name, sha256(bytes)]))
 
-// `datapackage.json`: a version as a Data Package of the Frictionless standard, version 2 (https://datapackage.org).
+// `datapackage.json`: a version as a Data Package of the Frictionless standard, version 2
+// (https://datapackage.org).
 
 const PROFILE = 'https://datapackage.org/profiles/2.0'
 
@@ -50,7 +51,7 @@ const ABOUT =
   'Audited history of trading strategies: factual, not advice and not a forecast. Every file is listed with its ' +
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
-/** The descriptor of a version: a resource for each artifact, with a Table Schema where its file is a table. */
+/** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
 export function dataPackage({
   version,
   strategies,
@@ -120,9 +121,10 @@ function titlesOf({ route, params }: CanonicalAnswer): object {
 }
 
 /**
- * The columns of a table as a Table Schema, from the payload that describes the same table on the wire; one column for
- * each strategy if the rows hold all of them. JSON answers have an envelope, so they are no tables to the standard; the
- * other formats hold the rows alone. `unit` is ours: the standard leaves units to additional properties.
+ * The columns of a table as a Table Schema, from the payload that describes the same table on the wire; one
+ * column for each strategy if the rows hold all of them. JSON answers have an envelope, so they are no tables
+ * to the standard; the other formats hold the rows alone. `unit` is ours: the standard leaves units to
+ * additional properties.
  */
 function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
   const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
@@ -215,9 +217,9 @@ function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof prope
 }
 
 /**
- * `SHA256SUMS` of a version: a line for each of its artifacts, their twins and the other documents, by path, in the form
- * of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The manifest is not in it:
- * it is what names this list.
+ * `SHA256SUMS` of a version: a line for each of its artifacts, their twins and the other documents, by path,
+ * in the form of GNU coreutils: `sha256sum -c SHA256SUMS` accepts it in a copy of the version's folder. The
+ * manifest is not in it: it is what names this list.
  */
 export function sha256Sums({
   version,
@@ -246,7 +248,7 @@ const filesOf = ({ key, sha256, encodings }: Artifact) => [
   }),
 ]
 
-/** The path of a key in the folder of its version. Throws if it is elsewhere: a copy of the folder would not contain it. */
+/** The path of a key in the folder of its version. Throws if it is elsewhere, so not in a copy of it. */
 function toRelative(key: string, folder: string): string {
   if (key.startsWith(folder)) return key.slice(folder.length)
   throw new Error(`the artifact '${key}' is not in the folder '${folder}' of its version`)

@@ -11,9 +11,9 @@ import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 const UNFINISHED = '.unfinished'
 
 /**
- * An object store in a folder. An object is written to an unfinished file, flushed to the disk, and then linked
- * (`create`) or renamed (`replace`) into place, and its folder flushed: so after a crash or on a full disk there is
- * the whole object or none, and `link` decides every race.
+ * An object store in a folder. An object is written to an unfinished file, flushed to the disk, and then
+ * linked (`create`) or renamed (`replace`) into place, and its folder flushed: so after a crash or on a full
+ * disk there is the whole object or none, and `link` decides every race.
  */
 export function createFileStore(folder: string): ObjectStore {
   const root = resolve(folder)
@@ -54,7 +54,7 @@ type Placing = {
   readonly timeMs: number | null
 }
 
-/** Looks before it writes, so that finishing what another process began costs no writes; `link` still decides. */
+/** Reads before it writes, so that repeating what another process did costs no writes; `link` decides. */
 async function placeNew(placing: Placing): Promise<boolean> {
   const { path } = placing
   const isNew =
@@ -83,7 +83,7 @@ async function placeOver(placing: Placing): Promise<void> {
 
 let counter = 0
 
-/** Writes the bytes, flushed, to a file of this thread's own, hands over its path, and leaves nothing behind. */
+/** Writes the bytes, flushed, to a file of this thread's own, passes its path on, and removes the file. */
 async function withUnfinished<T>(
   { root, bytes, timeMs }: Placing,
   place: (unfinished: string) => Promise<T>,
@@ -105,8 +105,8 @@ async function withUnfinished<T>(
 }
 
 /**
- * Removes what processes of this host that are gone left unfinished. Another host may share the folder, and only it
- * knows which of its processes live.
+ * Removes what processes of this host that are gone left unfinished. Another host may share the folder, and
+ * only it knows which of its processes live.
  */
 export async function removeUnfinished(root: string, isAlive: (pid: number) => boolean): Promise<void> {
   for (const name of await ifThere(readdir(join(root, UNFINISHED)), [])) {
@@ -135,7 +135,10 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
 const isThere = async (path: string): Promise<boolean> => (await ifThere(lstat(path), null)) !== null
 
 /** The result, or `otherwise` if the file or the folder is missing. */
-const ifThere = <Found, Otherwise>(found: Promise<Found>, otherwise: Otherwise): Promise<Found | Otherwise> =>
+export const ifThere = <Found, Otherwise>(
+  found: Promise<Found>,
+  otherwise: Otherwise,
+): Promise<Found | Otherwise> =>
   found.catch((error: unknown) => {
     if (isMissing(error)) return otherwise
     throw error
@@ -169,7 +172,7 @@ export function withRemedy(error: unknown, url: string): unknown {
 /** Times that a folder is made for a file: another process that removes its last file takes it away again. */
 const MOST_TRIES = 5
 
-/** Puts something at a path, and creates its folder if it is missing: for most files of a version it exists. */
+/** Puts a file at a path, and creates its folder if it is missing: for most files of a version it exists. */
 async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
   try {
     return await put()
@@ -180,7 +183,7 @@ async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST
   return inFolder(path, put, triesLeft - 1)
 }
 
-/** Makes a folder and those above it, and flushes the entry of each new one: else a crash could lose the whole branch. */
+/** Makes a folder and those above it, and flushes each new entry: otherwise a crash could lose the branch. */
 async function makeFolder(path: string): Promise<void> {
   const highest = await mkdir(path, { recursive: true })
   if (highest === undefined) return
@@ -188,7 +191,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
-async function flushFolder(path: string): Promise<void> {
+export async function flushFolder(path: string): Promise<void> {
   const folder = await ifThere(open(path, 'r'), null)
   if (folder === null) return
   try {

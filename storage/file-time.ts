@@ -6,9 +6,10 @@ const KEY_OF_VERSION = /^v1\/snapshots\/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\
 const SECOND_MS = 1_000
 
 /**
- * The time that the file of an object gets, epoch milliseconds: the instant of its version, and null for what belongs to
- * none. Web servers make ETag and Last-Modified of time and size; so they say the same on every machine that has a copy.
- * Twins are one and two seconds later: else two codings of one size would share a validator.
+ * The time that the file of an object gets, epoch milliseconds: the instant of its version, and null for what
+ * belongs to none. Web servers make ETag and Last-Modified of time and size; so they say the same on every
+ * machine that has a copy. Twins are one and two seconds later: or two codings of one size would share a
+ * validator.
  */
 export function fileTimeMs(key: string): number | null {
   const [, year, month, day, hour, minute, second] = KEY_OF_VERSION.exec(key) ?? []
@@ -24,8 +25,8 @@ const codingOf = (key: string): TwinCoding | undefined =>
   TWIN_CODINGS.find(coding => key.endsWith(TWIN_ENDINGS[coding]))
 
 /**
- * The entity tag of a published file, as nginx makes it of its time and size: so a client may change between nginx and the
- * tier. Strong: the bytes of a key never change, and its time names the version and the coding.
+ * The entity tag of a published file, as nginx makes it of its time and size: so a client may change between
+ * nginx and the tier. Strong: the bytes of a key never change, and its time names the version and the coding.
  */
 export const fileEtag = (key: string, bytes: number): string =>
   `"${((fileTimeMs(key) ?? 0) / SECOND_MS).toString(16)}-${bytes.toString(16)}"`

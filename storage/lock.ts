@@ -15,7 +15,7 @@ const lockRecord = z.object({
 
 type LockRecord = z.infer<typeof lockRecord>
 
-/** The holder of a lock: enough to distinguish a running process from one that ended, and to name it in messages. */
+/** The holder of a lock: enough to detect that its process ended, and to name it in messages. */
 export type LockHolder = Pick<LockRecord, 'pid' | 'host' | 'started'>
 
 /** What a lock needs of its environment. */
@@ -29,7 +29,7 @@ export type LockWorld = {
 /** How often a holder says that it still lives. */
 const HEARTBEAT_MS = 15_000
 
-/** A holder that was silent this long is gone, or another process has its pid: far beyond any pause of a living one. */
+/** A holder that was silent this long is gone, or another process has its pid. */
 const STALE_MS = 5 * 60_000
 
 const HEADERS = { content_type: 'application/json' }
@@ -48,8 +48,9 @@ export class LockedError extends Error {
 /** A lock that this process holds. */
 export type Lock = {
   /**
-   * Throws if another process has taken the lock over, because this one was silent for too long (a laptop that slept).
-   * Call it right before the protected operation; no other process can take the lock over in the five minutes after.
+   * Throws if another process has taken the lock over, because this one was silent for too long (a laptop
+   * that slept). Call it right before the protected operation; no other process can take it over in the five
+   * minutes after.
    */
   readonly assertHeld: () => Promise<void>
   readonly release: () => Promise<void>
@@ -58,9 +59,9 @@ export type Lock = {
 /**
  * Takes the lock `name` of a store. Throws LockedError while another living process holds it.
  *
- * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and the process that
- * creates the next number has taken it over. So two processes that find the same stale lock cannot both win, which
- * deleting and re-creating one file would allow.
+ * The lock is a row of write-once objects `lock/<name>/<number>`: the highest number is the holder, and the
+ * process that creates the next number has taken it over. So two processes that find the same stale lock
+ * cannot both win, which deleting and re-creating one file would allow.
  */
 export async function acquireLock(store: ObjectStore, name: string, world: LockWorld): Promise<Lock> {
   const keys = await store.list(`lock/${name}/`)
@@ -110,7 +111,7 @@ const lostSentence = (name: string, url: string): string =>
 const highestKey = async (store: ObjectStore, name: string): Promise<string | undefined> =>
   (await store.list(`lock/${name}/`)).at(-1)
 
-/** After old numbers were removed, a process with an old listing can create one of them again; a higher one shows that. */
+/** A process with an old listing can create a number again that was removed; a higher number shows that. */
 async function assertHighest(store: ObjectStore, name: string, key: string): Promise<void> {
   const highest = (await highestKey(store, name)) ?? key
   if (highest <= key) return

@@ -1,4 +1,5 @@
-// What nginx in front of a store in a folder includes: which version it serves, and the disclaimer of each version.
+// What nginx in front of a store in a folder includes: the served version, and the disclaimer of each
+// version.
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -20,8 +21,9 @@ type Switched = {
 }
 
 /**
- * Makes nginx serve a version as the latest. The disclaimer comes first: nginx reads both when the version changes.
- * Without a line for its version nginx passes CSV, Arrow and Parquet to the tier. Does nothing for a bucket.
+ * Makes nginx serve a version as the latest. The disclaimer comes first: nginx reads both when the version
+ * changes. Without a line for its version nginx passes CSV, Arrow and Parquet to the tier. Does nothing for a
+ * bucket.
  */
 export async function switchNginx(store: ObjectStore, { version, artifacts }: Switched): Promise<void> {
   if (!isFolder(store)) return
@@ -34,9 +36,9 @@ export async function switchNginx(store: ObjectStore, { version, artifacts }: Sw
 }
 
 /**
- * Switches nginx to the version that the tier serves, if it names another: a publisher may have been killed after the
- * pointer entry and before the switch, and the newest version may be `unfit`. A head that the tier has not looked at yet
- * is left to its publisher, or to the next look.
+ * Switches nginx to the version that the tier serves, if it names another: a publisher may have been killed
+ * after the pointer entry and before the switch, and the newest version may be `unfit`. A head that the tier
+ * has not looked at yet is left to its publisher, or to the next look.
  */
 export async function repairSwitch(
   store: ObjectStore,
@@ -55,7 +57,7 @@ const servedLine = (version: string): string => `set $version ${toCompactInstant
 
 const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
 
-/** Null if there is none, or if it holds a dollar sign, which nginx would read as the beginning of a variable. */
+/** Null if it is missing, or has a dollar sign, which nginx would read as the beginning of a variable. */
 function disclaimerIn(artifacts: Switched['artifacts']): string | null {
   for (const { headers } of artifacts) {
     const text = headers['x-disclaimer']

@@ -1,6 +1,6 @@
-// The port to where bytes live. Small on purpose: every implementation passes the one conformance suite.
+// The interface of a store. Small on purpose: every implementation passes the one conformance suite.
 
-/** What an HTTP origin would have to say about an object. A store that cannot keep it derives it from the key. */
+/** The HTTP headers of an object. A store that cannot keep them derives them from the key. */
 export type ObjectHeaders = {
   readonly content_type: string
   readonly content_encoding?: string
@@ -8,8 +8,8 @@ export type ObjectHeaders = {
 }
 
 /**
- * Objects by key. A key is a relative path of safe segments (see `assertKey`). Every method throws a StoreError that
- * names the store, the key and the cause; absence is an answer, not an error.
+ * Objects by key. A key is a relative path of safe segments (see `assertKey`). Every method throws a
+ * StoreError that names the store, the key and the cause; absence is an answer, not an error.
  */
 export type ObjectStore = {
   /** Where it is, for messages: `file:///var/highwater/public`. */
@@ -17,13 +17,13 @@ export type ObjectStore = {
   /** The bytes of an object, or null if there is none. */
   read(key: string): Promise<Uint8Array | null>
   /**
-   * Writes an object once, whole and durable before the promise resolves. False if the key exists: then nothing
-   * was written. Of any number of racers exactly one gets true.
+   * Writes an object once, whole and durable before the promise resolves. False if the key exists: then
+   * nothing was written. Of any number of racers exactly one gets true.
    */
   create(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<boolean>
   /** Writes an object whether or not it exists. A reader sees the old bytes or the new ones, whole. */
   replace(key: string, bytes: Uint8Array, headers: ObjectHeaders): Promise<void>
-  /** The keys that begin with `prefix`, ascending by code point. A prefix is a path with a slash at its end, or ''. */
+  /** The keys that begin with `prefix`, a path with a slash at its end or '', ascending by code point. */
   list(prefix: string): Promise<readonly string[]>
   /** Removes an object; no error if there is none. */
   remove(key: string): Promise<void>
@@ -43,7 +43,7 @@ const LONGEST_KEY = 512 // S3 allows 1024 bytes with the operator's own prefix i
 
 const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/
 
-/** Throws unless the key is a relative path that no store can misread: no `..`, no hidden files, ASCII only. */
+/** Throws unless the key is a path that no store can misread: no `..`, no hidden files, ASCII only. */
 export function assertKey(key: string): void {
   if (key.length <= LONGEST_KEY && key.split('/').every(segment => SEGMENT.test(segment))) return
   throw new Error(

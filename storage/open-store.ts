@@ -9,8 +9,8 @@ import type { S3Patience } from './s3-patience.ts'
 import { parseS3Url, toS3Url } from './s3-url.ts'
 
 /**
- * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and writing. Makes
- * no folder: the first write does; a bucket has to be there. Throws a sentence with the legal forms.
+ * Opens the store that a URL names, `file:///absolute/folder` or `s3://bucket/prefix`, for reading and
+ * writing. Makes no folder: the first write does; a bucket must exist. Throws an error with the legal forms.
  */
 export async function openStore(
   url: string,
@@ -24,8 +24,8 @@ export async function openStore(
 }
 
 /**
- * Throws unless the public and the private store are apart: neither is the other, nor below it. Otherwise a web server of
- * the public store would serve stops and leverage, which only the snapshot has.
+ * Throws unless the public and the private store are apart: neither is the other, nor below it. Otherwise a
+ * web server of the public store would serve stops and leverage, which only the snapshot has.
  */
 export async function assertApart(publicUrl: string, privateUrl: string): Promise<void> {
   const [open, hidden] = [await placeOf(publicUrl), await placeOf(privateUrl)]
@@ -36,18 +36,18 @@ export async function assertApart(publicUrl: string, privateUrl: string): Promis
   )
 }
 
-/** Removes what crashed processes left half-written in the store. A bucket never shows what was not sent to its end. */
+/** Removes what crashed processes left half-written. A bucket never shows what was not sent completely. */
 export async function cleanStore(url: string): Promise<void> {
   if (!isS3(url)) await removeUnfinished(folderOf(url), isAlive)
 }
 
 /**
- * The private twin of a store, if none is named: a sibling folder, so that no web server of the public one serves it.
- * Of a store that is a whole bucket the twin is another bucket.
+ * The private twin of a store, if none is named: a sibling folder, so that no web server of the public one
+ * serves it. Of a store that is a whole bucket the twin is another bucket.
  */
 export const privateTwin = (url: string): string => `${url.replace(/\/+$/, '')}.private`
 
-/** The place of a store, with a slash at its end: equal for equal places, and a prefix of every place below. */
+/** The place of a store, with a slash at its end: equal for equal places, a prefix of every place below. */
 const placeOf = async (url: string): Promise<string> =>
   withSlash(isS3(url) ? toS3Url(parseS3Url(url)) : await realPath(folderOf(url)))
 

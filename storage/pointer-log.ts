@@ -39,8 +39,9 @@ export class LostRaceError extends Error {
 }
 
 /**
- * The newest entry, or null if the log is empty. The hint only says where to begin: entries after it are looked
- * for until one is missing, so a hint that is late, lost or damaged costs requests and never an old answer.
+ * The newest entry, or null if the log is empty. The hint only says where to begin: entries after it are
+ * looked for until one is missing, so a hint that is late, lost or damaged costs requests and never an old
+ * answer.
  */
 export async function readHead(store: ObjectStore): Promise<LoggedEntry | null> {
   let head = await readFirst(store)
@@ -102,8 +103,9 @@ async function readEntry(store: ObjectStore, seq: number): Promise<LoggedEntry |
 }
 
 /**
- * Appends an entry after `head`, which the caller has just read, and derives the hint. The creation of the entry is
- * the moment of publication: of any number of racers exactly one gets it, and the others throw LostRaceError.
+ * Appends an entry after `head`, which the caller has just read, and derives the hint. The creation of the
+ * entry is the moment of publication: of any number of racers exactly one gets it, and the others throw
+ * LostRaceError.
  */
 export async function appendEntry(
   store: ObjectStore,
@@ -126,7 +128,7 @@ export async function appendEntry(
   return logged
 }
 
-/** Before the entry itself: an entry that stands is a signed one, and its key can be had. */
+/** Before the entry itself: so every entry is signed, and its key is published. */
 async function signEntry(
   store: ObjectStore,
   bytes: Uint8Array,

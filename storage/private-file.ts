@@ -3,8 +3,8 @@ import type { ObjectStore } from './object-store.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
 /**
- * A private file of a published version, checked against its digest. Throws an UnreadableError if it is missing or altered,
- * and a StoreError if the store does not answer.
+ * A private file of a published version, checked against its digest. Throws an UnreadableError if it is
+ * missing or altered, and a StoreError if the store does not answer.
  */
 export async function readPrivateFile(
   privateStore: ObjectStore,

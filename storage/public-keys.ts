@@ -26,9 +26,10 @@ function isKey({ id, public_key_pem }: PublicKeys['keys'][number]): boolean {
 }
 
 /**
- * Makes sure that the public key of a signer is among those that are published. Keys are added and never dropped: an
- * old signature has to be verifiable for as long as its version is. To be called by one process at a time, because two
- * that read the same list would each write it without the key of the other: a process that appends to the log holds its lock.
+ * Makes sure that the public key of a signer is among those that are published. Keys are added and never
+ * dropped: an old signature has to be verifiable for as long as its version is. To be called by one process
+ * at a time, because two that read the same list would each write it without the key of the other: a process
+ * that appends to the log holds its lock.
  */
 export async function publishKey(store: ObjectStore, { keyId, publicKeyPem }: Signer): Promise<void> {
   const known = await readKeys(store)

@@ -13,7 +13,7 @@ type FoundManifest =
       readonly what: string
     }
 
-/** Reads the manifest that a pointer entry names by its digest. Throws a StoreError if the store does not answer. */
+/** Reads the manifest that a pointer entry names. Throws a StoreError if the store does not answer. */
 export async function findManifest(
   store: Pick<ObjectStore, 'read'>,
   { version, manifest_sha256 }: CurrentVersion,

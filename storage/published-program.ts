@@ -27,8 +27,9 @@ export type ServedProgram = {
 }
 
 /**
- * The program of a published version, each file checked against its digest; null if the version has none. Throws an
- * UnreadableError if a file is missing, altered or of another form, and a StoreError if a store does not answer.
+ * The program of a published version, each file checked against its digest; null if the version has none.
+ * Throws an UnreadableError if a file is missing, altered or of another form, and a StoreError if a store
+ * does not answer.
  */
 export async function readProgram(
   store: ObjectStore,

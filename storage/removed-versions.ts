@@ -5,14 +5,14 @@ import type { Publication } from './publications.ts'
 
 /** A publication, and whether its version is still in the store. */
 export type ListedPublication = Publication & {
-  /** Whether its manifest, the first object that `highwater prune` removes, is missing; never for the served version. */
+  /** Whether its manifest, which `highwater prune` removes first, is missing; false for the served one. */
   readonly is_removed: boolean
 }
 
 /** Manifests that are looked for at the same time: those of three years take half a second in a far store. */
 const LOOKS_AT_ONCE = 32
 
-/** Looks for the manifest of each version. If the store does not answer, the version does not count as removed. */
+/** Looks for the manifest of each version. If the store does not answer, none counts as removed. */
 export const markRemoved = (
   store: ObjectStore,
   publications: readonly Publication[],

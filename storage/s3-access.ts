@@ -28,7 +28,8 @@ export const createS3Client = (
     ...(credentials === null ? {} : { credentials }),
     forcePathStyle: true, // compatible services have no DNS name for each bucket
     maxAttempts: tries,
-    // Services beside the original one do not know trailing checksums; digests of our own go with every object.
+    // Services beside the original one do not know trailing checksums; digests of our own go with every
+    // object.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

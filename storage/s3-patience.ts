@@ -10,5 +10,5 @@ export type S3Patience = {
 /** For a tier: a client waits for the answer, and a file that cannot be read is computed instead. */
 export const SERVING_PATIENCE: S3Patience = { tries: 3, connectMs: 2_000, silenceMs: 5_000 }
 
-/** Seven tries with doubling pauses bridge an outage of some seconds; a longer one is for a person to look at. */
+/** Seven tries with doubling pauses bridge an outage of some seconds; a longer one needs a person. */
 export const PUBLISHING_PATIENCE: S3Patience = { tries: 7, connectMs: 5_000, silenceMs: 20_000 }

@@ -17,12 +17,13 @@ import { parseS3Url, type S3Place, toS3Url } from './s3-url.ts'
 
 type Place = S3Place & { readonly client: S3Client }
 
-/** Tries of what the client itself does not try again: an object that came broken, two conditional writes that met. */
+/** Tries of what the client does not retry: an object that came broken, two conditional writes that met. */
 const MOST_TRIES = 4
 
 /**
- * An object store in a bucket, `s3://bucket/prefix`. Every object is sent with the MD5 that the service verifies, and
- * carries its SHA-256 as metadata, which is verified whenever it is read; a conditional write decides every race.
+ * An object store in a bucket, `s3://bucket/prefix`. Every object is sent with the MD5 that the service
+ * verifies, and carries its SHA-256 as metadata, which is verified whenever it is read; a conditional write
+ * decides every race.
  */
 export function createS3Store(name: string, access: S3Access, patience?: S3Patience): ObjectStore {
   const place: Place = { ...parseS3Url(name), client: createS3Client(access, patience) }
@@ -91,7 +92,9 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
 }
 
 /**
- * An attempt whose answer was lost may have written the object: the next attempt finds it there, with the same bytes. (Of two racers with the very same bytes both may believe it, and both are right about what stands.)
+ * An attempt whose answer was lost may have written the object: the next attempt finds it there, with the
+ * same bytes. (Of two racers with the very same bytes both may believe it, and both are right about what
+ * stands.)
  */
 function createObject(place: Place, key: string, bytes: Uint8Array, headers: ObjectHeaders) {
   const command = new PutObjectCommand({ ...putInput(place, key, bytes, headers), IfNoneMatch: '*' })

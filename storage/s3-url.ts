@@ -1,6 +1,6 @@
 import { assertKey } from './object-store.ts'
 
-/** Where in a bucket a store lies; the prefix is '' or ends in a slash. */
+/** The place of a store in a bucket; the prefix is '' or ends in a slash. */
 export type S3Place = { readonly bucket: string; readonly prefix: string }
 
 const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/

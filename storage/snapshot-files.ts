@@ -5,8 +5,8 @@ import type { ObjectStore } from './object-store.ts'
 import { readPrivateFile } from './private-file.ts'
 
 /**
- * The files of a published snapshot, checked against the digests of its manifest. Throws an UnreadableError if one is
- * missing or altered, and a StoreError if the store does not answer.
+ * The files of a published snapshot, checked against the digests of its manifest. Throws an UnreadableError
+ * if one is missing or altered, and a StoreError if the store does not answer.
  */
 export async function readSnapshotFiles(
   privateStore: ObjectStore,

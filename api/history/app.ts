@@ -5,7 +5,7 @@ import { pinnedTemplate } from '#core/contract/pins.ts'
 import { toPattern } from '#core/contract/route.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { assertUrlLength, tookMs } from '../http/exchange.ts'
-import { COMMON_HEADERS, corsHeaders, METHODS, preflightHeaders } from '../http/headers.ts'
+import { COMMON_HEADERS, METHODS, preflightHeaders } from '../http/headers.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import {
@@ -94,13 +94,8 @@ function mount(
 }
 
 function listMethods(c: Exchange, { settings }: HistoryParts): Response {
-  const cors = corsHeaders(settings.allowedOrigins, c.req.header('origin'))
-  const isAllowed = Object.keys(cors).length > 0
-  const preflight = isAllowed ? preflightHeaders(c.req.header('access-control-request-headers')) : {}
-  return new Response(null, {
-    status: 204,
-    headers: { ...COMMON_HEADERS, allow: METHODS, ...cors, ...preflight },
-  })
+  const preflight = preflightHeaders(settings.allowedOrigins, c.req.raw.headers)
+  return new Response(null, { status: 204, headers: { ...COMMON_HEADERS, allow: METHODS, ...preflight } })
 }
 
 const NOT_MODIFIED = 304

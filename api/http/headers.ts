@@ -53,15 +53,22 @@ export function corsHeaders(
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
 }
 
-/** Headers for a preflight of an allowed origin. */
-export const preflightHeaders = (
-  requestedHeaders: string | undefined,
+/** The same for a preflight, with what the origin may send. */
+export function preflightHeaders(
+  allowed: ReadonlySet<string>,
+  request: Headers,
   methods = 'GET',
-): Record<string, string> => ({
-  'access-control-allow-methods': methods,
-  'access-control-max-age': String(PREFLIGHT_SECONDS),
-  ...(requestedHeaders === undefined ? {} : { 'access-control-allow-headers': requestedHeaders }),
-})
+): Record<string, string> {
+  const cors = corsHeaders(allowed, request.get('origin') ?? undefined)
+  if (Object.keys(cors).length === 0) return {}
+  const requested = request.get('access-control-request-headers')
+  return {
+    ...cors,
+    'access-control-allow-methods': methods,
+    'access-control-max-age': String(PREFLIGHT_SECONDS),
+    ...(requested === null ? {} : { 'access-control-allow-headers': requested }),
+  }
+}
 
 /** `Deprecation` (RFC 9745, a structured date) and `Sunset` (RFC 8594, an HTTP date), if the operator set them. */
 export function deprecationHeaders(

@@ -42,6 +42,11 @@ export async function startServer(
     { hostname: 'localhost' }, // for HTTP/1.0 without a Host header
   )
   server.on('request', listener)
+  server.on('checkContinue', (request, response) => {
+    // An answer that waits for its turn has no socket yet, and Node would put the line after its headers.
+    if (response.socket !== null) response.writeContinue()
+    server.emit('request', request, response)
+  })
   return { url, close }
 }
 

@@ -1,5 +1,5 @@
-// Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the token
-// must match.
+// Access control: the Host header must be one of ours, which a page of another site cannot achieve, and the
+// token must match.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#core/contract/errors.ts'
 import type { Exchange } from './exchange.ts'

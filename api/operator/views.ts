@@ -1,5 +1,5 @@
-// Clients, webhooks, deliveries and live strategies as the operator sees them: each schema beside the function that
-// makes it.
+// Clients, webhooks, deliveries and live strategies as the operator sees them: each schema beside the
+// function that makes it.
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { MODES } from '#core/contract/signal.ts'

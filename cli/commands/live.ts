@@ -9,13 +9,12 @@ import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { collect, threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
-import { liveEntries } from '../live.ts'
+import { liveEntries, parseFeeds, runLive } from '../live.ts'
 import type { Runtime } from '../runtime.ts'
-import { redisUrlOf } from '../signals/redis-url.ts'
+import { reachRedis, redisUrlOf } from '../signals/redis-url.ts'
 import type { Terminal } from '../terminal.ts'
 import { newEpochOf } from './ops/backup.ts'
 
@@ -56,15 +55,13 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const note = noteTo(runtime.terminal, options.json ?? false, now)
   const book = await readBook(resolve(cwd, options.book))
   const entries = liveEntries(book, options.strategy ?? [])
-  const { parseFeeds } = await import('../live.ts') // these bring an HTTP client with them
-  const { runLive } = await import('../live.ts')
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
   const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // every command reports its own error
   const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed }, note)
   try {
-    await redis.connect().catch(explainAbsence)
+    await reachRedis(redis)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
     await guardLog(
@@ -80,11 +77,6 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
     redis.disconnect()
     await stepper.close()
   }
-}
-
-function explainAbsence(error: unknown): never {
-  const why = messageOf(error)
-  throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause: error })
 }
 
 const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (message: string) => {

@@ -125,7 +125,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   }
 }
 
-/** The sample always has the same version, so files of it that another version of the code left must be removed. */
+/** The sample always has the same version, so files of another version of the code must be removed. */
 function withRemedy(error: unknown, { storeUrl, privateStoreUrl }: Environment): unknown {
   if (!(error instanceof Error) || !error.message.includes(OTHER_BYTES_REMEDY)) return error
   const remedy =

@@ -10,7 +10,7 @@ import { createClient, getClient } from '#signals/clients/clients.ts'
 import { type RegisterParts, registerWebhook } from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
-import { codeOf } from '#storage/error-code.ts'
+import { ifThere } from '#storage/file-store.ts'
 import { freePort } from '../free-port.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -85,14 +85,8 @@ async function ensureFile(file: string, make: () => string): Promise<string> {
   return text
 }
 
-const readText = (file: string): Promise<string | null> =>
-  readFile(file, 'utf8').then(
-    text => text.trim(),
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null
-      throw error
-    },
-  )
+const readText = async (file: string): Promise<string | null> =>
+  (await ifThere(readFile(file, 'utf8'), null))?.trim() ?? null
 
 /** The example receiver for subscribers, as a process without our environment. */
 async function startReceiver(

@@ -1,4 +1,4 @@
-// What the parts of the signals service share: Redis, stores, the served version, secrets, metrics and alerts.
+// What the parts of the signals service share: Redis, stores, the served version, secrets, metrics, alerts.
 
 import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
@@ -25,7 +25,7 @@ import type { Secrets } from '../generated-secrets.ts'
 import type { Log } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createAlertChannel } from '../send-alert.ts'
-import type { Started } from '../started.ts'
+import { type Started, startTimer } from '../started.ts'
 import { reachRedis } from './redis-url.ts'
 import { followVersion, LOOK_MS } from './served-version.ts'
 
@@ -115,11 +115,6 @@ export function createRegistering(
     send: createSendSignal(sender, clock.now),
     rules: reach.rules,
   }
-}
-
-function startTimer(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms)
-  return () => clearTimeout(timer)
 }
 
 /** A repeated error is logged again after this time, with a count. */

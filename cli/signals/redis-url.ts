@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 
 /** The default address of a Redis. */
@@ -24,14 +25,15 @@ export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
 }
 
 /** Publishes the address of our own Redis to other commands. */
-export const tellRedisUrl = (dataFolder: string, url: string): Promise<void> =>
+export const publishRedisUrl = (dataFolder: string, url: string): Promise<void> =>
   writeFile(fileIn(dataFolder), `${url}\n`)
 
-export const forgetRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })
+export const removeRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })
 
 /** Connects. Rejects with the fix if Redis does not answer. */
 export async function reachRedis(redis: Redis): Promise<void> {
   await redis.connect().catch((cause: unknown) => {
-    throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
+    const why = messageOf(cause)
+    throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause })
   })
 }

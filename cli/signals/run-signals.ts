@@ -1,4 +1,4 @@
-// The signals service with everything it needs on this machine: generated secrets, its own Redis, a demonstration.
+// The signals service with what it needs on this machine: generated secrets, its own Redis, a demonstration.
 import { mkdir } from 'node:fs/promises'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import type { Environment } from '../environment.ts'
@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts'
 import { createStarted, type Started } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { type KeptServer, ownRedisFolder, startOwnRedis } from './own-redis.ts'
-import { forgetRedisUrl, tellRedisUrl } from './redis-url.ts'
+import { publishRedisUrl, removeRedisUrl } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
@@ -20,7 +20,7 @@ export type RunOrder = {
   readonly hasDemo: boolean
 }
 
-/** Starts all parts in order. If one cannot start, the others are stopped. `failed` rejects when the service cannot continue. */
+/** Starts all parts, or none. `failed` rejects if the service cannot continue. */
 export async function runSignals(order: RunOrder) {
   const started = createStarted()
   try {
@@ -61,8 +61,8 @@ async function startRedis({ runtime, environment }: RunOrder, started: Started):
   const { dataFolder } = environment
   const redis = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
   started.add(redis.stop)
-  await tellRedisUrl(dataFolder, redis.url)
-  started.add(() => forgetRedisUrl(dataFolder))
+  await publishRedisUrl(dataFolder, redis.url)
+  started.add(() => removeRedisUrl(dataFolder))
   return redis
 }
 

@@ -1,4 +1,4 @@
-// The signals service as one process: the keyed interface, the operator's interface, and delivery, on one Redis.
+// The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
@@ -73,7 +73,8 @@ async function deliver(
     box,
     privateStore,
     clock,
-    dice: { random: order.runtime.random, newToken },
+    random: order.runtime.random,
+    newToken,
     ...reach,
     onEvent: event => {
       metrics.onEvent(event)

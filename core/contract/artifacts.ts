@@ -1,4 +1,4 @@
-// Names of published keys: where each canonical answer lies in the public store.
+// Names of published keys: the key of each canonical answer in the public store.
 import { toCompactInstant } from '#core/calendar.ts'
 import type { Format, Params } from './parameters.ts'
 import type { Route } from './route.ts'

@@ -1,6 +1,6 @@
 /**
- * The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`. Throws on a
- * number that is not finite: every published number passes here, and NaN must never leave.
+ * The shortest decimal that reads back as the same number, never with an exponent: `0.00000012`, `250`.
+ * Throws on a number that is not finite: every published number passes here, and NaN must never leave.
  */
 export function toText(value: number): string {
   if (!Number.isFinite(value)) throw new Error(`refusing to publish the number ${value}`)

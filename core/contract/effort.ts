@@ -1,4 +1,4 @@
-/** How hard a version is compressed: `best` makes the smallest files, `quick` the fastest build, `good` is between them. */
+/** How hard a version is compressed: `best` makes the smallest files, `quick` the fastest build. */
 export const EFFORTS = ['best', 'good', 'quick'] as const
 export type Effort = (typeof EFFORTS)[number]
 

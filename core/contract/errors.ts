@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { ValueOf } from './value-of.ts'
 
 /**
- * Every error code of both services and the HTTP status that it is answered with: one closed table, printed in the
- * API reference. A code never changes its meaning.
+ * Every error code of both services and the HTTP status that it is answered with: one closed table, printed
+ * in the API reference. A code never changes its meaning.
  */
 export const STATUS_OF = {
   bad_request: 400,
@@ -78,7 +78,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The sentence for every error that we did not foresee: nothing of its cause leaves the process. */
+/** The message of every unexpected error: its cause never leaves the process. */
 export const INTERNAL_ERROR_MESSAGE = 'something went wrong on our side; the request was not at fault'
 
 export const errorPayload = z

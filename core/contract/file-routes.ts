@@ -1,4 +1,5 @@
-// Objects of the public store that the service hands out as they are: what proves the answers, not answers themselves.
+// Objects of the public store that the service hands out as they are: proof of the answers, not answers
+// themselves.
 import { z } from 'zod'
 import { documentKey, manifestKey, manifestSignatureKey, type VersionDocument } from './artifacts.ts'
 import type { ErrorCode } from './errors.ts'
@@ -8,16 +9,16 @@ import { CURRENT_KEY, currentHint, POINTER_PREFIX, pointerEntry, signatureKey } 
 import { publicKeys } from './public-keys.ts'
 import { type Route, variablesOf } from './route.ts'
 
-/** Where the public keys lie with which signatures are checked. */
+/** The key of the public keys with which signatures are checked. */
 export const KEYS_KEY = 'v1/keys.json'
 
 const BINARY_TYPE = 'application/octet-stream'
 
-/** `handler` gives the key in the store. It gets the variable of the path: a version as UTC instant, a number or a digest. */
+/** `handler` turns the variable of the path (a version as UTC instant, a number, a digest) into a key. */
 export type FileRoute = Route<'proof', (variable: string) => string> & {
   readonly about: string
   readonly mediaType: string
-  /** What the object is, for what holds it to the pointer log; null where it may change. */
+  /** What the object is, for its check against the pointer log; null if it may change. */
   readonly proof:
     | 'entry'
     | 'signature of entry'
@@ -170,7 +171,3 @@ export const FILE_VARIABLES = {
 } as const
 
 export type FileVariable = keyof typeof FILE_VARIABLES
-
-/** The name of the variable in a path template, null where there is none. */
-export const variableOf = ({ path }: FileRoute): FileVariable | null =>
-  (variablesOf(path)[0] as FileVariable | undefined) ?? null // the table names no other

@@ -1,17 +1,18 @@
-// What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live runner.
+// What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live
+// runner.
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
-import { ApiError, type ParameterProblem } from './errors.ts'
-import { echo, UNKNOWN_FIELD, wrongFields } from './parse-request.ts'
+import type { ParameterProblem } from './errors.ts'
+import { echo, invalidRequest, parseRequest } from './parse-request.ts'
 import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
 
 /** Leverages that differ by less were computed in another order, not from other numbers. */
 const LEVERAGE_TOLERANCE = 1e-6
 
-/** The leverage above which a replay enters nothing, unless its catalogue says otherwise: more is a stop mistyped. */
+/** The cap of a replay, unless its catalogue says otherwise: a higher leverage is a mistyped stop. */
 const MOST_LEVERAGE = 15
 
-/** From the dearest market to the cheapest coin there is room on both sides; beyond is a slip of the point. */
+/** Wider than any market, from the cheapest coin to the dearest: beyond it the decimal point slipped. */
 const LEAST_PRICE = 1e-9
 const MOST_PRICE = 1e12
 
@@ -54,30 +55,16 @@ export const fireRequest = z
 
 type FireRequest = z.output<typeof fireRequest>
 
-/** The signal that a body describes, at `nowMs`. Throws a `validation_error` that lists every problem at once. */
+/** The signal that a body describes, at `nowMs`. Throws a `validation_error` that lists every problem. */
 export function parseFireRequest(body: unknown, aliases: ReadonlySet<string>, nowMs: number): SignalContent {
-  const parsed = fireRequest.safeParse(body)
-  if (!parsed.success) throw invalid(shapeProblems(parsed.error, body))
-  const problems = signalProblems(parsed.data, aliases, nowMs)
-  if (problems.length > 0) throw invalid(problems)
-  const { signal_id, alias, mode, action, signal_price, stop, timestamp } = parsed.data
-  const base_risk_pct = action === 'flat' ? 0 : parsed.data.base_risk_pct!
+  const request = parseRequest(fireRequest, body, () => true)
+  const problems = signalProblems(request, aliases, nowMs)
+  if (problems.length > 0) throw invalidRequest(problems)
+  const { signal_id, alias, mode, action, signal_price, stop, timestamp } = request
+  const base_risk_pct = action === 'flat' ? 0 : request.base_risk_pct!
   const implied_leverage = action === 'flat' ? 0 : impliedLeverage(signal_price, stop, base_risk_pct)
   const content = { signal_id, alias, mode, is_test: false, action, signal_price, stop, base_risk_pct }
   return { ...content, timestamp, implied_leverage }
-}
-
-function shapeProblems(error: z.ZodError, body: unknown): ParameterProblem[] {
-  const names = wrongFields(error)
-  if (names.includes(undefined))
-    return [{ param: 'body', value: echo(body), reason: 'expected a JSON object' }]
-  return names.map(name => {
-    const param = String(name)
-    const value = (body as Record<string, unknown>)[param] // an object, or there were no names
-    const field = Object.entries(fireRequest.shape).find(([known]) => known === param)?.[1]
-    const reason = field === undefined ? UNKNOWN_FIELD : `expected ${field.description}`
-    return { param, value: echo(value), reason }
-  })
 }
 
 /** What is wrong with a signal whose fields are all there: the sizing identities of the specification. */
@@ -114,8 +101,3 @@ function signalProblems(
   }
   return problems
 }
-
-const invalid = (details: readonly ParameterProblem[]): ApiError =>
-  new ApiError('validation_error', details.map(({ param, reason }) => `${param}: ${reason}`).join('; '), {
-    details,
-  })

@@ -1,4 +1,4 @@
-// The manifest of a version: what was published, byte for byte. A manifest means that the version is complete.
+// The manifest of a version: what was published, byte for byte. With a manifest the version is complete.
 import { z } from 'zod'
 import { TWIN_CODINGS, VERSION_DOCUMENTS } from './artifacts.ts'
 import { EFFORTS } from './effort.ts'

@@ -37,7 +37,7 @@ export type GroupDescription = {
   readonly headers?: (status: number) => Schema
 }
 
-/** Recorded answers by the ids of routes, and recorded refusals by their codes: tests ask again and compare. */
+/** Recorded answers by route id and recorded refusals by code: tests repeat the requests and compare. */
 export type Recorded = {
   readonly answers: Readonly<Record<string, RecordedAnswer>>
   readonly refusals: Readonly<Record<string, RecordedRefusal>>
@@ -129,7 +129,7 @@ type Converted = {
 const pointAtComponents = (schema: object): Converted =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) // an object schema with one field
 
-/** Further fields of any kind are what JSON Schema allows anyway; generators would give every object an index of `unknown`. */
+/** JSON Schema allows further fields anyway; generators would add an index of `unknown` to each object. */
 function leaveOpen({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   const { additionalProperties: rest } = jsonSchema
   if (typeof rest === 'object' && Object.keys(rest).length === 0) delete jsonSchema.additionalProperties
@@ -280,7 +280,7 @@ const BODY_REFUSALS: readonly ErrorCode[] = [
 /** What every route may refuse. */
 const COMMON_REFUSALS: readonly ErrorCode[] = ['method_not_allowed', 'uri_too_long', 'internal_error']
 
-/** What the HTTP server refuses by itself, without a body. A route that takes a body refuses some with its own 400. */
+/** What the HTTP server refuses by itself, without a body. A route that takes a body has its own 400. */
 const SERVER_REFUSALS = {
   400: { description: 'The request is not well-formed HTTP, or did not arrive in time. No body.' },
   431: { description: 'Request line and headers are too long. No body.' },

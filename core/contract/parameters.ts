@@ -80,7 +80,7 @@ export type Parameter<Value> = {
   readonly schema: Schema
   /** How a list is written, in the words of OpenAPI. */
   readonly style?: Schema
-  /** It names something that is looked up: a text that names nothing is not found, and never refused as invalid. */
+  /** It is looked up: a text that names nothing is answered with not_found, never with a validation error. */
   readonly isLookedUp?: true
   /** Its value if it is not given, which the canonical text leaves out. */
   readonly initial: Value
@@ -195,8 +195,7 @@ export function dayParameter(about: string): Parameter<EpochDay | null> {
 }
 
 /**
- * Below it every figure is nothing to anybody, but a legal request for 1e-300 would make each number three hundred
- * digits long.
+ * Below it figures mean nothing, but a request for 1e-300 would make each number three hundred digits long.
  */
 export const SMALLEST_RISK_PCT = 1e-9
 
@@ -259,8 +258,8 @@ const formatParameter = (formats: readonly [Format, ...Format[]]): Parameter<For
   wordParameter('Every format but `json` answers the rows alone, without the envelope.', formats)
 
 /**
- * Reads the parameters of a dataset route; others are ignored, and what is not given or not known keeps its default.
- * Reports all problems at once, in the order of the parameters.
+ * Reads the parameters of a dataset route; others are ignored, and what is not given or not known keeps its
+ * default. Reports all problems at once, in the order of the parameters.
  */
 export function parseParams(
   parameters: HistoryQuery & Parameters,

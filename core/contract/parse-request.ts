@@ -5,24 +5,25 @@ import { ApiError, type ParameterProblem } from './errors.ts'
 /** Longer values are cut where a refusal quotes them. */
 const ECHO_LENGTH = 64
 
-/** The reason why an unknown field is refused: what it asks for would not happen. */
-export const UNKNOWN_FIELD = 'unknown field: remove it, or correct its name'
-
-/** The names of the fields that are wrong, once each, those that are not known too; undefined for the body itself. */
-export const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)[] => [
+/** The names of the wrong and of the unknown fields, once each; undefined for the body itself. */
+const wrongFields = ({ issues }: z.ZodError): readonly (PropertyKey | undefined)[] => [
   ...new Set(issues.flatMap(issue => (issue.code === 'unrecognized_keys' ? issue.keys : [issue.path[0]]))),
 ]
 
-/** A value as a refusal quotes it. JSON can write a number that is too large for a double, which is read as Infinity. */
+/** A value as a refusal quotes it. A number in JSON that is too large for a double is read as Infinity. */
 export const echo = (value: unknown): string =>
   typeof value === 'number' && !Number.isFinite(value)
     ? String(value)
     : (JSON.stringify(value) ?? 'nothing').slice(0, ECHO_LENGTH)
 
-/** What a body or a query says. Throws a `validation_error` that lists every problem at once. */
+/**
+ * What a body or a query says. Throws a `validation_error` that lists every problem at once. `shows` says
+ * whether a refusal quotes the value of a field.
+ */
 export function parseRequest<Shape extends z.ZodRawShape>(
   shape: z.ZodObject<Shape, z.core.$strict>,
   value: unknown,
+  shows = (param: string, isKnown: boolean): boolean => isKnown && !UNREPEATED.has(param),
 ): z.output<z.ZodObject<Shape, z.core.$strict>> {
   const parsed = shape.safeParse(value)
   if (parsed.success) return parsed.data
@@ -31,18 +32,21 @@ export function parseRequest<Shape extends z.ZodRawShape>(
     const param = String(name)
     const field = Object.entries(shape.shape).find(([known]) => known === param)?.[1] as z.ZodType | undefined // a raw shape holds types
     const found = (value as Record<string, unknown>)[param] // an object, or there were no names
-    const shown = field === undefined || UNREPEATED.has(param) ? '(not repeated)' : echo(found)
-    const reason = field === undefined ? UNKNOWN_FIELD : `expected ${field.description ?? 'something else'}`
+    const isKnown = field !== undefined
+    const shown = shows(param, isKnown) ? echo(found) : '(not repeated)'
+    // An unknown field is refused, because what it asks for would not happen.
+    const reason = isKnown
+      ? `expected ${field.description ?? 'something else'}`
+      : 'unknown field: remove it, or correct its name'
     return { param, value: shown, reason }
   })
-  throw new ApiError(
-    'validation_error',
-    problems.map(({ param, reason }) => `${param}: ${reason}`).join('; '),
-    {
-      details: problems,
-    },
-  )
+  throw invalidRequest(problems)
 }
+
+export const invalidRequest = (details: readonly ParameterProblem[]): ApiError =>
+  new ApiError('validation_error', details.map(({ param, reason }) => `${param}: ${reason}`).join('; '), {
+    details,
+  })
 
 /** An address may hold a token; so may a field of another name, which may be one of these mistyped. */
 const UNREPEATED: ReadonlySet<string> = new Set(['url', 'secret'])

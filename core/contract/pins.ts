@@ -1,4 +1,4 @@
-// Pins: how a question names the version that it is asked of, and where the immutable twin of an answer lies.
+// Pins: how a request names a version, and the address of the immutable twin of an answer.
 import { parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
 import type { Route } from './route.ts'
 
@@ -13,7 +13,7 @@ export const PINNED_PREFIX = '/v1/snapshots/'
 
 const UNPINNED_PREFIX = '/v1'
 
-/** `/v1/snapshots/20261121T001500Z/export?period=weekly`: the immutable twin of a path and query of a data route. */
+/** `/v1/snapshots/20261121T001500Z/export?period=weekly`: the immutable twin of an address. */
 export const pinnedPath = (version: string, path: string): string =>
   PINNED_PREFIX + toCompactInstant(version) + path.slice(UNPINNED_PREFIX.length)
 
@@ -21,7 +21,7 @@ export const pinnedPath = (version: string, path: string): string =>
 export const pinnedTemplate = ({ path }: Pick<Route, 'path'>): string =>
   `${PINNED_PREFIX}{version}${path.slice(UNPINNED_PREFIX.length)}`
 
-/** The path and query whose twin a pinned address is, letter by letter; null where it does not begin as one. */
+/** The path and query whose twin a pinned address is, unchanged; null if it does not begin as one. */
 export function unpinnedPath(address: string): string | null {
   if (!address.startsWith(PINNED_PREFIX)) return null
   return UNPINNED_PREFIX + address.slice(address.indexOf('/', PINNED_PREFIX.length))

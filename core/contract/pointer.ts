@@ -1,4 +1,5 @@
-// The pointer log: the append-only record of which version was served when. Its newest entry is the one that is served.
+// The pointer log: the append-only record of which version was served when. Its newest entry is the one that
+// is served.
 import { z } from 'zod'
 import { sortedNumber } from './sorted-number.ts'
 
@@ -21,7 +22,7 @@ export const pointerEntry = z
 
 export type PointerEntry = z.infer<typeof pointerEntry>
 
-/** The log lies below this prefix. */
+/** The prefix of the keys of the log. */
 export const POINTER_PREFIX = 'v1/pointer/'
 
 const ENTRY_KEY = /^v1\/pointer\/(\d+)\.json$/
@@ -35,13 +36,13 @@ export function seqOfKey(key: string): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-/** Where the signature of an entry lies: under the digest of its bytes, because it is written before the entry. */
+/** The key of the signature of an entry: the digest of its bytes, because it is written before the entry. */
 export const signatureKey = (entrySha256: string): string => `${POINTER_PREFIX}signatures/${entrySha256}.sig`
 
 /** Derived from the log, and the only object that is ever overwritten. */
 export const CURRENT_KEY = 'v1/current.json'
 
-/** What lies there: the newest entry when it was written; to be sure, look for the entries after it. */
+/** Its content: the newest entry when it was written; to be sure, look for the entries after it. */
 export const currentHint = z
   .object({
     seq: z.int().min(1).describe('Number of the entry.'),

@@ -1,4 +1,5 @@
-// The files of a program in the private store. A version's manifest names their index by its digest, the index each file.
+// The files of a program in the private store. A version's manifest names their index by its digest, the
+// index each file.
 import { z } from 'zod'
 
 /** The records that leave through the signals service as they are stored. */

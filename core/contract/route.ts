@@ -1,15 +1,16 @@
-// One route of a service, whole: what it takes, what it answers and refuses, an example, and its handler. The tables of
-// the three services are lists of these; the apps, the OpenAPI documents, the command line and the tests loop over them.
+// One route of a service, whole: what it takes, what it answers and refuses, an example, and its handler. The
+// tables of the three services are lists of these; the apps, the OpenAPI documents, the command line and the
+// tests loop over them.
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 import type { Format, Parameter } from './parameters.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** The parameters of a query by their names: each parsed, printed and described in one place, or fields of a zod object. */
+/** The parameters of a query by name, each parsed, printed and described in one place; or a zod object. */
 export type Query = Readonly<Record<string, Parameter<unknown>>> | z.ZodObject
 
-/** `Group` is one of the groups that the service describes: the tag, the key and the refusals of its routes. */
+/** `Group` is a group that the service describes: the tag, the key and the refusals of its routes. */
 export type Route<Group extends string = string, Handler = unknown> = {
   readonly id: string
   readonly method: Method

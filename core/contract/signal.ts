@@ -44,7 +44,7 @@ export type SignalContent = Omit<
 >
 
 /**
- * The bytes of a signal around its number: the log puts the number between them, so a signal is never serialised a
+ * The bytes of a signal around its number: the log puts the number between them, so it is never serialised a
  * second time.
  */
 export function toHalves({ signal_id, ...rest }: SignalContent) {
@@ -55,6 +55,6 @@ export function toHalves({ signal_id, ...rest }: SignalContent) {
   }
 }
 
-/** `base_risk_pct` over the distance of the stop as a fraction of the price; NaN where the stop is at the price. */
+/** `base_risk_pct` over the distance of the stop as a fraction of the price; NaN if the two are equal. */
 export const impliedLeverage = (price: number, stop: number, baseRiskPct: number): number =>
   toSignificant(baseRiskPct / (Math.abs(price - stop) / price))

@@ -96,8 +96,8 @@ function changesOf(
 }
 
 /**
- * What `after` adds to `before` and what it alters, at published precision. Values after the old end are appended; a
- * value before the old start alters history too, because the equity starts there.
+ * What `after` adds to `before` and what it alters, at published precision. Values after the old end are
+ * appended; a value before the old start alters history too, because the equity starts there.
  */
 function compareSeries(before: Series, after: Series): SeriesChanges {
   const restated: SeriesChanges['restated'] = []
@@ -113,7 +113,8 @@ function compareSeries(before: Series, after: Series): SeriesChanges {
 }
 
 /**
- * The days of both series up to the old end, ascending: they have the same step, so the earlier start gives the grid.
+ * The days of both series up to the old end, ascending: of the same step, so the earlier start gives the
+ * grid.
  */
 function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<EpochDay> {
   if (before.values.length === 0) return
@@ -134,8 +135,8 @@ function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] 
 }
 
 /**
- * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever it is in
- * the order; one that appeared or disappeared before that alters history.
+ * What the ledger of `after` adds and alters. A trade that closed after the old window is appended, wherever
+ * it is in the order; one that appeared or disappeared before that alters history.
  */
 export function compareTrades(before: StrategyData, after: StrategyData): StrategyChanges['trades'] {
   const closed = closedBy(before)

@@ -141,8 +141,8 @@ function concatenate(parts: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Reads a snapshot. The series are views on `bytes`, so the caller must not change them. The bytes are trusted, because
- * the caller has checked their checksums; another format is refused with the fix.
+ * Reads a snapshot. The series are views on `bytes`, so the caller must not change them. The bytes are
+ * trusted, because the caller has checked their checksums; another format is refused with the fix.
  */
 export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   const document = JSON.parse(new TextDecoder().decode(bytes.document)) as SnapshotDocument // written by our encoder
@@ -221,8 +221,8 @@ const cut = <Values extends Float64Array | Uint8Array>(all: Values, { offset, le
 type ColumnValues = Float64Array | Int32Array | Uint8Array
 
 /**
- * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds epoch days
- * and is stored as date32, which other tools read as dates.
+ * The bytes of an Arrow IPC file with these columns, all of one length. An Int32Array named in `dates` holds
+ * epoch days and is stored as date32, which other tools read as dates.
  */
 function toArrow(columns: Readonly<Record<string, ColumnValues>>, dates: readonly string[] = []): Uint8Array {
   const built = Object.entries(columns).map(([name, values]) => {

@@ -1,5 +1,5 @@
-// The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to readers in
-// other languages.
+// The dataset as bytes. This file and its two siblings own the format; `docs/publishing.md` describes it to
+// readers in other languages.
 import type { Period } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'

@@ -24,7 +24,7 @@ export type DatasetRecord = {
   readonly max_modelled_risk_pct: number
   readonly embargo_days: number
   readonly window: DateWindow
-  /** Whether the version alters history that the one before had published; false until it is compared with it. */
+  /** Whether the version alters history that the one before published; false until the two are compared. */
   readonly history_restated: boolean
 }
 
@@ -58,8 +58,8 @@ export type StrategyRecord = {
 }
 
 /**
- * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and `account_return`
- * are not published; NaN if unknown.
+ * The closed trades of a strategy, a column each, by entry and then exit time. `stop`, `leverage` and
+ * `account_return` are not published; NaN if unknown.
  */
 export type TradeColumns = {
   readonly side: Words<Side>
@@ -102,9 +102,9 @@ export type Snapshot = {
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies.find(strategy => strategy.id === id) ?? null
 
-/** The published effect of a trade on the equity. */
-export type TradeResult = 'win' | 'loss' | 'breakeven'
-
-/** By account return, like the win rate: if the leverage is unknown, prices alone may miss a cost and the sign. */
-export const tradeResult = (accountReturn: number): TradeResult =>
+/**
+ * The published effect of a trade on the equity, by account return, like the win rate: if the leverage is
+ * unknown, prices alone may miss a cost and the sign.
+ */
+export const tradeResult = (accountReturn: number) =>
   accountReturn > 0 ? 'win' : accountReturn < 0 ? 'loss' : 'breakeven'

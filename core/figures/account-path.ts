@@ -3,10 +3,10 @@ import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
 import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
 import { assertFinite, type Series } from './series.ts'
 
-/** An account that followed a series at `k` times its base risk: the input of every statistic of the series. */
+/** An account that follows a series at `k` times its base risk: the input of every statistic of it. */
 export type AccountPath = {
   /**
-   * Base returns, not multiplied by `k`: a ratio that does not depend on `k` is then bit for bit the same at every risk
+   * Base returns, not multiplied by `k`: a ratio that ignores `k` is then bit for bit the same at every risk
    * level.
    */
   readonly daily: Series
@@ -22,8 +22,8 @@ export type AccountPath = {
 }
 
 /**
- * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly one, a
- * return is not finite, or `k` is not a positive number.
+ * The path of a daily series at `k` times its base risk. Throws if the series are not a daily and a weekly
+ * one, a return is not finite, or `k` is not a positive number.
  */
 export function accountPath(daily: Series, weekly: Series, k: number): AccountPath {
   assertPeriod(daily, 'daily')
@@ -52,17 +52,13 @@ export function assertPositive(value: number, what: string): void {
 }
 
 /** The block itself or, if the account is ruined, the same fields undefined (`ruin`). */
-export const unlessRuined = <Field extends string>(
-  { ruinDay }: AccountPath,
-  block: Record<Field, Figure>,
-): Record<Field, Figure> => (ruinDay === null ? block : ruinedFigures(block))
-
-/** With fewer than two days the reason of an undefined figure is always `too_few_points`. */
-export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
-  isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure
-
-function ruinedFigures<Field extends string>(block: Record<Field, Figure>): Record<Field, Figure> {
+export function unlessRuined<Field extends string>({ ruinDay }: AccountPath, block: Record<Field, Figure>) {
+  if (ruinDay === null) return block
   const ruined = { ...block }
   for (const field in ruined) ruined[field] = undefinedBecause('ruin')
   return ruined
 }
+
+/** With fewer than two days the reason of an undefined figure is always `too_few_points`. */
+export const orTooFew = ({ daily }: AccountPath, figure: Figure): Figure =>
+  isUndefined(figure) && daily.values.length < 2 ? undefinedBecause('too_few_points') : figure

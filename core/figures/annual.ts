@@ -16,8 +16,8 @@ import { sharpe } from './sharpe.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
- * The `annual` block, of UTC years: a table of all, statistics of the complete ones, and returns up to the last day.
- * The table of a ruined account ends with the year of its ruin, and everything else is undefined (`ruin`).
+ * The `annual` block, of UTC years: a table of all, statistics of the complete ones, and returns up to the
+ * last day. The table of a ruined account ends with the year of its ruin, and all else is undefined (`ruin`).
  */
 export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]) {
   const years = livingPeriods(path, 12)
@@ -32,7 +32,7 @@ export function annualFigures(path: AccountPath, trades: readonly TradeOutcome[]
   }
 }
 
-/** The first peak of a year is the equity before it. An undefined ratio is a plain null: tables give no reasons. */
+/** The first peak of a year is the equity before it. An undefined ratio is null: tables give no reasons. */
 function toRow(year: CalendarPeriod, path: AccountPath, trades: readonly TradeOutcome[]) {
   const { from, days, partial } = year
   const { daily, curve, k, ruinDay } = path

@@ -55,10 +55,10 @@ export const completeMonthReturns = (path: AccountPath): number[] =>
   periodReturns(path.curve, completeOf(livingPeriods(path, 1)))
 
 /**
- * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation, `positive`
- * the share above 0, and `averageUp` and `averageDown` are the means of those above and below 0. Without a period all
- * are undefined, with one the deviation is (`too_few_points`); the means need a gain (`no_wins`) or a loss
- * (`no_losses`).
+ * The distribution of the returns of complete periods, in percent: `std` is the sample standard deviation,
+ * `positive` the share above 0, and `averageUp` and `averageDown` are the means of those above and below 0.
+ * Without a period all are undefined, with one the deviation is (`too_few_points`); the means need a gain
+ * (`no_wins`) or a loss (`no_losses`).
  *
  * @param returns fractions
  */

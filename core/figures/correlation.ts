@@ -4,8 +4,9 @@ import { clampCorrelation, pearson } from './pearson.ts'
 import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
 
 /**
- * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Exactly symmetric. An undefined cell is
- * NaN; on the diagonal, which is 1 otherwise, NaN means that the series itself is flat or too short.
+ * Correlations of `size` series, row by row: cell (i, j) is at `i * size + j`. Exactly symmetric. An
+ * undefined cell is NaN; on the diagonal, which is 1 otherwise, NaN means that the series itself is flat or
+ * too short.
  */
 export type CorrelationMatrix = {
   readonly size: number
@@ -22,8 +23,8 @@ export const undefinedCellReason = (overlap: number, period: Period): 'too_few_p
   overlap < MIN_OVERLAP[period] ? 'too_few_points' : 'zero_variance'
 
 /**
- * Rows `fromRow` to `toRow` (excluded) of the upper triangle of a correlation matrix, packed: row i has the cells (i,
- * i) to (i, size - 1), and the next row follows. A task computes one block.
+ * Rows `fromRow` to `toRow` (excluded) of the upper triangle of a correlation matrix, packed: row i has the
+ * cells (i, i) to (i, size - 1), and the next row follows. A task computes one block.
  */
 export type CorrelationRows = {
   readonly size: number
@@ -34,15 +35,16 @@ export type CorrelationRows = {
 }
 
 /**
- * Pearson correlations of the series of some rows with every series from that row on, over their common points, which
- * are an interval because the series have no gaps. Two passes, clamped to [-1, 1]; NaN if fewer than 30 days or 12
- * weeks are common, or if one of the series is flat over them (`max - min <= 1e-12`).
+ * Pearson correlations of the series of some rows with every series from that row on, over their common
+ * points, which are an interval because the series have no gaps. Two passes, clamped to [-1, 1]; NaN if fewer
+ * than 30 days or 12 weeks are common, or if one of the series is flat over them (`max - min <= 1e-12`).
  *
- * A cell depends on its two series alone: splitting the rows, reordering the series or omitting some never changes a
- * bit. Throws if the series differ in period, weeks end on different days, or a return is not finite.
+ * A cell depends on its two series alone: splitting the rows, reordering the series or omitting some never
+ * changes a bit. Throws if the series differ in period, weeks end on different days, or a return is not
+ * finite.
  *
- * Cost: series over the same window are multiplied by a kernel (bench/results.md); pairs with different windows are
- * computed one by one, about 15 us each over 3 650 points.
+ * Cost: series over the same window are multiplied by a kernel (bench/results.md); pairs with different
+ * windows are computed one by one, about 15 us each over 3 650 points.
  */
 export function correlateRows(series: readonly Series[], fromRow: number, toRow: number): CorrelationRows {
   assertComparable(series)
@@ -102,16 +104,11 @@ function correlateSameWindow(
 
 /** The series from `fromRow` on that are long enough and not flat, in order, grouped by window. */
 function sameWindows(series: readonly Series[], fromRow: number): Iterable<number[]> {
-  const groups = new Map<string, number[]>()
-  for (let i = fromRow; i < series.length; i++) {
-    const { period, first, values } = series[i]!
-    if (values.length < MIN_OVERLAP[period] || isFlat(values)) continue
-    const window = `${first}:${values.length}`
-    const group = groups.get(window)
-    if (group === undefined) groups.set(window, [i])
-    else group.push(i)
-  }
-  return groups.values()
+  const fit = [...series.keys()].slice(fromRow).filter(i => {
+    const { period, values } = series[i]!
+    return values.length >= MIN_OVERLAP[period] && !isFlat(values)
+  })
+  return Map.groupBy(fit, i => `${series[i]!.first}:${series[i]!.values.length}`).values()
 }
 
 /** The overlaps of all pairs, and the correlations of pairs with different windows. */
@@ -147,8 +144,9 @@ function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; cou
 }
 
 /**
- * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson correlation.
- * The values must not be flat. The result is written to `standard`, so that a thousand columns can share one array.
+ * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson
+ * correlation. The values must not be flat. The result is written to `standard`, so that a thousand columns
+ * can share one array.
  */
 function standardize(values: Float64Array, standard: Float64Array): Float64Array {
   const center = mean(values)
@@ -161,7 +159,7 @@ function standardize(values: Float64Array, standard: Float64Array): Float64Array
 export const correlationMatrix = (series: readonly Series[]): CorrelationMatrix =>
   assembleCorrelation(series.length, [correlateRows(series, 0, series.length)])
 
-/** The matrix of `size` series from the blocks of its rows, in any order. Throws unless they are exactly its rows. */
+/** The matrix of `size` series from the blocks of its rows, in any order. Throws unless they are complete. */
 export function assembleCorrelation(size: number, blocks: readonly CorrelationRows[]): CorrelationMatrix {
   assertWhole(size, blocks)
   const matrix = { size, rho: new Float64Array(size * size), overlap: new Int32Array(size * size) }
@@ -170,8 +168,8 @@ export function assembleCorrelation(size: number, blocks: readonly CorrelationRo
 }
 
 /**
- * Splits the rows of a matrix into at most `count` blocks `[from, to)` of about equally many cells: the first rows of
- * the triangle are the long ones.
+ * Splits the rows of a matrix into at most `count` blocks `[from, to)` of about equally many cells: the first
+ * rows of the triangle are the long ones.
  */
 export function rowBlocks(size: number, count: number): [from: number, to: number][] {
   const blocks: [number, number][] = []

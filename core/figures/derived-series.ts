@@ -2,9 +2,9 @@ import { sundayOf, toWeek } from '#core/calendar.ts'
 import { assertFinite, lastDay, type Series } from './series.ts'
 
 /**
- * The complete ISO weeks of a daily series, Monday to Sunday UTC, each the compounded return of its seven days, dated
- * by its Sunday. An incomplete week at either end has no point, so a published week never changes. A day of ruin makes
- * its week -1. Throws if a return is not finite.
+ * The complete ISO weeks of a daily series, Monday to Sunday UTC, each the compounded return of its seven
+ * days, dated by its Sunday. An incomplete week at either end has no point, so a published week never
+ * changes. A day of ruin makes its week -1. Throws if a return is not finite.
  */
 export function completeWeeks(daily: Series): Series {
   assertFinite(daily)
@@ -24,8 +24,8 @@ function weekReturn(days: Float64Array, monday: number): number {
 }
 
 /**
- * The equal-weight book: on every day common to all series, the mean of their returns, as if equal parts were held and
- * rebalanced daily. Without a common day, or without series, it has no points. Throws if a return is not finite.
+ * The equal-weight book: on every day common to all series, the mean of their returns, as if equal parts were
+ * held and rebalanced daily. Without a common day it has no points. Throws if a return is not finite.
  *
  * @param series daily series, in any order
  */

@@ -10,15 +10,15 @@ export type NamedPair = {
 }
 
 /**
- * To what extent the strategies of a book are different bets, from their correlation matrix, whose rows are the
- * strategies of `ids` in this order.
+ * To what extent the strategies of a book are different bets, from their correlation matrix, whose rows are
+ * the strategies of `ids` in this order.
  *
- * A strategy counts if it is neither flat nor too short and has a correlation with every other such strategy; so one
- * flat strategy does not exclude the others. Mean, extremes and effective bets are taken over the strategies that
- * count; effective bets, `N / (1 + (N - 1) * max(mean correlation, 0))`, are the number of independent strategies that
- * would spread risk as well. The extremes are those of the signed correlation; of equal ones, the first pair in the
- * order of the matrix. With fewer than two such strategies all are undefined (`too_few_points`), except that a matrix
- * of one is one bet.
+ * A strategy counts if it is neither flat nor too short and has a correlation with every other such strategy;
+ * so one flat strategy does not exclude the others. Mean, extremes and effective bets are taken over the
+ * strategies that count; effective bets, `N / (1 + (N - 1) * max(mean correlation, 0))`, are the number of
+ * independent strategies that would spread risk as well. The extremes are those of the signed correlation; of
+ * equal ones, the first pair in the order of the matrix. With fewer than two such strategies all are
+ * undefined (`too_few_points`), except that a matrix of one is one bet.
  */
 export function diversification(matrix: CorrelationMatrix, ids: readonly string[]) {
   const used = usedStrategies(matrix)

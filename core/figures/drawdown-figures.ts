@@ -10,8 +10,8 @@ import { tailMean } from './quantile.ts'
 const WORST_COUNT = 5
 
 /**
- * The `drawdowns` block. Counts, table and time under water are defined for a ruined account as well; averages, tails
- * and windows are not (`ruin`).
+ * The `drawdowns` block. Counts, table and time under water are defined for a ruined account as well;
+ * averages, tails and windows are not (`ruin`).
  */
 export function drawdownFigures(path: AccountPath) {
   const { daily, depths } = path

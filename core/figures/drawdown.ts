@@ -1,12 +1,12 @@
 /**
- * The equity is under water if it is below the peak by more than this part of it. Compounding leaves errors of a few
- * units in the last place; without a tolerance they would be drawdowns of 1e-16.
+ * The equity is under water if it is below the peak by more than this part of it. Compounding leaves errors
+ * of a few units in the last place; without a tolerance they would be drawdowns of 1e-16.
  */
 const UNDERWATER_TOLERANCE = 1e-12
 
 /**
- * Drawdown of every day: `E_i / peak_i - 1` if the equity is under water, `E_i < peak_{i-1} * (1 - 1e-12)`, and exactly
- * 0 on every other day. Fractions, never positive; -1 after ruin.
+ * Drawdown of every day: `E_i / peak_i - 1` if the equity is under water, `E_i < peak_{i-1} * (1 - 1e-12)`,
+ * and exactly 0 on every other day. Fractions, never positive; -1 after ruin.
  *
  * @param curve equity with its baseline first (`n + 1` points); the baseline is the first peak
  * @returns `n` depths, one a day
@@ -37,8 +37,8 @@ export function daysUnderwater(depths: Float64Array): number {
 }
 
 /**
- * Ulcer index, a fraction: the root mean square of the drawdowns of all days, those at a peak (0) included. At least
- * one day. Source: Peter G. Martin and Byron B. McCann, The Investor's Guide to Fidelity Funds, 1989.
+ * Ulcer index, a fraction: the root mean square of the drawdowns of all days, those at a peak included. At
+ * least one day. Source: Peter G. Martin and Byron B. McCann, The Investor's Guide to Fidelity Funds, 1989.
  */
 export const ulcerIndex = (depths: Float64Array): number =>
   Math.sqrt(depths.reduce((sum, depth) => sum + depth * depth, 0) / depths.length)
@@ -48,9 +48,9 @@ export const painIndex = (depths: Float64Array): number =>
   depths.reduce((sum, depth) => sum - depth, 0) / depths.length
 
 /**
- * A run of days under water, as indices of days: day `i` is that of return `i`, so -1 is the day of the baseline. The
- * peak is the day before the first day under water, the recovery the first day after the last, or null while the
- * episode is open.
+ * A run of days under water, as indices of days: day `i` is that of return `i`, so -1 is the day of the
+ * baseline. The peak is the day before the first day under water, the recovery the first day after the last,
+ * or null while the episode is open.
  */
 export type DrawdownEpisode = {
   readonly peak: number

@@ -2,11 +2,11 @@ import { type Figure, undefinedBecause } from './figure.ts'
 import { DAYS_PER_YEAR } from './series.ts'
 
 /**
- * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the first
- * return: point `i` of the result is the equity at the end of the day of return `i`.
+ * Equity compounded from simple returns, `E_i = E_{i-1} * (1 + k * r_i)` with `E_0 = 1` on the day before the
+ * first return: point `i` of the result is the equity at the end of the day of return `i`.
  *
- * Ruin: from the first day with `1 + k * r_i <= 0` on the equity is 0. Throws if a return is not finite or the equity
- * exceeds the range of a double.
+ * Ruin: from the first day with `1 + k * r_i <= 0` on the equity is 0. Throws a RangeError if a return is not
+ * finite, or if a multiplied return or the equity is larger than a published number may be.
  *
  * @param returns simple returns, fractions, gapless
  * @param k the factor on every return; 1 leaves them exactly as they are
@@ -15,8 +15,9 @@ export const equityCurve = (returns: Float64Array, k = 1): Float64Array =>
   equityFromBaseline(returns, k).subarray(1) // a view: copying would cost more than the one number it saves
 
 /**
- * The same curve with its baseline: `n + 1` points, of which point 0 is `E_0 = 1` and point `i` the equity after `i`
- * days. The baseline counts as a point: a loss on the first day is a drawdown, and windows may begin at the baseline.
+ * The same curve with its baseline: `n + 1` points, of which point 0 is `E_0 = 1` and point `i` the equity
+ * after `i` days. The baseline counts as a point: a loss on the first day is a drawdown; windows may begin at
+ * the baseline.
  */
 export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   const curve = new Float64Array(returns.length + 1)
@@ -25,7 +26,8 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
   for (let i = 0; i < returns.length; i++) {
     const growth = 1 + k * returns[i]!
     level = growth > 0 ? level * growth : 0
-    if (!Number.isFinite(growth) || level === Infinity) throw notCompoundable(returns[i]!, i, k)
+    const isPublishable = Math.abs(growth) <= LARGEST_PUBLISHED && level <= LARGEST_PUBLISHED // false for NaN
+    if (!isPublishable) throw notCompoundable(returns[i]!, i, k)
     curve[i + 1] = level
   }
   return curve
@@ -34,20 +36,9 @@ export function equityFromBaseline(returns: Float64Array, k = 1): Float64Array {
 /** A margin below the range of a double, for percent and for rounding to ten digits. */
 export const LARGEST_PUBLISHED = 1e306
 
-/** Whether `k` times a return, or the equity compounded from them, is too large to be published. */
-export function passesNumbers(returns: Float64Array, k: number): boolean {
-  let level = 1
-  for (let i = 0; i < returns.length; i++) {
-    const growth = 1 + k * returns[i]!
-    level = growth > 0 ? level * growth : 0
-    if (Math.abs(growth) > LARGEST_PUBLISHED || level > LARGEST_PUBLISHED) return true
-  }
-  return false
-}
-
 /**
- * The index in `curve` of the first point without equity, or null if the account survives. An equity too small for a
- * double counts as ruin too.
+ * The index in `curve` of the first point without equity, or null if the account survives. An equity too
+ * small for a double counts as ruin too.
  */
 export function ruinIndex(curve: Float64Array): number | null {
   if (curve[curve.length - 1] !== 0) return null
@@ -61,8 +52,8 @@ const notCompoundable = (value: number, i: number, k: number): RangeError =>
   )
 
 /**
- * Compound annual growth rate, `E_n^(365 / n) - 1`, a fraction; -1 for an account without equity. Undefined on fewer
- * than 365 days (`less_than_one_year`): a month extrapolated to a year is meaningless.
+ * Compound annual growth rate, `E_n^(365 / n) - 1`, a fraction; -1 for an account without equity. Undefined
+ * on fewer than 365 days (`less_than_one_year`): a month extrapolated to a year is meaningless.
  *
  * @param curve equity with its baseline: `n + 1` points
  */
@@ -73,8 +64,8 @@ export function cagr(curve: Float64Array): Figure {
 }
 
 /**
- * Return over the last `days` calendar days, `E_n / E_{n-days} - 1`, a fraction; the window may begin at the baseline.
- * Undefined if the series is shorter (`too_few_points`).
+ * Return over the last `days` calendar days, `E_n / E_{n-days} - 1`, a fraction; the window may begin at the
+ * baseline. Undefined if the series is shorter (`too_few_points`).
  *
  * @param curve equity with its baseline, without ruin
  */

@@ -4,9 +4,10 @@ import { lastDay, type Series } from './series.ts'
 import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
- * The `exposure` block: the share of the window in which positions are open; the window is the days of the series from
- * midnight to midnight. Undefined without trades (`no_trades`), because a strategy that only reports its returns has
- * positions too. It depends on the trades and not on the equity, so it is the same at every risk level.
+ * The `exposure` block: the share of the window in which positions are open; the window is the days of the
+ * series from midnight to midnight. Undefined without trades (`no_trades`), because a strategy that only
+ * reports its returns has positions too. It does not depend on the equity, so it is the same at every risk
+ * level.
  */
 export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) {
   const begin = daily.first * DAY_MS
@@ -28,12 +29,12 @@ export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) 
   }
 }
 
-/** A position over `[entry, exit)`, epoch milliseconds. */
-export type Interval = { readonly entry_time: number; readonly exit_time: number }
+type Interval = Pick<TradeOutcome, 'entry_time' | 'exit_time'>
 
 /**
- * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. At equal
- * instants exits come before entries, so a reversal never counts as two positions at once.
+ * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. A
+ * position is open over `[entry, exit)`. At equal instants exits come before entries, so a reversal never
+ * counts as two positions at once.
  */
 export function positionTime(positions: readonly Interval[], beginMs: number, endMs: number) {
   const inside = positions.filter(p => Math.max(p.entry_time, beginMs) < Math.min(p.exit_time, endMs))

@@ -32,8 +32,8 @@ export const mapFigure = (figure: Figure, f: (value: number) => Figure): Figure 
   isUndefined(figure) ? figure : f(figure)
 
 /**
- * Amounts up to this are rounding errors, not losses, gains or denominators: 1e-10 percent of the account. A ratio to
- * less would be noise or not finite.
+ * Amounts up to this are rounding errors, not losses, gains or denominators: 1e-10 percent of the account. A
+ * ratio to less would be noise or not finite.
  */
 export const NEGLIGIBLE = 1e-12
 

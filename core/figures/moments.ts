@@ -8,8 +8,8 @@ export function mean(values: Float64Array): number {
 }
 
 /**
- * Values that differ by at most this count as equal: their variance is rounding, and a ratio to it is noise (a constant
- * series would have a Sharpe ratio of 8.8e16).
+ * Values that differ by at most this count as equal: their variance is rounding, and a ratio to it is noise
+ * (a constant series would have a Sharpe ratio of 8.8e16).
  */
 const FLAT_RANGE = 1e-12
 
@@ -31,8 +31,8 @@ export function isFlat(values: Float64Array, from = 0, to = values.length): bool
 }
 
 /**
- * Sample variance, `sum((x - mean)^2) / (n - 1)`, of at least two values. Two passes: the shortcut `E[x^2] - E[x]^2`
- * loses every digit if the mean is large compared with the deviation.
+ * Sample variance, `sum((x - mean)^2) / (n - 1)`, of at least two values. Two passes: the shortcut `E[x^2] -
+ * E[x]^2` loses every digit if the mean is large compared with the deviation.
  */
 export function sampleVariance(values: Float64Array, center = mean(values)): number {
   let sum = 0
@@ -48,9 +48,9 @@ export const sampleDeviation = (values: Float64Array): number =>
   isFlat(values) ? 0 : Math.sqrt(sampleVariance(values))
 
 /**
- * Skewness and excess kurtosis by population moments, `m3 / m2^1.5` and `m4 / m2^2 - 3`, where `m_j` is the mean of
- * `(x - mean)^j`. Undefined with fewer than 3 and 4 values respectively (`too_few_points`) and if the values are flat
- * (`zero_variance`).
+ * Skewness and excess kurtosis by population moments, `m3 / m2^1.5` and `m4 / m2^2 - 3`, where `m_j` is the
+ * mean of `(x - mean)^j`. Undefined with fewer than 3 and 4 values respectively (`too_few_points`) and if the
+ * values are flat (`zero_variance`).
  */
 export function standardizedMoments(values: Float64Array): { skewness: Figure; kurtosisExcess: Figure } {
   const { length } = values
@@ -83,8 +83,8 @@ function centralMoments(values: Float64Array): { m2: number; m3: number; m4: num
 }
 
 /**
- * Length of the longest run of consecutive values of one sign: -1 counts values below 0, 1 those above. A zero belongs
- * to neither and ends a run. 0 if there is no run; a run may end with the last value.
+ * Length of the longest run of consecutive values of one sign: -1 counts values below 0, 1 those above. A
+ * zero belongs to neither and ends a run. 0 if there is no run; a run may end with the last value.
  */
 export function longestRun(values: ArrayLike<number>, sign: 1 | -1): number {
   let longest = 0
@@ -97,8 +97,9 @@ export function longestRun(values: ArrayLike<number>, sign: 1 | -1): number {
 }
 
 /**
- * The sum of the gains over the sum of the losses: the profit factor of trades, and the omega ratio of returns at
- * threshold 0. A positive factor on the values does not change it. Undefined without losses, `<= 1e-12` (`no_losses`).
+ * The sum of the gains over the sum of the losses: the profit factor of trades, and the omega ratio of
+ * returns at threshold 0. A positive factor on the values does not change it. Undefined without losses, `<=
+ * 1e-12` (`no_losses`).
  *
  * Source: Con Keating and William F. Shadwick, A Universal Performance Measure, 2002.
  */

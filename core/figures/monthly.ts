@@ -10,8 +10,8 @@ import { percent } from './figure.ts'
 import { longestRun } from './moments.ts'
 
 /**
- * The `monthly` block, of UTC months: a table of all, and statistics of the complete ones. The table of a ruined
- * account ends with the month of its ruin, and its statistics are undefined (`ruin`).
+ * The `monthly` block, of UTC months: a table of all, and statistics of the complete ones. The table of a
+ * ruined account ends with the month of its ruin, and its statistics are undefined (`ruin`).
  */
 export function monthlyFigures(path: AccountPath) {
   const months = livingPeriods(path, 1)

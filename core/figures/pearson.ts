@@ -2,9 +2,9 @@ import { type Figure, undefinedBecause } from './figure.ts'
 import { isFlat } from './moments.ts'
 
 /**
- * Pearson correlation of `count` values of `x` from `xFrom` on with as many of `y` from `yFrom` on; NaN if either is
- * flat over them (`max - min <= 1e-12`). Two passes, clamped to [-1, 1], and bit for bit the same if `x` and `y` are
- * swapped. It takes offsets instead of views, because a matrix has half a million pairs.
+ * Pearson correlation of `count` values of `x` from `xFrom` on with as many of `y` from `yFrom` on; NaN if
+ * either is flat over them (`max - min <= 1e-12`). Two passes, clamped to [-1, 1], and bit for bit the same
+ * if `x` and `y` are swapped. It takes offsets instead of views, because a matrix has half a million pairs.
  */
 export function pearson(
   x: Float64Array,
@@ -39,8 +39,8 @@ export function pearson(
 export const clampCorrelation = (rho: number): number => Math.min(Math.max(rho, -1), 1)
 
 /**
- * Autocorrelation at lag 1: the Pearson correlation of `r_1..r_{n-1}` with `r_2..r_n`, each with its own mean.
- * Undefined with fewer than 3 points (`too_few_points`) and if either part is flat (`zero_variance`).
+ * Autocorrelation at lag 1: the Pearson correlation of `r_1..r_{n-1}` with `r_2..r_n`, each with its own
+ * mean. Undefined with fewer than 3 points (`too_few_points`) and if either part is flat (`zero_variance`).
  */
 export function autocorrelationLag1(returns: Float64Array): Figure {
   if (returns.length < 3) return undefinedBecause('too_few_points')

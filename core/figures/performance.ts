@@ -8,10 +8,10 @@ import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './se
 import { sharpe, sortino } from './sharpe.ts'
 
 /**
- * The performance of a strategy, or of a book, at `k` times its base risk. Net return, CAGR and drawdowns are those of
- * the curve recompounded from `k * r`; the ratios are those of the base returns and do not depend on `k`. A ruined
- * account has net return, CAGR and drawdown -100 and no ratios (`ruin`); a CAGR needs 365 days (`less_than_one_year`),
- * ruined or not.
+ * The performance of a strategy, or of a book, at `k` times its base risk. Net return, CAGR and drawdowns are
+ * those of the curve recompounded from `k * r`; the ratios are those of the base returns and do not depend on
+ * `k`. A ruined account has net return, CAGR and drawdown -100 and no ratios (`ruin`); a CAGR needs 365 days
+ * (`less_than_one_year`), ruined or not.
  *
  * Cost: 0.12 ms for 4 000 days on a core of 2.5 GHz.
  *

@@ -1,8 +1,9 @@
 import { type Figure, NEGLIGIBLE, undefinedBecause } from './figure.ts'
 
 /**
- * Quantile of type 7, linear between order statistics: with `h = (n - 1) * p`, the value at `h` in the sorted list. It
- * is the default of R, numpy and Excel. Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996.
+ * Quantile of type 7, linear between order statistics: with `h = (n - 1) * p`, the value at `h` in the sorted
+ * list. It is the default of R, numpy and Excel. Source: Hyndman and Fan, Sample Quantiles in Statistical
+ * Packages, 1996.
  *
  * @param sorted ascending, at least one value
  * @param p 0 to 1
@@ -19,8 +20,8 @@ export function quantile(sorted: Float64Array, p: number): number {
 const FEWEST_FOR_TAIL_RATIO = 20
 
 /**
- * The `1 / oneIn` quantile: 20 for the 5 % quantile, 100 for the 1 % quantile. A loss is negative. Undefined with fewer
- * than `oneIn` values (`too_few_points`).
+ * The `1 / oneIn` quantile: 20 for the 5 % quantile, 100 for the 1 % quantile. A loss is negative. Undefined
+ * with fewer than `oneIn` values (`too_few_points`).
  *
  * @param sorted ascending
  */
@@ -28,9 +29,9 @@ export const tailQuantile = (sorted: Float64Array, oneIn: number): Figure =>
   sorted.length < oneIn ? undefinedBecause('too_few_points') : quantile(sorted, 1 / oneIn)
 
 /**
- * The mean of the tail below that quantile (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest values,
- * so that the tail is never empty and uses the same observations as the quantile. Both are empirical; no distribution
- * is assumed. Undefined in the same cases. `oneIn` is an integer, so that the count is exact.
+ * The mean of the tail below that quantile (expected shortfall): of the `floor((n - 1) / oneIn) + 1` smallest
+ * values, so that the tail is never empty and uses the same observations as the quantile. Both are empirical;
+ * no distribution is assumed. Undefined in the same cases. `oneIn` is an integer, so that the count is exact.
  */
 export function tailMean(sorted: Float64Array, oneIn: number): Figure {
   if (sorted.length < oneIn) return undefinedBecause('too_few_points')
@@ -41,8 +42,9 @@ export function tailMean(sorted: Float64Array, oneIn: number): Figure {
 }
 
 /**
- * Tail ratio, `|P95| / |P5|`: the size of good days against bad ones. A positive factor on the values does not change
- * it. Undefined with fewer than 20 values (`too_few_points`) and if the 5 % quantile is 0 (`zero_denominator`).
+ * Tail ratio, `|P95| / |P5|`: the size of good days against bad ones. A positive factor on the values does
+ * not change it. Undefined with fewer than 20 values (`too_few_points`) and if the 5 % quantile is 0
+ * (`zero_denominator`).
  */
 export function tailRatio(sorted: Float64Array): Figure {
   if (sorted.length < FEWEST_FOR_TAIL_RATIO) return undefinedBecause('too_few_points')

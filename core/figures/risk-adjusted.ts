@@ -17,16 +17,16 @@ import { DAYS_PER_YEAR, MONTHS_PER_YEAR, WEEKS_PER_YEAR } from './series.ts'
 import { downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts'
 
 /**
- * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative. All of it
- * is undefined for a ruined account (`ruin`). With fewer than two days the reason is always `too_few_points`, except
- * for what divides the CAGR (`less_than_one_year`).
+ * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative.
+ * All of it is undefined for a ruined account (`ruin`). With fewer than two days the reason is always
+ * `too_few_points`, except for what divides the CAGR (`less_than_one_year`).
  */
 export const riskAdjustedFigures = (path: AccountPath) =>
   unlessRuined(path, { ...riskRatios(path), ...dailyShape(path) })
 
 /**
- * Return against risk. Ratios that do not depend on the risk level are computed from the base returns, the others at
- * the path's level.
+ * Return against risk. Ratios that do not depend on the risk level are computed from the base returns, the
+ * others at the path's level.
  */
 const riskRatios = (path: AccountPath) => ({
   ...deviations(path),
@@ -75,7 +75,7 @@ function monthlyRatios(path: AccountPath) {
   }
 }
 
-/** Calmar: CAGR / deepest drawdown. Recovery: net return / deepest drawdown. Ulcer performance: CAGR / ulcer index. */
+/** Calmar: CAGR / max drawdown. Recovery: net return / max drawdown. Ulcer performance: CAGR / index. */
 function drawdownRatios(path: AccountPath) {
   const { curve, depths } = path
   const deepest = -maxDrawdown(depths)
@@ -102,9 +102,9 @@ function kellyLeverage({ daily: { values }, k }: AccountPath): Figure {
 }
 
 /**
- * Stability: R^2 of the linear regression of the log equity at the ends of the days on time; 1 is steady growth, or
- * steady loss. The baseline is not an observation. Undefined with fewer than 3 points (`too_few_points`) and if the
- * returns or the log equity are flat (`zero_variance`).
+ * Stability: R^2 of the linear regression of the log equity at the ends of the days on time; 1 is steady
+ * growth, or steady loss. The baseline is not an observation. Undefined with fewer than 3 points
+ * (`too_few_points`) and if the returns or the log equity are flat (`zero_variance`).
  *
  * @param returns the returns of the days
  * @param curve the equity with its baseline, without ruin
@@ -117,8 +117,8 @@ export function stability(returns: Float64Array, curve: Float64Array): Figure {
 }
 
 /**
- * Of all days, also those without a position. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up to
- * them.
+ * Of all days, with a position or not. VaR and CVaR: the 5 % and 1 % quantiles, and the means of the days up
+ * to them.
  */
 function dailyShape({ daily: { values }, k }: AccountPath) {
   const n = values.length

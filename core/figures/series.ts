@@ -22,7 +22,7 @@ export const dayOf = (series: Pick<Series, 'period' | 'first'>, i: number): Epoc
 /** The day of the last point; of an empty series, the day before the first. */
 export const lastDay = (series: Series): EpochDay => dayOf(series, series.values.length - 1)
 
-/** Throws, naming the first such day, if a return is not a finite number: it is never filled in or skipped. */
+/** Throws, naming the first day, if a return is not a finite number: it is never filled in or skipped. */
 export function assertFinite(series: Series): void {
   const { values } = series
   for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) throw notFinite(series, i)
@@ -34,8 +34,8 @@ const notFinite = (series: Series, i: number): RangeError =>
       `${series.values[i]}; correct the source of the series; returns are never filled in or skipped`,
   )
 
-// A year has 365 days, leap years included, because the assets trade every day: the same length for CAGR, for the
-// annualisation of daily ratios and for trades per year.
+// A year has 365 days, leap years included, because the assets trade every day: the same length for CAGR, for
+// the annualisation of daily ratios and for trades per year.
 
 export const DAYS_PER_YEAR = 365
 export const WEEKS_PER_YEAR = 52

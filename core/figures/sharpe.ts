@@ -2,9 +2,10 @@ import { type Figure, isUndefined, NEGLIGIBLE, undefinedBecause } from './figure
 import { isFlat, mean, sampleDeviation, sampleVariance, standardizedMoments } from './moments.ts'
 
 /**
- * Annualised Sharpe ratio, `mean / std * sqrt(periodsPerYear)`, risk-free rate 0, sample deviation (n - 1). It does not
- * change when every return is multiplied by the same positive factor, so it is always taken from base returns.
- * Undefined with fewer than two points (`too_few_points`) and on a flat series (`zero_variance`).
+ * Annualised Sharpe ratio, `mean / std * sqrt(periodsPerYear)`, risk-free rate 0, sample deviation (n - 1).
+ * It does not change when every return is multiplied by the same positive factor, so it is always taken from
+ * base returns. Undefined with fewer than two points (`too_few_points`) and on a flat series
+ * (`zero_variance`).
  *
  * Source: William F. Sharpe, The Sharpe Ratio, Journal of Portfolio Management, 1994.
  */
@@ -19,20 +20,23 @@ export function sharpe(returns: Float64Array, periodsPerYear: number): Figure {
 const Z_95 = 1.6448536269514722
 
 /**
- * The uncertainty of a Sharpe ratio, given skewness and fat tails: `probabilistic`, the probability that the true ratio
- * is positive, `Phi(SR * sqrt((n - 1) / v))`; `standardError`, per period, `sqrt(v / (n - 1))`; and `minTrackRecord`,
- * the points after which the observed ratio would be positive with 95 % confidence, `1 + v * (1.645 / SR)^2`. `SR` is
- * the ratio per period, not annualised, and `v = 1 - skewness * SR + (kurtosis_excess + 2) / 4 * SR^2`. Undefined with
- * fewer than 4 points (`too_few_points`) and on a flat series (`zero_variance`); the track record also if `SR <= 1e-12`
- * (`non_positive_sharpe`), and the probability if `v` is 0 (`zero_denominator`), which only a series of two distinct
- * values has.
+ * The uncertainty of a Sharpe ratio, given skewness and fat tails: `probabilistic`, the probability that the
+ * true ratio is positive, `Phi(SR * sqrt((n - 1) / v))`; `standardError`, per period, `sqrt(v / (n - 1))`;
+ * and `minTrackRecord`, the points after which the observed ratio would be positive with 95 % confidence, `1
+ * + v * (1.645 / SR)^2`. `SR` is the ratio per period, not annualised, and `v = 1 - skewness * SR +
+ * (kurtosis_excess + 2) / 4 * SR^2`. Undefined with fewer than 4 points (`too_few_points`) and on a flat
+ * series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and the
+ * probability if `v` is 0 (`zero_denominator`), which only a series of two distinct values has.
  *
- * Source: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk, 2012.
+ * Source: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk,
+ * 2012.
  */
 export function sharpeInference(returns: Float64Array) {
   const { skewness, kurtosisExcess } = standardizedMoments(returns)
   // The kurtosis needs the most points, so it is undefined whenever one of the other parts is.
-  if (isUndefined(kurtosisExcess) || isUndefined(skewness)) return allOf(kurtosisExcess)
+  if (isUndefined(kurtosisExcess) || isUndefined(skewness)) {
+    return { probabilistic: kurtosisExcess, standardError: kurtosisExcess, minTrackRecord: kurtosisExcess }
+  }
   const ratio = mean(returns) / sampleDeviation(returns)
   const v = Math.max(1 - skewness * ratio + ((kurtosisExcess + 2) / 4) * ratio * ratio, 0)
   const degrees = returns.length - 1
@@ -45,12 +49,6 @@ export function sharpeInference(returns: Float64Array) {
   }
 }
 
-const allOf = (figure: Figure) => ({
-  probabilistic: figure,
-  standardError: figure,
-  minTrackRecord: figure,
-})
-
 /** Beyond this the continued fraction is faster and keeps the relative precision of the tail. */
 const TAIL = 3
 
@@ -60,9 +58,9 @@ const FRACTION_LEVELS = 60
 const DENSITY_AT_ZERO = 1 / Math.sqrt(2 * Math.PI)
 
 /**
- * Standard normal distribution function `Phi(x)`. In the middle by its power series
- * `1/2 + phi(x) * (x + x^3/3 + x^5/(3*5) + ...)`, whose terms have one sign, so nothing cancels; in the tails by
- * Laplace's continued fraction `phi(x) / (x + 1/(x + 2/(x + 3/...)))`. The absolute error is below 3e-16; below -3 the
+ * Standard normal distribution function `Phi(x)`. In the middle by its power series `1/2 + phi(x) * (x +
+ * x^3/3 + x^5/(3*5) + ...)`, whose terms have one sign, so nothing cancels; in the tails by Laplace's
+ * continued fraction `phi(x) / (x + 1/(x + 2/(x + 3/...)))`. The absolute error is below 3e-16; below -3 the
  * relative error is small too.
  *
  * Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.11 and 26.2.14.
@@ -93,9 +91,9 @@ function upperTail(x: number): number {
 }
 
 /**
- * Annualised Sortino ratio, `mean / downside * sqrt(periodsPerYear)`, target return 0. Like the Sharpe ratio it ignores
- * a positive factor on the returns. Undefined with fewer than two points (`too_few_points`) and without downside,
- * `<= 1e-12` (`no_losses`).
+ * Annualised Sortino ratio, `mean / downside * sqrt(periodsPerYear)`, target return 0. Like the Sharpe ratio
+ * it ignores a positive factor on the returns. Undefined with fewer than two points (`too_few_points`) and
+ * without downside, `<= 1e-12` (`no_losses`).
  *
  * Source: Frank A. Sortino and Robert van der Meer, Downside Risk, Journal of Portfolio Management, 1991.
  */
@@ -107,8 +105,8 @@ export function sortino(returns: Float64Array, periodsPerYear: number): Figure {
 }
 
 /**
- * Downside deviation per period, `sqrt(mean(min(r, 0)^2))`: the mean runs over all periods, also those without a loss.
- * At least one return.
+ * Downside deviation per period, `sqrt(mean(min(r, 0)^2))`: the mean runs over all periods, also those
+ * without a loss. At least one return.
  */
 export function downsideDeviation(returns: Float64Array): number {
   let sum = 0

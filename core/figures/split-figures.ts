@@ -15,9 +15,10 @@ export type FigureBlock = {
 }
 
 /**
- * Splits a block into its published parts: `values`, in which an undefined figure is null, and `undefined`, the reason
- * for each of them by path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a number that is not
- * finite: it is a defect of the statistic, and JSON would silently turn it into a null without a reason.
+ * Splits a block into its published parts: `values`, in which an undefined figure is null, and `undefined`,
+ * the reason for each of them by path, as in `{'fund_dd/risk_adjusted/calmar': 'no_drawdown'}`. Throws on a
+ * number that is not finite: it is a defect of the statistic, and JSON would silently turn it into a null
+ * without a reason.
  */
 export function splitFigures(block: FigureTree): FigureBlock {
   const reasons: Record<string, UndefinedReason> = {}

@@ -22,8 +22,9 @@ type StrategyInput = {
 }
 
 /**
- * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Names end in the unit:
- * `_pct` percent, `_days`, `_hours`; ratios have none. Each field is described in `core/contract/payloads`.
+ * All statistics of a strategy, or of a book (without trades), at `k` times its base risk. Names end in the
+ * unit: `_pct` percent, `_days`, `_hours`; ratios have none. Each field is described in
+ * `core/contract/payloads`.
  */
 export const strategyFigures = (input: StrategyInput) => ({
   ...performanceFigures(input.daily, input.weekly, input.k ?? 1),
@@ -31,7 +32,7 @@ export const strategyFigures = (input: StrategyInput) => ({
   fund_dd: fundDueDiligence(input),
 })
 
-/** The `fund_dd` block, for the due diligence of a fund. The file of each group defines it and its null rules. */
+/** The `fund_dd` block, for the due diligence of a fund. The file of each group defines its null rules. */
 export function fundDueDiligence(input: StrategyInput) {
   const { daily, weekly, trades, base_risk_pct, k = 1 } = input
   assertPositive(base_risk_pct, 'base_risk_pct, the fraction of equity at risk in a trade,')

@@ -20,8 +20,8 @@ export type TradeOutcome = {
 }
 
 /**
- * The account returns of trades in the order given. Throws, naming the first such trade, if one is not a finite number:
- * an unknown outcome is neither a win nor a loss, so a ledger with one has no trade statistics.
+ * The account returns of trades in the order given. Throws, naming the first such trade, if one is not a
+ * finite number: an outcome that is unknown is no win and no loss, so such a ledger has no trade statistics.
  */
 function accountReturns(trades: readonly TradeOutcome[]): number[] {
   return trades.map(({ account_return, entry_time }, i) => {
@@ -36,9 +36,9 @@ function accountReturns(trades: readonly TradeOutcome[]): number[] {
 const HOUR_MS = 3_600_000
 
 /**
- * The `trades` block. Without trades every figure is undefined (`no_trades`); figures of wins need a win (`no_wins`),
- * figures of losses a loss (`no_losses`), a deviation two trades (`too_few_points`). They depend on the ledger and not
- * on the equity, so a ruined account keeps them.
+ * The `trades` block. Without trades every figure is undefined (`no_trades`); figures of wins need a win
+ * (`no_wins`), figures of losses a loss (`no_losses`), a deviation two trades (`too_few_points`). They depend
+ * on the ledger and not on the equity, so a ruined account keeps them.
  *
  * @param nDays days of the series, for trades per year
  * @param k factor on every outcome
@@ -90,9 +90,9 @@ function tradesPerYear(count: number, nDays: number): Figure {
 }
 
 /**
- * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity; they do not
- * depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is not a win.
- * Undefined without trades (`no_trades`).
+ * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity; they
+ * do not depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is
+ * not a win. Undefined without trades (`no_trades`).
  */
 export function tradeFigures(trades: readonly TradeOutcome[]) {
   const outcomes = accountReturns(trades)
@@ -109,11 +109,11 @@ export const winRatePct = (outcomes: readonly number[]): Figure =>
     ? undefinedBecause('no_trades')
     : percent(outcomes.filter(outcome => outcome > 0).length / outcomes.length)
 
-/** Sum of the wins / sum of the losses: 0 without a win, undefined without losses, `<= 1e-12` (`no_losses`). */
+/** Sum of the wins / sum of the losses: 0 without a win, undefined if losses `<= 1e-12` (`no_losses`). */
 export const profitFactor = (outcomes: readonly number[]): Figure =>
   outcomes.length === 0 ? undefinedBecause('no_trades') : gainsOverLosses(outcomes)
 
-/** The distribution of the outcomes. One R is the equity at risk in a trade; figures in R ignore the risk level. */
+/** The distribution of the outcomes. One R is the equity at risk in a trade, at any risk level. */
 function outcomeFigures(values: number[], k: number, baseRisk: number) {
   const statistic = (of: (values: number[]) => number): Figure =>
     values.length === 0 ? undefinedBecause('no_trades') : of(values)
@@ -138,7 +138,7 @@ function largestLoss(values: number[], baseRisk: number): Figure {
   return worst < 0 ? worst / baseRisk : undefinedBecause('no_losses')
 }
 
-/** System quality number, `sqrt(N) * mean / std`. Source: Van K. Tharp, Trade Your Way to Financial Freedom. */
+/** System quality number, `sqrt(N) * mean / std` (Van K. Tharp, Trade Your Way to Financial Freedom). */
 function systemQuality(values: number[]): Figure {
   if (values.length === 0) return undefinedBecause('no_trades')
   if (values.length === 1) return undefinedBecause('too_few_points')
@@ -147,8 +147,8 @@ function systemQuality(values: number[]): Figure {
 }
 
 /**
- * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the win rate
- * p, is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
+ * Wins against losses; outcomes of exactly 0 are neither. The Kelly fraction, `p - (1 - p) / payoff` with the
+ * win rate p, is the fraction of equity to risk per trade if one loss is 1 R. The ratios ignore `k`.
  */
 function winLossFigures(outcomes: readonly number[], k: number) {
   const wins = outcomes.filter(outcome => outcome > 0)

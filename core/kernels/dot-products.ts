@@ -1,10 +1,11 @@
-// The dot products of all pairs of columns, by a WebAssembly kernel that multiplies eight columns with eight others,
-// two sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the published bytes do
-// not depend on where they were made; fused products would be faster, but differ between machines and are not used.
+// The dot products of all pairs of columns, by a WebAssembly kernel that multiplies eight columns with eight
+// others, two sums in each of its registers. WebAssembly has the same arithmetic on every machine, so the
+// published bytes do not depend on where they were made; fused products would be faster, but differ between
+// machines and are not used.
 //
-// Why a kernel: the correlations of 1 000 series of 3 650 points take 0.25 s of processor time; a plain TypeScript
-// loop, which waits for each sum, takes 2.4 s for the products alone (2026-11-22, bench/results.md, "Kernels"). Measure
-// it again with `make bench PART=kernels`.
+// Why a kernel: the correlations of 1 000 series of 3 650 points take 0.25 s of processor time; a plain
+// TypeScript loop, which waits for each sum, takes 2.4 s for the products alone (2026-11-22,
+// bench/results.md, "Kernels"). Measure it again with `make bench PART=kernels`.
 import {
   advance,
   compile,
@@ -41,7 +42,7 @@ const PANEL_COLUMNS = 8
 /** Sums of two panels, row by row. */
 const PANEL_SUMS = PANEL_COLUMNS * PANEL_COLUMNS
 
-/** Points of one turn of the innermost loop. Panels are padded with zeros to a multiple of it, which change no sum. */
+/** Points of one turn of the innermost loop. Panels are padded with zeros, which change no sum. */
 const TURN_POINTS = 8
 
 const PAGE_BYTES = 1 << 16
@@ -50,9 +51,9 @@ const REGISTER_BYTES = 16
 const POINT_BYTES = PANEL_COLUMNS * NUMBER_BYTES
 
 /**
- * The dot products of the first `rowCount` columns with every column after them: the first rows of the upper triangle
- * of the matrix of all products. A product is the sum over the points in order, bit for bit that of a plain loop: it
- * depends neither on other columns, nor on the order of the two, nor on the machine.
+ * The dot products of the first `rowCount` columns with every column after them: the first rows of the upper
+ * triangle of the matrix of all products. A product is the sum over the points in order, bit for bit that of
+ * a plain loop: it depends neither on other columns, nor on the order of the two, nor on the machine.
  *
  * Cost: a copy of the columns in memory, and eight bytes per cell of the rows.
  */
@@ -66,8 +67,8 @@ export function dotProducts(columns: Columns, rowCount: number, store: StoreDot)
 }
 
 /**
- * The memory: the columns in panels of eight, and after them the sums of each pair of panels. The last panel is padded
- * with columns of zeros, and each panel with points of zeros.
+ * The memory: the columns in panels of eight, and after them the sums of each pair of panels. The last panel
+ * is padded with columns of zeros, and each panel with points of zeros.
  */
 type Layout = {
   readonly panels: number
@@ -144,8 +145,9 @@ function storeSums(
 }
 
 /**
- * Adds the products of the columns of two panels, which may be the same, to the sums at `sums`, in the order of the
- * points. The points are those of one panel from address `rows` to before `end`, and as many of the other from `panel`.
+ * Adds the products of the columns of two panels, which may be the same, to the sums at `sums`, in the order
+ * of the points. The points are those of one panel from address `rows` to before `end`, and as many of the
+ * other from `panel`.
  */
 type AddPanels = (rows: number, panel: number, end: number, sums: number) => void
 
@@ -165,8 +167,8 @@ function createAddPanels(memory: WebAssembly.Memory): AddPanels {
 }
 
 /**
- * Rows that are multiplied with the other panel at a time: their sums and factors stay in the 15 registers that V8
- * uses.
+ * Rows that are multiplied with the other panel at a time: their sums and factors stay in the 15 registers
+ * that V8 uses.
  */
 const TILE_ROWS = 2
 
@@ -200,7 +202,7 @@ const addTile = (): number[] => [
   ...advance(sums, i32.constant(TILE.length * REGISTER_BYTES)),
 ]
 
-/** The products of one point: the eight numbers of the panel are loaded once and multiplied with those of each row. */
+/** The products of one point: the eight numbers of the panel are loaded once for all rows. */
 const addProducts = (offset: number): number[] => [
   ...FACTORS.flatMap((factor, i) => factor.set(v128.load(panelPointer.get, offset + i * REGISTER_BYTES))),
   ...TILE.flatMap((sum, i) => [

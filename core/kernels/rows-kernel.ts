@@ -1,9 +1,9 @@
-// Writes rows of a date and a number. JavaScript checks the bounds of every store, and allocates a heap number if a
-// function returns a double; a WebAssembly kernel does neither.
+// Writes rows of a date and a number. JavaScript checks the bounds of every store, and allocates a heap
+// number if a function returns a double; a WebAssembly kernel does neither.
 //
-// Why a kernel: 4 000 rows take 94 us of processor time; the same bytes written column by column in TypeScript take 785
-// us (2026-11-22, bench/results.md, "Kernels"). Nearly every answer at a risk level is such rows. Measure it again with
-// `make bench PART=kernels`.
+// Why a kernel: 4 000 rows take 94 us of processor time; the same bytes written column by column in
+// TypeScript take 785 us (2026-11-22, bench/results.md, "Kernels"). Nearly every answer at a risk level is
+// such rows. Measure it again with `make bench PART=kernels`.
 import * as wasm from './wasm-code.ts'
 import { advance, f64, i32, i64, local, v128 } from './wasm-code.ts'
 
@@ -29,15 +29,15 @@ export const SMALLEST_EXPONENT = -12
 export const DECADES = 21
 
 /**
- * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
- * this to a tie the kernel cannot decide which way to round.
+ * The scaled number carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10.
+ * Closer than this to a tie the kernel cannot decide which way to round.
  */
 const TIE_MARGIN = 1e-5
 
 /**
- * Writes rows to `out` for the values from address `from` to before `to`. The text of the first day is at `day`, that
- * of the next `stride` bytes later. A row is a date, `between`, a number and `next`. Returns the address of the first
- * value that was not written: `to`, or that of a number that needs exact rounding.
+ * Writes rows to `out` for the values from address `from` to before `to`. The text of the first day is at
+ * `day`, that of the next `stride` bytes later. A row is a date, `between`, a number and `next`. Returns the
+ * address of the first value that was not written: `to`, or that of a number that needs exact rounding.
  */
 export type WriteRows = (
   from: number,
@@ -111,14 +111,15 @@ const MARGIN = f64.constant(0.5 - TIE_MARGIN)
 const isZero = (): number[] => f64.equals(value.get, f64.constant(0))
 
 /**
- * Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up, eleven. False
- * for NaN.
+ * Below all decades there are nine, which must not be rounded to ten; beyond them and after rounding up,
+ * eleven. False for NaN.
  */
 const hasTenDigits = (): number[] =>
   i32.and(f64.atLeast(scaled.get, f64.constant(1e9)), f64.below(rounded.get, f64.constant(1e10)))
 
 /**
- * Starts from the decade of the previous row: neighbouring numbers of a series are similar. For NaN any decade will do.
+ * Starts from the decade of the previous row: neighbouring numbers of a series are similar. For NaN any
+ * decade will do.
  */
 const findDecade = (): number[] => {
   const magnitude = f64.magnitude(value.get)

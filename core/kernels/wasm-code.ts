@@ -1,5 +1,5 @@
-// The part of a WebAssembly assembler that the two kernels need. An expression is its bytes; operands come first.
-// Opcodes: WebAssembly Core Specification 2.0, section 5.4.
+// The part of a WebAssembly assembler that the two kernels need. An expression is its bytes; operands come
+// first. Opcodes: WebAssembly Core Specification 2.0, section 5.4.
 
 type Code = readonly number[]
 

@@ -1,5 +1,5 @@
-// The types of WebAssembly that the kernels need: those of Node do not include them, and those of browsers declare the
-// whole browser.
+// The types of WebAssembly that the kernels need: those of Node do not include them, and those of browsers
+// declare the whole browser.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>)

@@ -1,8 +1,8 @@
 import type { ProgramData, TierRule } from './program.ts'
 import { barsPerDay, pausedBars } from './program-window.ts'
 
-// The appetite of a rule: the fraction of its cash that a tier would spend at each bar. It depends on the closes and
-// pauses alone, neither on the cadence nor on the equity, so every simulation can share it.
+// The appetite of a rule: the fraction of its cash that a tier would spend at each bar. It depends on the
+// closes and pauses alone, neither on the cadence nor on the equity, so every simulation can share it.
 
 export type Appetite = {
   /** Whether the rule buys only on contribution bars, or on any bar. */
@@ -33,7 +33,7 @@ function exceptPaused({ paused }: Outlook, fraction: Float64Array): Float64Array
 
 type Outlook = ReturnType<typeof outlookOf>
 
-/** The data that a rule may use: the closes of the warm-up and of the past part of the window, and its pauses. */
+/** The data that a rule may use: the closes of the warm-up and of the window so far, and its pauses. */
 export const outlookOf = ({ plan, bars, first }: ProgramData) => ({
   closes: bars.c,
   first,
@@ -44,9 +44,9 @@ export const outlookOf = ({ plan, bars, first }: ProgramData) => ({
 type MayerRule = Extract<TierRule, { kind: 'mayer' }>
 
 /**
- * The appetite by the Mayer multiple: the close over the mean of the last `mean_days` days of closes, including the
- * bar's own. The first band strictly above the multiple decides; above all bands, and if there are too few bars for a
- * mean, the appetite is 0.
+ * The appetite by the Mayer multiple: the close over the mean of the last `mean_days` days of closes,
+ * including the bar's own. The first band strictly above the multiple decides; above all bands, and if there
+ * are too few bars for a mean, the appetite is 0.
  *
  * Source: the ratio of the price to its 200-day moving average that Trace Mayer proposed for bitcoin.
  */
@@ -68,9 +68,9 @@ function spendAt({ bands }: MayerRule, multiple: number): number {
 /**
  * Mean of the last `length` values, including the one at the index; NaN if there are fewer.
  *
- * A running sum, O(n) for any length. The error of each addition is kept with the sum (Neumaier's compensation),
- * because a plain running sum drifts: after years of bars the mean of equal prices would not be that price, and a
- * multiple of exactly 1 would fall on a random side of its band.
+ * A running sum, O(n) for any length. The error of each addition is kept with the sum (Neumaier's
+ * compensation), because a plain running sum drifts: after years of bars the mean of equal prices would not
+ * be that price, and a multiple of exactly 1 would fall on a random side of its band.
  *
  * @param length at least 1
  */
@@ -88,7 +88,8 @@ export function trailingMean(values: Float64Array, length: number): Float64Array
 type CompensatedSum = { value: number; lost: number }
 
 /**
- * The larger of the two addends keeps all its digits, so the digits that the smaller one lost can be recovered exactly.
+ * The larger of the two addends keeps all its digits, so those that the smaller one lost can be recovered
+ * exactly.
  */
 function add(sum: CompensatedSum, addend: number): void {
   const next = sum.value + addend
@@ -99,15 +100,16 @@ function add(sum: CompensatedSum, addend: number): void {
 type DipRule = Extract<TierRule, { kind: 'dips' }>
 
 /**
- * The appetite for falls: the spend of the deepest step that a close touches for the first time since the last new
+ * The appetite for falls: the spend of the deepest step that a close touches for the first time since the
+ * last new high.
+ *
+ * The high is the highest close so far, counted from the first warm-up bar. A step `d` is touched by a close
+ * at or below `high x (1 - d)`. Depths ascend, so a close that touches a step touches all shallower ones too,
+ * and the state is the number of touched steps. It is 0 when the window begins and at every close above the
  * high.
  *
- * The high is the highest close so far, counted from the first warm-up bar. A step `d` is touched by a close at or
- * below `high x (1 - d)`. Depths ascend, so a close that touches a step touches all shallower ones too, and the state
- * is the number of touched steps. It is 0 when the window begins and is reset at every close above the high.
- *
- * In a pause the high still rises and resets the steps, but no step counts as touched: the first bar after the pause is
- * like any other.
+ * In a pause the high still rises and resets the steps, but no step counts as touched: the first bar after
+ * the pause is like any other.
  */
 export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): Float64Array {
   const fraction = new Float64Array(closes.length - first)
@@ -127,14 +129,14 @@ export function dipAppetite(rule: DipRule, { closes, first, paused }: Outlook): 
   return fraction
 }
 
-/** The highest of the first `count` values; 0, below every price, where there are none. */
+/** The highest of the first `count` values; 0, below every price, if there are none. */
 function highest(values: Float64Array, count: number): number {
   let high = 0
   for (let i = 0; i < count; i++) if (values[i]! > high) high = values[i]!
   return high
 }
 
-/** Number of steps at or above the close. Prices are compared, because 1 - 80 / 100 is slightly less than 0.2. */
+/** Number of steps at or above the close. It compares prices, because 1 - 80 / 100 is less than 0.2. */
 function stepsReached({ steps }: DipRule, close: number, high: number): number {
   let reached = 0
   while (reached < steps.length && close <= high * (1 - steps[reached]!.drawdown)) reached++

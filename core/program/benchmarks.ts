@@ -11,7 +11,7 @@ type Benchmarks = Readonly<Record<BenchmarkName, number | null>>
 
 /**
  * What anybody could have done instead, over what has happened of the window:
- * - `dca` spends each contribution at once, on the cadence that the program is compared on, and is never paused;
+ * - `dca` spends each contribution at once, on the cadence of the comparison, and is never paused;
  * - `vwap` is the volume-weighted mean of the typical price, (high + low + close) / 3, without costs;
  * - `lump_sum` buys everything at the first close, with costs;
  * - `hodl` has held from the first close on: no purchase, no costs.
@@ -29,8 +29,8 @@ export function benchmarks(data: ProgramData, cadenceBars: number): Benchmarks {
 }
 
 /**
- * The average cost of a single tier that always spends all its cash: a program of only that tier equals it to the last
- * bit.
+ * The average cost of a single tier that always spends all its cash: a program of it alone equals it to the
+ * last bit.
  */
 export function dca(data: ProgramData, cadenceBars: number): number | null {
   const terms = termsOf(data, cadenceBars)
@@ -49,8 +49,8 @@ function vwap({ h, l, c, v }: Bars, first: number): number {
 }
 
 /**
- * The fraction of the dollars that were spent at closes at or below the 25th percentile (type 7) of the past closes of
- * the window; null before the first purchase. Equal spending on every bar gives about 0.25. O(n log n).
+ * The fraction of the dollars that were spent at closes at or below the 25th percentile (type 7) of the past
+ * closes of the window; null before the first purchase. Equal spending gives about 0.25. O(n log n).
  */
 export function cheapestQuartileShare(
   { bars, first }: ProgramData,

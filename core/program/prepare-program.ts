@@ -8,8 +8,8 @@ import { barsPerDay, plannedBars, warmUpBars, windowRange } from './program-wind
 import { averageCost, simulate } from './simulate.ts'
 
 /**
- * The data that every figure of the program is computed from, made from a plan and the bars of its instrument: the
- * available warm-up, the past part of the window, and the rolling figures over the whole history.
+ * The data that every figure of the program is computed from, made from a plan and the bars of its
+ * instrument: the available warm-up, the past part of the window, and rolling figures over the whole history.
  *
  * Throws with every problem of `programProblems`, which callers use to report them one by one.
  *
@@ -33,12 +33,12 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
 const ROLLING_DAYS = 365
 
 /**
- * The program against dca on windows of one year, without pauses, one starting on every day of the history with a whole
- * warm-up before it and a whole year after it; null if the history is shorter than one such window. The windows
- * overlap, so they are not independent: the figures describe and do not prove.
+ * The program against dca on windows of one year, without pauses, one starting on every day of the history
+ * with a whole warm-up before it and a whole year after it; null if the history is shorter than one such
+ * window. The windows overlap, so they are not independent: the figures describe and do not prove.
  *
- * A window without purchases is not a win, and 0 cheaper. O(windows x bars of a window); ten years have some 3 000
- * windows.
+ * A window without purchases is not a win, and 0 cheaper. O(windows x bars of a window); ten years have some
+ * 3 000 windows.
  *
  * @param bars the whole history, not only that of the plan's window
  */

@@ -3,7 +3,7 @@ import { type Bars, describeInstant, endOfBars } from '#core/replay/bars.ts'
 import type { ProgramPlan } from './program.ts'
 import { type Range, windowRange } from './program-window.ts'
 
-/** Largest deviation of the sum of the weights from 1: allows for the rounding of decimals, not for a mistake. */
+/** Largest deviation of the sum of the weights from 1: rounding of decimals, not a mistake. */
 export const WEIGHT_TOLERANCE = 1e-9
 
 /**
@@ -75,7 +75,7 @@ function volumeProblems({ t, v }: Bars, { from, to }: Range): string[] {
 const describeVolume = (volume: number): string => (Number.isNaN(volume) ? 'it is blank' : `it is ${volume}`)
 
 /**
- * The first gap. A missing bar would shift every later contribution, so the past part of the window must be complete.
+ * The first gap. A missing bar would shift every later contribution, so the window so far must be complete.
  */
 function gapProblems(window: ProgramPlan['window'], bars: Bars, { from }: Range): string[] {
   const { t, timeframeMs } = bars

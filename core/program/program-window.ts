@@ -21,8 +21,8 @@ const WARM_UP_DAYS = 200
 export const barsPerDay = (timeframeMs: number): number => DAY_MS / timeframeMs
 
 /**
- * Number of bars of the window from its first day to its last, both inclusive, future ones included. It is known from
- * the first day on, so a new bar never changes a contribution.
+ * Number of bars of the window from its first day to its last, both inclusive, future ones included. It is
+ * known from the first day on, so a new bar never changes a contribution.
  */
 export const plannedBars = ({ from, to }: ProgramPlan['window'], timeframeMs: number): number =>
   (to - from + 1) * barsPerDay(timeframeMs)
@@ -34,8 +34,8 @@ export function warmUpBars({ tiers }: ProgramPlan, timeframeMs: number): number 
 }
 
 /**
- * The number of contributions, `ceil(planned bars / cadence)`: one at bar 0 and at each multiple of the cadence inside
- * the window. If the cadence is longer than the window, there is only the one at bar 0.
+ * The number of contributions, `ceil(planned bars / cadence)`: one at bar 0 and at each multiple of the
+ * cadence inside the window. If the cadence is longer than the window, there is only the one at bar 0.
  */
 export const contributionCount = (planned: number, cadenceBars: number): number =>
   Math.ceil(planned / cadenceBars)
@@ -58,8 +58,8 @@ export const DEPLOYMENT_STATES = ['not_started', 'accumulating', 'paused', 'comp
 type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
 
 /**
- * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while the newest
- * bar is in a paused span, else `accumulating`.
+ * `not_started` before the first bar of the window has closed, `complete` once its last has, `paused` while
+ * the newest bar is in a paused span, else `accumulating`.
  */
 export function deploymentState({ plan, bars, first, bars_planned }: ProgramData): DeploymentState {
   const happened = bars.t.length - first

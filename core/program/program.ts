@@ -1,6 +1,6 @@
-// The accumulation program as an operator plans it, and the bars that it runs on. Inside the program everything that
-// could be a percent is a fraction, and money is a fraction of the equity; both become percents and dollars at the
-// wire.
+// The accumulation program as an operator plans it, and the bars that it runs on. Inside the program
+// everything that could be a percent is a fraction, and money is a fraction of the equity; both become
+// percents and dollars at the wire.
 import { z } from 'zod'
 import type { Bars } from '#core/replay/bars.ts'
 
@@ -11,16 +11,16 @@ export type TierName = (typeof TIER_NAMES)[number]
 const day = z.int()
 
 /**
- * When a tier spends, and what fraction of its own cash. A rule sees the closes up to and including the current bar,
- * and buys at the close of that bar.
+ * When a tier spends, and what fraction of its own cash. A rule sees the closes up to and including the
+ * current bar, and buys at the close of that bar.
  */
 const tierRule = z.discriminatedUnion('kind', [
   /** All of its cash, on each contribution bar. */
   z.object({ kind: z.literal('always') }),
   /**
-   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The first of
-   * the ascending bands that the multiple lies below decides; above all bands, and where the bars are too few for a
-   * mean, it holds its cash.
+   * On each contribution bar by the Mayer multiple: close / mean of the last `mean_days` days of closes. The
+   * first of the ascending bands that the multiple lies below decides; above all bands, and if the bars
+   * are too few for a mean, it holds its cash.
    */
   z.object({
     kind: z.literal('mayer'),
@@ -28,8 +28,8 @@ const tierRule = z.discriminatedUnion('kind', [
     bands: z.array(z.object({ below: z.number(), spend: z.number() })).readonly(),
   }),
   /**
-   * On the first touch of each step below the running high of the closes, on whatever bar that is. Steps ascend by
-   * depth; where one bar touches several at once the deepest decides. A new high arms all steps again.
+   * On the first touch of each step below the running high of the closes, on whatever bar that is. Steps
+   * ascend by depth; if a bar touches several the deepest decides. A new high arms all steps again.
    */
   z.object({
     kind: z.literal('dips'),

@@ -15,12 +15,12 @@ export type Simulation = {
 }
 
 /**
- * Simulates the program over the past part of its window, with a contribution every `cadenceBars` bars. Everything
- * published about a program is computed here: the reference basket, its deployments, the personal basket and both
- * simulations.
+ * Simulates the program over the past part of its window, with a contribution every `cadenceBars` bars.
+ * Everything published about a program is computed here: the reference basket, its deployments, the personal
+ * basket and both simulations.
  *
- * A rule sees only the bars up to the current one, and the contributions are those of the planned window: an added bar
- * changes nothing before it. O(n) per tier.
+ * A rule sees only the bars up to the current one, and the contributions are those of the planned window: an
+ * added bar changes nothing before it. O(n) per tier.
  *
  * @param cadenceBars an integer from 1 on; if it is longer than the window, there is one contribution
  */
@@ -67,14 +67,14 @@ export const averageCost = ({ deployed, btc }: Pick<Holding, 'deployed' | 'btc'>
   btc === 0 ? null : deployed / btc
 
 /**
- * A purchase below this fraction of the equity is not made, and the cash is kept. It is a fraction and not dollars, so
- * that every result is exactly linear in the equity.
+ * A purchase below this fraction of the equity is not made, and the cash is kept. It is a fraction and not
+ * dollars, so that every result is exactly linear in the equity.
  */
 const SMALLEST_SPEND = 1e-6
 
 type Terms = ReturnType<typeof termsOf>
 
-/** A purchase: the bar of the window, the amount spent with costs, as a fraction of the equity, and the BTC bought. */
+/** A purchase: the bar of the window, the fraction of the equity spent with costs, and the BTC bought. */
 export type Deployment = {
   readonly bar: number
   readonly tier: TierName
@@ -93,8 +93,8 @@ export type Holding = {
 type TierRun = { readonly holding: Holding; readonly deployments: readonly Deployment[] }
 
 /**
- * Simulates one tier over the past part of the window: on each contribution bar it receives its share, and then, on the
- * bars of its rule, it spends a fraction of its cash at the close: `btc = spend x (1 - cost) / close`. O(n).
+ * Simulates one tier over the past part of the window: on each contribution bar it receives its share, and
+ * then, on the bars of its rule, it spends a fraction of its cash: `btc = spend x (1 - cost) / close`. O(n).
  */
 export function runTier(
   { tier, weight }: Pick<Tier, 'tier' | 'weight'>,

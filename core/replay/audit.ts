@@ -34,11 +34,11 @@ const PRICE_TOLERANCE = 1e-9
  * Checks a ledger against the bars of its instrument. Without a problem, the trades are possible:
  *
  * - each row is a trade: prices above 0, the exit not before the entry;
- * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap or outside the
- *   bars is a problem; one after the last bar is not checked;
+ * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap
+ *   or outside the bars is a problem; one after the last bar is not checked;
  * - the stop is on the losing side of the entry, unless the bar opened beyond it and the trade ended at once;
- * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a better one is a
- *   stop that was moved;
+ * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a
+ *   better one is a stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
  * - there is one position at a time, unless overlaps are allowed.
  *
@@ -133,8 +133,8 @@ function describeStopExitFault(trade: Trade, stop: number, bars: Bars, slippage:
   )
 }
 
-// The entry bar counts only if the entry is at its open; inside a bar the low may precede the entry. The exit bar does
-// not count: an exit at its open precedes the rest of the bar.
+// The entry bar counts only if the entry is at its open; inside a bar the low may precede the entry. The exit
+// bar does not count: an exit at its open precedes the rest of the bar.
 function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | null {
   const touched = trade.side === 'long' ? bars.l : bars.h
   const sign = signOf(trade.side)

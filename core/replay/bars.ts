@@ -2,8 +2,8 @@ import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from './strategy.ts'
 
 /**
- * Bars of one instrument and timeframe, one column each, ascending. `t` is the bar's OPEN in epoch milliseconds. The
- * columns may share memory, so that worker threads read them without a copy.
+ * Bars of one instrument and timeframe, one column each, ascending. `t` is the bar's OPEN in epoch
+ * milliseconds. The columns may share memory, so that worker threads read them without a copy.
  */
 export type Bars = {
   readonly timeframeMs: number
@@ -16,7 +16,7 @@ export type Bars = {
   readonly v: Float64Array
 }
 
-/** Funding payments of one instrument, ascending. `rate` is a fraction of notional; positive: longs pay shorts. */
+/** Funding payments of an instrument, ascending. `rate` is a fraction of notional; if positive, longs pay. */
 export type Funding = {
   readonly t: Float64Array
   readonly rate: Float64Array
@@ -55,7 +55,7 @@ export function lastAtOrBefore(times: Float64Array, ms: number): number {
   return low - 1
 }
 
-/** The index of the bar that contains the instant (`t <= ms < t + timeframe`), or -1 in a gap and outside the bars. */
+/** The index of the bar that contains the instant (`t <= ms < t + timeframe`), or -1 if there is none. */
 export function barHolding(bars: Bars, ms: number): number {
   const i = lastAtOrBefore(bars.t, ms)
   return i >= 0 && ms < bars.t[i]! + bars.timeframeMs ? i : -1
@@ -65,8 +65,8 @@ export function barHolding(bars: Bars, ms: number): number {
 export const endOfBars = ({ t, timeframeMs }: Bars): number => t.at(-1)! + timeframeMs
 
 /**
- * Throws unless daily returns can be computed from the bars: there must be at least one, and no bar may straddle
- * midnight, because a bar's close is booked on the UTC day of its open. `subject` names the strategy.
+ * Throws unless daily returns can be computed from the bars: there must be at least one, and no bar may
+ * straddle midnight, because its close is booked on the UTC day of its open. `subject` names the strategy.
  */
 export function assertMarkable(subject: string, bars: Bars): void {
   if (bars.t.length === 0) throw new Error(`${subject}: there are no bars; provide at least one`)
@@ -79,8 +79,8 @@ export function assertMarkable(subject: string, bars: Bars): void {
 }
 
 /**
- * Throws unless funding is ascending with finite rates: a NaN rate would make the equity NaN, which comparisons with 0
- * do not detect.
+ * Throws unless funding is ascending with finite rates: a NaN rate would make the equity NaN, which
+ * comparisons with 0 do not detect.
  */
 export function assertFunding(subject: string, { t, rate }: Funding): void {
   for (let i = 0; i < t.length; i++) {
@@ -96,6 +96,6 @@ export function assertFunding(subject: string, { t, rate }: Funding): void {
 // The largest time value of a Date; a time in nanoseconds exceeds it.
 const LATEST_DATE_MS = 8.64e15
 
-/** An instant for an error sentence: ISO if it is valid, otherwise the number; unlike a Date it never throws. */
+/** An instant for an error message: ISO if it is valid, otherwise the number; never throws. */
 export const describeInstant = (ms: number): string =>
   Math.abs(ms) <= LATEST_DATE_MS ? toIsoInstant(ms) : `${ms} ms`

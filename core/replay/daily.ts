@@ -11,7 +11,7 @@ export type DailyMarks = {
   readonly days_without_bars: EpochDay[]
 }
 
-/** The equity at the last close of each UTC day, from the day of the first bar on; NaN on a day without bars. */
+/** The equity at the last close of each UTC day from the first bar on; NaN on a day without bars. */
 export type DailyCloses = { readonly first: EpochDay; readonly equity: Float64Array }
 
 /** Room for the closes of every day that has bars. */
@@ -25,8 +25,8 @@ export function createDailyCloses({ t }: Bars): DailyCloses {
 export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1) + 1
 
 /**
- * Daily returns from the day `from` on. The baseline is the last known equity before it, or 1; an equity of 0 stays 0
- * and returns 0.
+ * Daily returns from the day `from` on. The baseline is the last known equity before it, or 1; an equity of 0
+ * stays 0 and returns 0.
  */
 export function toDailyMarks(closes: DailyCloses, from: EpochDay): DailyMarks {
   const offset = from - closes.first

@@ -5,8 +5,8 @@ const OFFSET_LOW = 0x84222325
 const PRIME_LOW = 0x1b3
 
 /**
- * A digest of the text, 16 hex digits: FNV-1a over its UTF-16 code units (source: Fowler, Noll, Vo). It shows whether
- * two computations have the same result; it is not a cryptographic digest. O(n).
+ * A digest of the text, 16 hex digits: FNV-1a over its UTF-16 code units (source: Fowler, Noll, Vo). It shows
+ * whether two computations have the same result; it is not a cryptographic digest. O(n).
  */
 export function digestText(text: string): string {
   let high = OFFSET_HIGH

@@ -32,7 +32,7 @@ export type Turn<State> = {
   readonly events: StepEvent[]
 }
 
-/** An engine for one strategy. Throws if the parameters of the strategy, the costs or the funding are invalid. */
+/** An engine for one strategy. Throws if its parameters, the costs or the funding are invalid. */
 export function createEngine<State>(input: EngineInput<State>): Engine<State> {
   const subject = `strategy ${input.strategy.id}`
   assertStrategy(subject, input.strategy)

@@ -2,9 +2,9 @@ import type { Side } from './strategy.ts'
 import type { Trade } from './trade.ts'
 
 /**
- * An event of a step; `t` is the open of the bar. Fills are `opened` and `closed`. An accepted decision is `ordered`,
- * with one event per order and so one per signal (a reversal has two); an entry above the leverage cap is `refused`; a
- * decision for the position already held is `ignored`.
+ * An event of a step; `t` is the open of the bar. Fills are `opened` and `closed`. An accepted decision is
+ * `ordered`, with one event per order and so one per signal (a reversal has two); an entry above the leverage
+ * cap is `refused`; a decision for the position already held is `ignored`.
  */
 export type StepEvent =
   | ({ readonly kind: 'opened' } & EntryTerms)
@@ -15,10 +15,10 @@ export type StepEvent =
   | { readonly kind: 'ignored'; readonly t: number; readonly act: Side | 'flat' }
 
 /**
- * An entry. As a fill: the price paid and the leverage that it made. As a decision: the deciding close and the leverage
- * implied there, `baseRisk / (stop distance / close)`.
+ * An entry. As a fill: the price paid and the leverage that it made. As a decision: the deciding close and
+ * the leverage implied there, `baseRisk / (stop distance / close)`.
  */
-export type EntryTerms = {
+type EntryTerms = {
   readonly t: number
   readonly act: Side
   readonly price: number

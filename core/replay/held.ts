@@ -21,8 +21,8 @@ export function heldAfter({ open, exit_order, entry_order }: EngineState<unknown
 }
 
 /**
- * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities, leverage): it
- * depends on funding as well, which is published after the bars, and no signal depends on it.
+ * The digest of everything in a state that a signal can depend on. Money is left out (cash, quantities,
+ * leverage): it depends on funding as well, which is published after the bars, and no signal depends on it.
  */
 export const decisionHash = (state: EngineState<unknown>): string =>
   digestJson({

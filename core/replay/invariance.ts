@@ -7,38 +7,38 @@ import { type Replay, type ReplayInput, replay, startReplay } from './replay.ts'
 import { describePlainJsonFault, type EngineState } from './state.ts'
 import { step } from './step.ts'
 
-/** Whether a replay is independent of something; if not, the first difference in one sentence. */
-export type Invariance = { readonly holds: boolean; readonly difference: string | null }
-
-const HOLDS: Invariance = { holds: true, difference: null }
-const differs = (difference: string): Invariance => ({ holds: false, difference })
+// Each check returns null if it holds, and otherwise the first difference in one sentence.
 
 /**
- * No look-ahead: a replay of the first bars alone equals the beginning of the whole replay, event by event and day by
- * day, to the last bit (except for its last day, if the prefix ends inside it). Tries `cuts` prefixes, evenly spaced
- * from the inception on. Costs about `cuts / 2 + 1` replays.
+ * No look-ahead: a replay of the first bars alone equals the beginning of the whole replay, event by event
+ * and day by day, to the last bit (except for its last day, if the prefix ends inside it). Tries `cuts`
+ * prefixes, evenly spaced from the inception on. Costs about `cuts / 2 + 1` replays.
  */
-export function checkPrefixes<State>(input: ReplayInput<State>, cuts: number): Invariance {
+export function checkPrefixes<State>(input: ReplayInput<State>, cuts: number): string | null {
   const whole = record(input)
   for (const length of prefixLengths(input, cuts)) {
     const difference = describePrefixDifference(input, whole, length)
-    if (difference !== null) return differs(`with the first ${length} bars alone, ${difference}`)
+    if (difference !== null) return `with the first ${length} bars alone, ${difference}`
   }
-  return HOLDS
+  return null
 }
 
 /** No randomness and no memory between runs: the same replay twice has the same digest. Costs two replays. */
-export function checkDeterminism<State>(input: ReplayInput<State>): Invariance {
-  const first = digestReplay(replay(input))
-  const second = digestReplay(replay(input))
-  return first === second ? HOLDS : differs(`the first replay has the digest ${first}, the second ${second}`)
+export function checkDeterminism<State>(input: ReplayInput<State>): string | null {
+  const digest = () => {
+    const { events, result } = record(input)
+    const { trades, daily, state } = result
+    return digestJson([events, trades, daily.first, Array.from(daily.values), state])
+  }
+  const [first, second] = [digest(), digest()]
+  return first === second ? null : `the first replay has the digest ${first}, the second ${second}`
 }
 
 /**
- * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and ends in
- * the same state as one that keeps it. Costs two runs, and a serialisation of the state per checkpoint.
+ * A checkpoint loses nothing: a run whose state goes through JSON every `every` bars has the same events and
+ * ends in the same state as one that keeps it. Costs two runs, and a serialisation per checkpoint.
  */
-export function checkCheckpoints<State>(input: ReplayInput<State>, every: number): Invariance {
+export function checkCheckpoints<State>(input: ReplayInput<State>, every: number): string | null {
   const kept = record(input)
   const { engine, state: start } = startReplay(input)
   const events: StepEvent[] = []
@@ -47,17 +47,13 @@ export function checkCheckpoints<State>(input: ReplayInput<State>, every: number
     events.push(...step(engine, state, barAt(input.bars, i)))
     if ((i + 1) % every !== 0) continue
     const fault = describePlainJsonFault(state.strategy)
-    if (fault !== null) return differs(`after the bar at ${describeInstant(state.last_t)}, ${fault}`)
+    if (fault !== null) return `after the bar at ${describeInstant(state.last_t)}, ${fault}`
     state = throughJson(state)
   }
   const difference = describeEventDifference(kept.events, events)
-  if (difference !== null) return differs(`with checkpoints every ${every} bars, ${difference}`)
-  return digestJson(state) === kept.result.state_hash ? HOLDS : differs('the final states differ')
+  if (difference !== null) return `with checkpoints every ${every} bars, ${difference}`
+  return digestJson(state) === kept.result.state_hash ? null : 'the final states differ'
 }
-
-/** The digest of all that a replay publishes, and of the state in which it ends. */
-export const digestReplay = ({ trades, refusals, daily, state }: Replay<unknown>): string =>
-  digestJson([trades, refusals, daily.first, Array.from(daily.values), state])
 
 // The caller checks before and after that the value survives JSON, so the cast is safe.
 const throughJson = <State>(state: EngineState<State>): EngineState<State> =>
@@ -112,34 +108,27 @@ function firstDifferentDay<State>(
   return null
 }
 
-export type StartAgreement = {
-  readonly start_bar: number
-  /** Bars after the start from which all orders agree; 0: at once; null: not by the end of the bars. */
-  readonly bars_to_agree: number | null
-}
-
-/** Two stops agree within this fraction: the influence of the start on a smoothed average decays but never vanishes. */
+/** Two stops agree within this fraction: the start's influence on an average decays but never vanishes. */
 const STOP_TOLERANCE = 1e-9
 
 /**
- * Dependence on the start: replays from bar `startBar` on, and finds after how many bars its orders, refusals and
- * stop-outs equal those of the whole replay, to the end. Quantities are not compared, because the accounts differ. A
- * strategy that still differs after some multiple of its warm-up depends on the start of its history. Costs two
- * replays.
+ * Dependence on the start: replays from bar `startBar` on, and finds after how many bars its orders, refusals
+ * and stop-outs equal those of the whole replay, to the end: 0 if at once, null if never. Quantities are not
+ * compared, because the accounts differ. A strategy that still differs after some multiple of its warm-up
+ * depends on the start of its history. Costs two replays.
  */
-export function findStartAgreement<State>(input: ReplayInput<State>, startBar: number): StartAgreement {
+export function findStartAgreement<State>(input: ReplayInput<State>, startBar: number): number | null {
   const { bars } = input
   const late = sliceBars(bars, startBar, bars.t.length)
   const from = Math.max(input.from ?? firstCompleteDay(bars), firstCompleteDay(late))
   const whole = record(input)
   const part = record({ ...input, bars: late, from })
-  if (!isSamePosition(whole.result.state, part.result.state))
-    return { start_bar: startBar, bars_to_agree: null }
+  if (!isSamePosition(whole.result.state, part.result.state)) return null
   const disagreement = lastDisagreement(
     whole.events.filter(event => isSignal(event) && event.t >= late.t[0]!),
     part.events.filter(isSignal),
   )
-  return { start_bar: startBar, bars_to_agree: lastAtOrBefore(late.t, disagreement) + 1 }
+  return lastAtOrBefore(late.t, disagreement) + 1
 }
 
 const isSignal = ({ kind }: StepEvent): boolean =>

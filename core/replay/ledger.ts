@@ -5,8 +5,8 @@ import { signOf, type Trade } from './trade.ts'
 export const endOf = ({ exit_time }: Trade): number => exit_time ?? Number.POSITIVE_INFINITY
 
 /**
- * Indices of the trades in order of time: by entry, then exit, then row (the sort is stable). So a trade of duration 0
- * is over before the next one that enters at the same instant.
+ * Indices of the trades in order of time: by entry, then exit, then row (the sort is stable). So a trade of
+ * duration 0 is over before the next one that enters at the same instant.
  */
 export const byEntry = (trades: readonly Trade[]): number[] =>
   Array.from(trades.keys()).sort((a, b) => compareTrades(trades[a]!, trades[b]!))
@@ -19,8 +19,7 @@ function compareTrades(a: Trade, b: Trade): number {
 type Overlap = { readonly index: number; readonly other: number }
 
 /**
- * Trades that enter before an earlier one has ended, each with that one. An entry at the instant of its exit is
- * allowed.
+ * Trades that enter before an earlier one has ended, each with that one. An entry at its exit is allowed.
  */
 export function findOverlaps(trades: readonly Trade[]): Overlap[] {
   const overlaps: Overlap[] = []
@@ -40,7 +39,7 @@ export function describeOverlap(trades: readonly Trade[], { other }: Overlap): s
   return `enters while trade ${other} is open until ${until}: one position at a time, or allow overlaps`
 }
 
-/** Why a row cannot be a trade, whatever the market did, or null. Checked wherever trades enter a computation. */
+/** Why a row cannot be a trade in any market, or null. Checked wherever trades enter a computation. */
 export function describeFault(trade: Trade): string | null {
   return (
     describePriceFault('entry_price', trade.entry_price) ??
@@ -71,8 +70,8 @@ export const hasStopOnLosingSide = ({ side, entry_price }: Trade, stop: number):
   signOf(side) * (entry_price - stop) > 0
 
 /**
- * The trade as of `end`: null if it had not entered yet, without exit and outcome if it was open. So a computation of
- * the past cannot depend on later events.
+ * The trade as of `end`: null if it had not entered yet, without exit and outcome if it was open. So a
+ * computation of the past cannot depend on later events.
  */
 export function cutTrade(trade: Trade, end: number): Trade | null {
   if (trade.entry_time >= end) return null

@@ -17,14 +17,14 @@ export type LedgerInput = {
   /** The strategy's id, for error sentences. */
   readonly id: string
   readonly trades: readonly Trade[]
-  /** They must end with a complete day. Trades that exit later are open at the end; later entries are dropped. */
+  /** They must end with a complete day. Trades that exit later are open; later entries are dropped. */
   readonly bars: Bars
   readonly funding: Funding | null
   readonly costs: Costs
   readonly baseRisk: number
   /** Several positions at a time, such as partial exits that are trades of their own. */
   readonly allowOverlap?: boolean
-  /** The first day of the series, which is cut there. Default: the first day that the bars cover from midnight. */
+  /** The first day of the series. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
 }
 
@@ -38,21 +38,23 @@ export type LedgerMarks = DailyMarks & {
 }
 
 /**
- * Daily returns from a ledger, closes and funding alone: independent of the engine, whose marks must be equal.
+ * Daily returns from a ledger, closes and funding alone: independent of the engine: their marks must be
+ * equal.
  *
- * With account equity `E`, a trade is sized on the equity `B` at its entry; side `s`, leverage `L`, entry price `Pe`,
- * net return `R`, entry commission `f`. While open it is worth `B*L*(s*(P/Pe - 1) - f)` at price P, less the funding so
- * far; at its exit `E += B*R`, exactly. Entries and exits of a day are applied in the order of time, exits first on a
- * tie, but never before their own entry; then `Eq = E + sum of values` at the last close of the day, and the return is
- * `Eq / Eq of the day before - 1`. So the product of `1 + ret` over a trade's life is `1 + R`.
+ * With account equity `E`, a trade is sized on the equity `B` at its entry; side `s`, leverage `L`, entry
+ * price `Pe`, net return `R`, entry commission `f`. While open it is worth `B*L*(s*(P/Pe - 1) - f)` at price
+ * P, less the funding so far; at its exit `E += B*R`, exactly. Entries and exits of a day are applied in the
+ * order of time, exits first on a tie, but never before their own entry; then `Eq = E + sum of values` at the
+ * last close of the day, and the return is `Eq / Eq of the day before - 1`. So the product of `1 + ret` over
+ * a trade's life is `1 + R`.
  *
- * Funding at T affects the trades with `entry < T <= exit`, at the last close known at T, and is in the mark of a bar
- * where T is not later than its open. A trade of unknown leverage is worth 0 until its exit. If equity is 0 or below at
- * any bar's close (or nothing is left for an entry), the account is ruined as in the engine: open trades are
- * liquidated, equity stays 0, later returns are 0, later trades are dropped.
+ * Funding at T affects the trades with `entry < T <= exit`, at the last close known at T, and is in the mark
+ * of a bar where T is not later than its open. A trade of unknown leverage is worth 0 until its exit. If
+ * equity is 0 or below at any bar's close (or nothing is left for an entry), the account is ruined as in the
+ * engine: open trades are liquidated, equity stays 0, later returns are 0, later trades are dropped.
  *
- * Throws on invalid rows, on overlaps unless they are allowed, and on trades before the first bar. O(bars + trades log
- * trades).
+ * Throws on invalid rows, on overlaps unless they are allowed, and on trades before the first bar. O(bars +
+ * trades log trades).
  */
 export function markLedger(input: LedgerInput): LedgerMarks {
   const { bars } = input
@@ -61,7 +63,7 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   assertLedgerInput(input, from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
-  const account = openAccount(ledger, terms)
+  const account: Account = { ledger, terms, taken: [], open: [], realised: 1, ruined: false }
   const closes = createDailyCloses(bars)
   const ruinedOn = markBars(account, bars, closes)
   return {
@@ -150,7 +152,7 @@ function closeBar(account: Account, { t, c, timeframeMs }: Bars, i: number, day:
   return account.ruined ? 0 : equityAt(account, c[i]!, t[i]!)
 }
 
-/** The account of a ledger at a point in time. Made by `openAccount`; changed in place. */
+/** The account of a ledger at a point in time, with an equity of 1 at first; changed in place. */
 export type Account = {
   /** The ledger in order of entry. */
   readonly ledger: readonly ResolvedTrade[]
@@ -176,16 +178,6 @@ type Holding = {
   readonly paidBefore: number
 }
 
-/** An account with an equity of 1, before the first trade. */
-const openAccount = (ledger: readonly ResolvedTrade[], terms: TradeTerms): Account => ({
-  ledger,
-  terms,
-  taken: [],
-  open: [],
-  realised: 1,
-  ruined: false,
-})
-
 /** Applies all entries and exits before `horizon`, in order of time. */
 export function advanceTo(account: Account, horizon: number): void {
   const { ledger, taken } = account
@@ -207,8 +199,8 @@ function equityAt({ realised, open, terms }: Account, price: number, ms: number)
 }
 
 /**
- * Ends the account at a close: each open trade becomes a liquidation there, with its value as its result (the whole
- * account, if it is the only one).
+ * Ends the account at a close: each open trade becomes a liquidation there, with its value as its result (the
+ * whole account, if it is the only one).
  */
 export function ruin(account: Account, price: number, barOpen: number): void {
   for (const holding of account.open) {
@@ -230,8 +222,8 @@ function settleUpTo(account: Account, ms: number): void {
   if (due > 0) account.open = account.open.filter(({ trade }) => endOf(trade) > ms)
 }
 
-// Trades that are already open are valued at the price of the entry. Trades that enter at the same instant (the parts
-// of one position) are sized on the same equity, so they do not count.
+// Trades that are already open are valued at the price of the entry. Trades that enter at the same instant
+// (the parts of one position) are sized on the same equity, so they do not count.
 function enter(account: Account, trade: ResolvedTrade): void {
   const { terms, taken } = account
   let base = account.realised
@@ -270,15 +262,15 @@ const liquidated = (
 })
 
 /**
- * Largest difference between two computations of the same daily returns. Both sum some thousand products of doubles in
- * different orders, which leaves about 1e-13; a difference in the rules shows from 1e-6 up.
+ * Largest difference between two computations of the same daily returns. Both sum some thousand products of
+ * doubles in different orders, which leaves about 1e-13; a difference in the rules shows from 1e-6 up.
  */
 export const DUAL_MARKS_BOUND = 1e-9
 
 /**
- * The dual check: the daily returns of the engine against those made from ledger, closes and funding alone. The
- * difference is absolute, in units of return; `worst_day` is the first day with the largest, null for empty series.
- * Throws if the two do not cover the same days.
+ * The dual check: the daily returns of the engine against those made from ledger, closes and funding alone.
+ * The difference is absolute, in units of return; `worst_day` is the first day with the largest, null for
+ * empty series. Throws if the two do not cover the same days.
  */
 export function compareMarks(engineDaily: Series, ledgerDaily: Series) {
   assertSameDays(engineDaily, ledgerDaily)

@@ -10,7 +10,7 @@ import {
 } from './daily.ts'
 import { digestJson } from './digest.ts'
 import { createEngine, type Engine, initialState } from './engine.ts'
-import type { EntryTerms, StepEvent } from './events.ts'
+import type { StepEvent } from './events.ts'
 import { type EngineState, openTrade } from './state.ts'
 import { step } from './step.ts'
 import type { Strategy } from './strategy.ts'
@@ -22,7 +22,7 @@ export type ReplayInput<State> = {
   readonly bars: Bars
   readonly funding: Funding | null
   readonly costs: Costs
-  /** The inception: the first day of the published series. Default: the first day that the bars cover from midnight. */
+  /** The first day of the published series. Default: the first day that the bars cover from midnight. */
   readonly from?: EpochDay
   /** Called every `PROGRESS_BARS` bars and at the end. */
   readonly onProgress?: (barsDone: number) => void
@@ -33,8 +33,6 @@ export type ReplayInput<State> = {
 export type Replay<State> = DailyMarks & {
   /** In order of entry; an open one is last, without an exit. */
   readonly trades: Trade[]
-  /** The first `KEPT_REFUSALS` entries over the leverage cap; the state counts all. */
-  readonly refusals: EntryTerms[]
   readonly state: EngineState<State>
   /** The digest of the final state: the same for the nightly replay and the live runner at the same bar. */
   readonly state_hash: string
@@ -43,28 +41,24 @@ export type Replay<State> = DailyMarks & {
 /** Often enough for a watchdog of seconds and cheap: some milliseconds of work are between two calls. */
 export const PROGRESS_BARS = 4096
 
-/** A module whose every entry is refused must not fill the memory; this many are enough for a diagnosis. */
-export const KEPT_REFUSALS = 1000
-
 /**
  * Replays a strategy over all bars and marks its equity at the last close of each UTC day.
  *
- * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not depend on it.
- * Orders begin with the decision at the midnight that opens the inception day: the account is flat and its equity is 1
- * until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding events), some 0.2 us a bar beside
- * the strategy's own work.
+ * The strategy sees every bar from the first on, so its indicators are warm at the inception and do not
+ * depend on it. Orders begin with the decision at the midnight that opens the inception day: the account is
+ * flat and its equity is 1 until then. Throws on invalid bars, costs, funding or decisions. O(bars + funding
+ * events), some 0.2 us a bar beside the strategy's own work.
  */
 export function replay<State>(input: ReplayInput<State>): Replay<State> {
   const { engine, state, from } = startReplay(input)
   const closes = createDailyCloses(input.bars)
-  const log: Log = { trades: [], refusals: [] }
-  stepAll(input, engine, state, closes, log)
-  if (state.open !== null) log.trades.push(openTrade(state.open))
-  return { ...log, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
+  const trades = stepAll(input, engine, state, closes)
+  if (state.open !== null) trades.push(openTrade(state.open))
+  return { trades, ...toDailyMarks(closes, from), state, state_hash: digestJson(state) }
 }
 
 /**
- * The engine and the state with which a replay begins, for callers that step by themselves. Throws as `replay` does.
+ * The engine and the state with which a replay begins, for callers that step. Throws as `replay` does.
  */
 export function startReplay<State>({ strategy, bars, funding, costs, from }: ReplayInput<State>) {
   const subject = `strategy ${strategy.id}`
@@ -76,8 +70,6 @@ export function startReplay<State>({ strategy, bars, funding, costs, from }: Rep
   return { engine, state: initialState(engine), from: inception }
 }
 
-type Log = { readonly trades: Trade[]; readonly refusals: EntryTerms[] }
-
 function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, bars: Bars): void {
   if (timeframeMs === bars.timeframeMs) return
   throw new Error(
@@ -86,28 +78,23 @@ function assertTimeframe(subject: string, { timeframeMs }: Strategy<unknown>, ba
   )
 }
 
+/** Fills `closes` and returns the closed trades. */
 function stepAll<State>(
   { bars, onEvent, onProgress }: ReplayInput<State>,
   engine: Engine<State>,
   state: EngineState<State>,
   closes: DailyCloses,
-  log: Log,
-): void {
+): Trade[] {
+  const trades: Trade[] = []
   const count = bars.t.length
   for (let i = 0; i < count; i++) {
-    const events = step(engine, state, barAt(bars, i))
-    for (const event of events) keep(event, log, onEvent)
+    for (const event of step(engine, state, barAt(bars, i))) {
+      if (event.kind === 'closed') trades.push(event.trade)
+      onEvent?.(event)
+    }
     closes.equity[toEpochDay(bars.t[i]!) - closes.first] = state.equity
     if ((i + 1) % PROGRESS_BARS === 0) onProgress?.(i + 1)
   }
   onProgress?.(count)
-}
-
-function keep(event: StepEvent, { trades, refusals }: Log, onEvent: ReplayInput<unknown>['onEvent']): void {
-  if (event.kind === 'closed') trades.push(event.trade)
-  if (event.kind === 'refused' && refusals.length < KEPT_REFUSALS) {
-    const { kind, ...terms } = event
-    refusals.push(terms)
-  }
-  onEvent?.(event)
+  return trades
 }

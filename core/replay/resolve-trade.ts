@@ -5,11 +5,11 @@ import { signOf, type Trade } from './trade.ts'
 export type ResolvedTrade = Trade & {
   /** Source of `leverage`: the ledger itself, the distance of the stop, the account return; null: unknown. */
   readonly leverage_from: 'ledger' | 'stop' | 'account_return' | null
-  /** `daily`: marked at each close. `realised`: the leverage is unknown, and the whole result is booked at the exit. */
+  /** `daily`: marked at each close. `realised`: booked whole at the exit, because the leverage is unknown. */
   readonly marking: 'daily' | 'realised'
   /**
-   * Net return per unit of notional: account return / leverage; from prices and commission if the leverage is unknown.
-   * Null while the trade is open.
+   * Net return per unit of notional: account return / leverage; from prices and commission if the leverage is
+   * unknown. Null while the trade is open.
    */
   readonly return_per_notional: number | null
 }
@@ -24,22 +24,23 @@ export type TradeTerms = {
 }
 
 /**
- * A leverage is inferred from the account return only if the return per notional is at least this far from 0. At 0.01,
- * an unknown basis point of costs (a rebate, slippage) changes the leverage by one percent; nearer to 0 the quotient is
- * dominated by such errors.
+ * A leverage is inferred from the account return only if the return per notional is at least this far from 0.
+ * At 0.01, an unknown basis point of costs (a rebate, slippage) changes the leverage by one percent; nearer
+ * to 0 the quotient is dominated by such errors.
  */
 export const INFERENCE_MIN_RETURN = 0.01
 
 /**
- * The leverage of a trade is, in this order: the ledger's; `baseRisk * entry / |entry - stop|`; the account return over
- * the return per notional, if that is well conditioned (`INFERENCE_MIN_RETURN`) and the account was not ruined. A
- * derived leverage that is not above 0, or above the cap of the strategy, is discarded.
+ * The leverage of a trade is, in this order: the ledger's; `baseRisk * entry / |entry - stop|`; the account
+ * return over the return per notional, if that is well conditioned (`INFERENCE_MIN_RETURN`) and the account
+ * was not ruined. A derived leverage that is not above 0, or above the cap of the strategy, is discarded.
  *
- * The account return is the ledger's, or leverage x return per notional from prices, commission and funding. It is
- * never below -1, because an account cannot lose more than it has; a trade that loses everything is a liquidation, and
- * a liquidation returns exactly -1.
+ * The account return is the ledger's, or leverage x return per notional from prices, commission and funding.
+ * It is never below -1, because an account cannot lose more than it has; a trade that loses everything is a
+ * liquidation, and a liquidation returns exactly -1.
  *
- * Returns the end of an error sentence if a closed trade has neither an account return nor a leverage to compute one.
+ * Returns the end of an error sentence if a closed trade has neither an account return nor a leverage to
+ * compute one.
  */
 export function resolveTrade(trade: Trade, terms: TradeTerms): ResolvedTrade | string {
   const perNotional = returnPerNotional(trade, terms)
@@ -115,20 +116,15 @@ function describeUnknown(trade: Trade, terms: TradeTerms): string {
   )
 }
 
-/**
- * Funding as running sums of rate x price: what one unit of the base asset, held long, has paid up to each event, in
- * the quote currency.
- */
-export type FundingSums = { readonly t: Float64Array; readonly paid: Float64Array }
-
-const NO_FUNDING: FundingSums = { t: new Float64Array(0), paid: new Float64Array(0) }
+type FundingSums = ReturnType<typeof sumFunding>
 
 /**
- * The sums for funding at the last close known at each event. Before the first close there is no price and nothing is
- * charged, because no position can be open. O(events + bars): both ascend.
+ * Funding as running sums of rate x price: what one unit of the base asset, held long, has paid up to each
+ * event, in the quote currency, at the last close known then. Before the first close there is no price and
+ * nothing is charged, because no position can be open. O(events + bars): both ascend.
  */
-export function sumFunding(bars: Bars, funding: Funding | null): FundingSums {
-  if (funding === null) return NO_FUNDING
+export function sumFunding(bars: Bars, funding: Funding | null) {
+  if (funding === null) return { t: new Float64Array(0), paid: new Float64Array(0) }
   const paid = new Float64Array(funding.t.length)
   let sum = 0
   let closed = 0 // bars that had closed by the event

@@ -3,8 +3,9 @@ import type { Position, Side } from './strategy.ts'
 import type { Trade } from './trade.ts'
 
 /**
- * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's checkpoint.
- * The account starts with an equity of 1, so a quantity is units of the base asset per unit of starting equity.
+ * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's
+ * checkpoint. The account starts with an equity of 1, so a quantity is base asset per unit of starting
+ * equity.
  */
 export type EngineState<State> = {
   /** Bars seen. Before the first, the times and closes below are 0 and unused. */
@@ -13,7 +14,7 @@ export type EngineState<State> = {
   last_t: number
   last_close: number
   prior_close: number
-  /** Equity without the open position's unrealised result; its entry fee and funding are already paid from it. */
+  /** Equity without the open position's unrealised result, after its entry fee and funding. */
   cash: number
   /** Equity marked at the last close. */
   equity: number

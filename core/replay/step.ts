@@ -6,14 +6,15 @@ import type { Bar, Decision, Position, Side } from './strategy.ts'
 import { type ExitReason, signOf, type Trade } from './trade.ts'
 
 /**
- * One step of the engine over one closed bar: the same for the nightly replay and for the live runner. It depends on
- * its arguments alone and changes only `state`, in place, so a state restored from JSON continues exactly. Returns the
- * events in order.
+ * One step of the engine over one closed bar: the same for the nightly replay and for the live runner. It
+ * depends on its arguments alone and changes only `state`, in place, so a state restored from JSON continues
+ * exactly. Returns the events in order.
  *
- * The order: check the bar; funding up to the bar's open hits the position carried in; the orders of the last close
- * fill at the open, exit before entry; the protective stop, on the entry bar too; equity at the close; the decision.
- * Equity of 0 or below, after a fill or at the close, is a liquidation: the trade returns -1, the account stays at 0,
- * and the strategy is not called again. Throws on an impossible bar and on an invalid decision.
+ * The order: check the bar; funding up to the bar's open hits the position carried in; the orders of the last
+ * close fill at the open, exit before entry; the protective stop, on the entry bar too; equity at the close;
+ * the decision. Equity of 0 or below, after a fill or at the close, is a liquidation: the trade returns -1,
+ * the account stays at 0, and the strategy is not called again. Throws on an impossible bar or an invalid
+ * decision.
  */
 export function step<State>(
   engine: Engine<State>,
@@ -41,9 +42,9 @@ function remember<State>({ state, bar }: Turn<State>): void {
 }
 
 /**
- * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible:
- * `0 < l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because skipping it would change every
- * later decision. A gap, a time without bars, is allowed.
+ * Step 0: throws unless the bar is later than the last one, on the grid of the timeframe, and possible: `0 <
+ * l <= min(o, c) <= max(o, c) <= h`, all finite. A bad bar stops the run, because skipping it would change
+ * every later decision. A gap, a time without bars, is allowed.
  */
 function checkBar<State>(turn: Turn<State>): void {
   const { engine, state, bar } = turn
@@ -70,12 +71,12 @@ function refuse<State>({ engine, bar }: Turn<State>, why: string): never {
 }
 
 /**
- * Step 1: charges every funding event after the last bar's open, up to and including this bar's, to the position
- * carried in. So an event at T affects exactly the positions with `entry_time < T <= exit_time`, on the grid, off it
- * and in a gap alike.
+ * Step 1: charges every funding event after the last bar's open, up to and including this bar's, to the
+ * position carried in. So an event at T affects exactly the positions with `entry_time < T <= exit_time`, on
+ * the grid, off it and in a gap alike.
  *
- * The charge is quantity x the last close known at T x rate, paid by a long where the rate is positive. For an event
- * inside the last bar (off the grid) that is the close before it: at T the last bar had not closed yet.
+ * The charge is quantity x the last close known at T x rate, paid by a long where the rate is positive. For
+ * an event inside the last bar (off the grid) that is the close before it: at T the bar had not closed yet.
  */
 function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
   const { funding } = engine
@@ -90,8 +91,8 @@ function chargeFunding<State>({ engine, state, bar }: Turn<State>): void {
   engine.fundingCursor = i
 }
 
-// Bars are in order, so the next event is usually at the cursor. If the state is another (a checkpoint, a second replay
-// with the same engine), the cursor may be too far ahead; then a binary search finds the event.
+// Bars are in order, so the next event is usually at the cursor. If the state is another (a checkpoint, a
+// second replay with the same engine), the cursor may be too far ahead; then a binary search finds the event.
 function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): number {
   let i = engine.fundingCursor
   if (i > 0 && t[i - 1]! > ms) i = lastAtOrBefore(t, ms) + 1
@@ -110,8 +111,8 @@ function fillOrders<State>(turn: Turn<State>): void {
 }
 
 /**
- * Step 3: the protective stop, on the entry bar too. A bar that opens at or beyond the stop fills at the open, one that
- * only touches it fills at the stop.
+ * Step 3: the protective stop, on the entry bar too. A bar that opens at or beyond the stop fills at the
+ * open, one that only touches it fills at the stop.
  */
 function fillStop<State>(turn: Turn<State>): void {
   const { open } = turn.state
@@ -149,8 +150,8 @@ function openPosition<State>(turn: Turn<State>, { side, stop, qty }: EntryOrder)
   if (state.cash <= 0) closePosition(turn, open, bar.o, 'liquidation')
 }
 
-// Without a position, cash is the whole equity. If nothing is left, the account is liquidated, whatever the reason of
-// the exit: it cannot lose more than it has.
+// Without a position, cash is the whole equity. If nothing is left, the account is liquidated, whatever the
+// reason of the exit: it cannot lose more than it has.
 function closePosition<State>(
   turn: Turn<State>,
   open: OpenPosition,
@@ -193,8 +194,9 @@ function slipped<State>({ engine, bar }: Turn<State>, marketPrice: number, direc
 }
 
 /**
- * Step 5: calls the strategy and turns its decision into orders for the next open. Decisions of the warm-up and before
- * `ordersFromMs` are checked but not executed. A decision for the position already held is ignored and counted.
+ * Step 5: calls the strategy and turns its decision into orders for the next open. Decisions of the warm-up
+ * and before `ordersFromMs` are checked but not executed. A decision for the position already held is ignored
+ * and counted.
  */
 export function decide<State>(turn: Turn<State>): void {
   const { engine, state, bar } = turn
@@ -255,9 +257,9 @@ function orderExit<State>({ state, bar, events }: Turn<State>, { stop }: Positio
   events.push({ kind: 'ordered', t: bar.t, act: 'flat', why, price: bar.c, stop })
 }
 
-// Sized so that a move from this close to the stop costs `baseRisk` of the equity at this close. The cap applies here,
-// at the decision; an entry above it is refused and never reduced, because a smaller one would break the published
-// identity, leverage = risk / stop distance.
+// Sized so that a move from this close to the stop costs `baseRisk` of the equity at this close. The cap
+// applies here, at the decision; an entry above it is refused and never reduced, because a smaller one would
+// break the published identity, leverage = risk / stop distance.
 function orderEntry<State>({ engine, state, bar, events }: Turn<State>, side: Side, stop: number): void {
   const { baseRisk } = engine.strategy
   const distance = signOf(side) * (bar.c - stop)

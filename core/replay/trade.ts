@@ -4,8 +4,8 @@ export const EXIT_REASONS = ['stop', 'signal', 'time', 'target', 'liquidation'] 
 export type ExitReason = (typeof EXIT_REASONS)[number]
 
 /**
- * A row of a trade ledger. Times in epoch milliseconds; prices in the quote currency. An open trade has null for
- * `exit_time`, `exit_price` and `exit_reason`. Unknown values are null.
+ * A row of a trade ledger. Times in epoch milliseconds; prices in the quote currency. An open trade has null
+ * for `exit_time`, `exit_price` and `exit_reason`. Unknown values are null.
  */
 export type Trade = {
   readonly side: Side

@@ -25,8 +25,8 @@ export type Book = {
 }
 
 /**
- * The sound parts of a book that may have problems: the strategies whose entry and source have no problem, the market data
- * without one, and the program if nothing is wrong with it.
+ * The sound parts of a book that may have problems: the strategies whose entry and source have no problem,
+ * the market data without one, and the program if nothing is wrong with it.
  */
 export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding' | 'program'> & {
   readonly service: Service | null
@@ -44,20 +44,20 @@ export type BarsFile = {
 }
 
 /**
- * The accumulation program and its bars, the same object as in `Book.bars` if a strategy has them too. Otherwise they
- * are not among those, because they neither end nor begin the public window.
+ * The accumulation program and its bars, the same object as in `Book.bars` if a strategy has them too.
+ * Otherwise they are not among those, because they neither end nor begin the public window.
  */
 export type BookProgram = { readonly plan: ProgramPlan; readonly bars: BarsFile }
 
-/** An outage: the opens of the first and the last missing bar, epoch milliseconds, and how many are missing. */
+/** An outage: the opens of the first and the last missing bar, epoch milliseconds, and their number. */
 export type Gap = { readonly from: number; readonly to: number; readonly bars_missing: number }
 
 /** A strategy of the catalogue with the defaults merged under it, and what its history is made of. */
 export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
   readonly source: Source
   /**
-   * The one set of bars that replays and marks the strategy: a module's own timeframe, a ledger's `mark`. Null for
-   * reported returns, which need none.
+   * The one set of bars that replays and marks the strategy: a module's own timeframe, a ledger's `mark`.
+   * Null for reported returns, which need none.
    */
   readonly bars: BarsKey | null
   /** The place of its inception in the catalogue, or of the strategy if it has none. */

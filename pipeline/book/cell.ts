@@ -1,10 +1,12 @@
-// What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch milliseconds.
+// What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch
+// milliseconds.
 
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * A plain decimal as a number, or NaN for any other text: digits, at most one point with digits on both sides, an
- * optional minus, an optional exponent; no blanks, no `+`, no hex, no Infinity. `1e999` overflows, so it is NaN too.
+ * A plain decimal as a number, or NaN for any other text: digits, at most one point with digits on both
+ * sides, an optional minus, an optional exponent; no blanks, no `+`, no hex, no Infinity. `1e999` overflows,
+ * so it is NaN too.
  */
 export function parseDecimal(text: string): number {
   const value = DECIMAL.test(text) ? Number(text) : Number.NaN
@@ -31,7 +33,7 @@ const MOMENT_FORMS = 'an ISO 8601 time with Z or an offset (2026-06-30T20:00:00Z
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(?:(Z)|([+-])(\d{2}):(\d{2}))$/
 
-/** The form that nearly every table has, on a day that every month has: no calendar is needed, and no parts. */
+/** The form of nearly every table, on a day that every month has: read without a calendar. */
 const PLAIN_UTC = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 /** Epoch milliseconds of the instant, or NaN if the text is not valid; `explainMoment` has the reason. */

@@ -6,8 +6,8 @@ export type FieldProblem = { readonly key: string; readonly part: 'key' | 'value
 
 /**
  * All problems of a record, in the order of its shape, unknown keys last. The text of what is expected is
- * `expected` in the metadata of the schema; a schema with a more exact message raises a custom issue whose parameter
- * `sentence` takes its place. The typed values come from parsing the same shape with `z.object`.
+ * `expected` in the metadata of the schema; a schema with a more exact message raises a custom issue whose
+ * parameter `sentence` takes its place. The typed values come from parsing the same shape with `z.object`.
  */
 export function fieldProblems(
   shape: z.ZodRawShape,
@@ -42,7 +42,7 @@ export function got(value: unknown, maxChars = MAX_SHOWN_CHARS): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}...`
 }
 
-/** `the nearest key is "name"`: the known word with the fewest letters to change, or all of them if none is near. */
+/** `the nearest key is "name"`: the known word with the fewest letters to change, or all known words. */
 export function hint(word: string, known: readonly string[], noun: string): string {
   const nearest = nearestTo(word, known)
   return nearest === null

@@ -38,7 +38,8 @@ export const filesUnder = (folder: Folder, parent: string): string[] =>
   [...folder].filter(path => path.startsWith(`${parent}/`)).map(path => path.slice(parent.length + 1))
 
 /**
- * The table `stem.csv` or `stem.csv.gz`, or null if there is none. Both at once is a problem, because it is ambiguous.
+ * The table `stem.csv` or `stem.csv.gz`, or null if there is none. Both at once is a problem: it is
+ * ambiguous.
  */
 export function tableAt(reading: Reading, folder: Folder, stem: string): string | null {
   const found = [`${stem}.csv`, `${stem}.csv.gz`].filter(path => folder.has(path))

@@ -8,7 +8,7 @@ export type Problem = {
   /** Of a text file, from 1, as editors count. */
   readonly line?: number
   readonly column?: number
-  /** Of a table, from 1; the header is row 1, so a row is also the line that an editor or a spreadsheet shows. */
+  /** Of a table, from 1; the header is row 1, so it is the line that an editor or a spreadsheet shows. */
   readonly row?: number
   readonly message: string
 }
@@ -32,7 +32,7 @@ export class BookError extends Error {
 
 export type ProblemList = ReturnType<typeof createProblemList>
 
-/** One wrong unit spoils every row of a file; twenty lines show the pattern, a million would hide the next file. */
+/** A wrong unit spoils every row of a file; twenty lines show the pattern without hiding the next file. */
 export const MAX_PROBLEMS_PER_FILE = 20
 
 /** Gathers problems; of one file it keeps the first `MAX_PROBLEMS_PER_FILE` and counts the rest. */

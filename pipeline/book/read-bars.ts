@@ -11,9 +11,9 @@ const COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
 const BAR_COLUMNS: Columns = { required: COLUMNS }
 
 /**
- * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`, `l > 0`,
- * `v >= 0` or blank. A gap is legal: it is listed, and nothing is filled in. Everything else that is wrong is a
- * problem of its row.
+ * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`,
+ * `l > 0`, `v >= 0` or blank. A gap is legal: it is listed, and nothing is filled in. Everything else that is
+ * wrong is a problem of its row.
  */
 export async function readBars(reading: Reading, path: string, timeframe: Timeframe): Promise<BarsFile> {
   const timeframeMs = TIMEFRAME_MS[timeframe]
@@ -34,15 +34,8 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
     }
     if (!Number.isNaN(bar.t)) before = bar.t
   })
-  const { t, o, h, l, c, v } = columns
-  const bars = {
-    t: toShared(t),
-    o: toShared(o),
-    h: toShared(h),
-    l: toShared(l),
-    c: toShared(c),
-    v: toShared(v),
-  }
+  const shared = COLUMNS.map(name => [name, toShared(columns[name])] as const)
+  const bars = Object.fromEntries(shared) as Record<(typeof COLUMNS)[number], Float64Array> // one entry a column
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 
@@ -115,8 +108,8 @@ type BarLine =
   | { readonly kind: 'fault'; readonly why: string }
 
 /**
- * Reads a table of bars line by line as it grows, by the rules of `readBars`: the first line is the header. The order of
- * the rows is checked by the caller, which knows the row before.
+ * Reads a table of bars line by line as it grows, by the rules of `readBars`: the first line is the header.
+ * The order of the rows is checked by the caller, which knows the row before.
  */
 export function createBarReader(timeframe: Timeframe): (line: string) => BarLine {
   let header: Header | null = null

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { type EpochDay, toEpochDay, toIsoDate } from '#core/calendar.ts'
+import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import type { Book, SoundParts, Source, StrategyEntry } from './book.ts'
+import type { Book, SoundParts, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
 import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
@@ -25,10 +25,10 @@ export type ReadOptions = {
 }
 
 /**
- * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data may be,
- * and the end of the window, is decided by the build, through `examine`.
+ * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
+ * may be, and the end of the window, is decided by the build, through `examine`.
  *
- * Throws a `BookError` with every problem of the book at once; nothing of an unsound book is handed on.
+ * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
 export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
   const { onFile = () => {}, examine = () => [] } = options
@@ -51,7 +51,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
   }
 }
 
-/** Reads everything that the catalogue speaks of. */
+/** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
   const { service, strategies, claims } = catalogue
   const sources = await readSources(reading, folder, claims)
@@ -64,20 +64,14 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
   for (const strategy of strategies) {
     const [claim, source] = [byId.get(strategy.id), sources.get(strategy.id)]
     if (claim === undefined || source === undefined) continue // what is missing has been reported
-    const entry = toEntry(strategy, claim, source)
+    const { inceptionPlace } = claim
+    const entry: StrategyEntry = { ...strategy, source, bars: barsKeyOf(strategy), inceptionPlace }
     const message = explainInception(entry, bars)
     if (message !== null) claim.report('inception', message)
     entries.push(entry)
   }
   return { dir: reading.dir, service, strategies: entries, bars, funding, program }
 }
-
-const toEntry = (strategy: CatalogueStrategy, { inceptionPlace }: Claim, source: Source): StrategyEntry => ({
-  ...strategy,
-  source,
-  bars: barsKeyOf(strategy),
-  inceptionPlace,
-})
 
 const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['program']) => {
   const instruments = strategies.map(({ instrument }) => instrument)
@@ -87,7 +81,7 @@ const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['progra
   }
 }
 
-/** A perpetual without funding omits a cost; a spot market has no funding. The reader cannot distinguish them. */
+/** A perpetual without funding omits a cost; a spot market has none. The reader cannot distinguish them. */
 const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[] =>
   [...tradedInstruments(claims)]
     .filter(instrument => !funding.has(instrument))
@@ -97,8 +91,8 @@ const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[]
     }))
 
 /**
- * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover from
- * midnight on, or that its returns report. Also null if the bars are not known.
+ * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover
+ * from midnight on, or that its returns report. Also null if the bars are not known.
  */
 function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): string | null {
   const { inception } = entry
@@ -110,9 +104,7 @@ function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): strin
   return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(inception)}`
 }
 
-type Covered = { readonly first: EpochDay; readonly last: EpochDay; readonly path: string }
-
-function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']): Covered | null {
+function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']) {
   if (source.kind === 'returns')
     return { first: source.daily.first, last: lastDay(source.daily), path: `returns/${id}.csv` }
   const file = key === null ? undefined : bars.get(key)
@@ -123,13 +115,13 @@ function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts[
 /** Files in the root that belong to an editor or to the operator's own tools. */
 const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']
 
-/** What the catalogue speaks of. */
+/** What the catalogue names. */
 type Known = { readonly ids: readonly string[]; readonly instruments: readonly string[] }
 
 /**
- * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt name
- * than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is code, nor a
- * Markdown file, nor one that begins with a dot.
+ * Files that the book does not speak of, each a warning: a ledger without a strategy is more often a misspelt
+ * name than a left-over. Bars that no strategy needs are none, nor is anything under `strategies/`, which is
+ * code, nor a Markdown file, nor one that begins with a dot.
  */
 const strays = (folder: Folder, known: Known): Problem[] =>
   [...folder].flatMap(file => {

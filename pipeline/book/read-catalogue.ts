@@ -99,7 +99,7 @@ function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fiel
   return false
 }
 
-/** False if its files are not known. Two strategies with the same id would share a source file; the first one keeps it. */
+/** False if its files are not known. Of two strategies with one id the first one keeps the source file. */
 function claim(
   file: YamlFile,
   path: Path,

@@ -17,7 +17,7 @@ const MARKED: Columns = {
   mayBeEmpty: true,
 }
 
-/** A ledger beside reported returns: its account returns serve the trade statistics, and nothing is marked. */
+/** A ledger beside reported returns: it serves the trade statistics, and nothing is marked. */
 const REPORTED: Columns = {
   required: [...ALWAYS, 'account_return'],
   optional: ['leverage', 'stop'],
@@ -27,8 +27,8 @@ const REPORTED: Columns = {
 type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boolean }
 
 /**
- * Reads a ledger: a trade a row, the rows in any order; the trades come by entry, then exit time. A header without
- * rows is a strategy that has not traded yet.
+ * Reads a ledger: a trade a row, the rows in any order; the trades come by entry, then exit time. A header
+ * without rows is a strategy that has not traded yet.
  */
 export async function readLedger(reading: Reading, path: string, rules: LedgerRules): Promise<Ledger> {
   const columns = rules.besideReturns ? REPORTED : MARKED

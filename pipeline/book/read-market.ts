@@ -13,8 +13,8 @@ import type { Timeframe } from './timeframe.ts'
 type Wants = Pick<Claim, 'source' | 'instrument' | 'timeframe' | 'mark'>
 
 /**
- * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for reported
- * returns, which need none. One set a strategy, because two sets may disagree on a close.
+ * The bars that replay and mark a strategy: on a module's own timeframe, on a ledger's `mark`; null for
+ * reported returns, which need none. One set a strategy, because two sets may disagree on a close.
  */
 export function barsKeyOf(wants: Wants): BarsKey | null {
   const timeframe = timeframeOf(wants)
@@ -33,8 +33,8 @@ function timeframeOf({ source, timeframe, mark }: Wants): Timeframe | null {
 }
 
 /**
- * Reads the bars that the strategies need, each set once; a set that is missing is a problem, and so is an instrument
- * without any. Returns the sound ones.
+ * Reads the bars that the strategies need, each set once; a set that is missing is a problem, and so is an
+ * instrument without any. Returns the sound ones.
  */
 export async function readAllBars(
   reading: Reading,
@@ -122,12 +122,11 @@ function reportMissing(reading: Reading, folder: Folder, key: BarsKey, users: re
 
 const COLUMNS: Columns = { required: ['t', 'rate'] }
 
-/** Exchanges cap one payment at 2 to 4 % of notional; a larger number is a percentage, or basis points, by mistake. */
+/** Exchanges cap a payment at 2 to 4 % of notional; a larger number is in percent or basis points. */
 const MAX_RATE = 0.1
 
 /**
- * Reads funding payments: `t` ascending, off any grid if need be; `rate` a fraction of notional, positive if longs
- * pay.
+ * Reads funding payments: `t` ascending, at any times; `rate` a fraction of notional, positive if longs pay.
  */
 async function readFunding(reading: Reading, path: string): Promise<Funding> {
   const [t, rate]: [number[], number[]] = [[], []]

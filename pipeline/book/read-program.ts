@@ -42,8 +42,8 @@ import {
 export const PROGRAM_FILE = 'program.yaml'
 
 /**
- * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read. Null if
- * the book has no program, or something is wrong with it; all problems are reported. `ids` are the strategies.
+ * Reads `program.yaml` and its bars, which it may share with strategies: `known` are those that were read.
+ * Null if the book has no program, or has problems, which are reported. `ids` are the strategies.
  */
 export async function readProgram(
   reading: Reading,
@@ -61,7 +61,7 @@ export async function readProgram(
   return plan === null || bars === null ? null : { plan, bars }
 }
 
-/** The fields that determine the bars, whatever else is wrong with the plan; null for a field that is not valid. */
+/** The fields that determine the bars, whatever else is wrong with the plan; null if not valid. */
 const wantedSchema = z.object({
   instrument: z.string().regex(INSTRUMENT_PATTERN).nullable().catch(null),
   timeframe: z.enum(PROGRAM_TIMEFRAMES).default('1d').nullable().catch(null),
@@ -110,7 +110,7 @@ const MAX_PLANNED_BARS = 100_000
 /** `timeframe` is the plan's, as the book spells it. */
 type BookPlan = ProgramPlan & { readonly timeframe: Timeframe }
 
-/** Reads the plan; `ids` are the strategies of the catalogue. Null if something is wrong; all problems are reported. */
+/** Reads the plan; `ids` are the strategies of the catalogue. Null if it has problems, which are reported. */
 function readPlan(file: YamlFile, root: Fields, ids: readonly string[]): BookPlan | null {
   const head = soundFields(file, [], root, programShape(ids))
   const parts = partsSchema.parse(root)

@@ -10,7 +10,7 @@ import { placeOf, type Reading, readWhole } from './reading.ts'
 import { type Columns, readTable } from './table.ts'
 
 /**
- * Reads the source of every strategy; one that is missing, or not the only one, is a problem. Returns the sound ones by
+ * Reads the source of every strategy; a missing one, or a second one, is a problem. Returns the sound ones by
  * id.
  */
 export async function readSources(
@@ -100,9 +100,9 @@ const COLUMNS: Columns = { required: ['t', 'ret'] }
 const RUIN = -1
 
 /**
- * Reads daily returns as reported: `t` a UTC date, every day of the calendar from the first to the last; `ret` the
- * simple fractional return of that day, at least -1. After a day of -1 the account is dead and every return is 0, as
- * the engine has it after a liquidation.
+ * Reads daily returns as reported: `t` a UTC date, every day of the calendar from the first to the last;
+ * `ret` the simple fractional return of that day, at least -1. After a day of -1 the account is dead and
+ * every return is 0, as the engine has it after a liquidation.
  */
 async function readReturns(reading: Reading, path: string): Promise<Series> {
   const values: number[] = []

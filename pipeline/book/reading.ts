@@ -22,22 +22,18 @@ const MAX_WHOLE_BYTES = 16_000_000
 /** Reads a small file whole and records it as an input; null, with a problem, if it cannot be read. */
 export async function readWhole(reading: Reading, path: string): Promise<Buffer | null> {
   reading.onFile(path)
+  const refuse = (message: string): null => {
+    reading.problems.add({ file: path, message })
+    return null
+  }
   try {
     const bytes = await readFile(placeOf(reading, path))
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     reading.inputs.push({ path, bytes: bytes.length, sha256, rows: null })
     if (bytes.length <= MAX_WHOLE_BYTES) return bytes
-    reading.problems.add({
-      file: path,
-      message: `expected at most ${MAX_WHOLE_BYTES} bytes, got ${bytes.length}`,
-    })
-    return null
+    return refuse(`expected at most ${MAX_WHOLE_BYTES} bytes, got ${bytes.length}`)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    reading.problems.add({
-      file: path,
-      message: `expected a file that can be read, got another thing (${error.message})`,
-    })
-    return null
+    return refuse(`expected a file that can be read, got another thing (${error.message})`)
   }
 }

@@ -11,8 +11,8 @@ import { placeOf, type Reading } from './reading.ts'
  * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`
  * (required, then optional). Everything that is wrong with the form of the file goes to `reading.problems`.
  *
- * A row is a line: no field of the book needs a line break. Only a line with a quote in it is given to csv-parse,
- * because a plain one is split several times faster.
+ * A row is a line: no field of the book needs a line break. Only a line with a quote in it is given to
+ * csv-parse, because a plain one is split several times faster.
  */
 export async function readTable(
   reading: Reading,
@@ -34,7 +34,7 @@ export async function readTable(
   }
 }
 
-/** Takes the lines of a table one by one: the first is its header, and under a bad header no row is judged. */
+/** Takes the lines of a table one by one: the first is its header; under a bad header no row is checked. */
 function createRowReader(
   columns: Columns,
   onRow: (fields: readonly string[], row: number) => void,
@@ -80,11 +80,11 @@ function splitLine(line: string): readonly string[] | null {
 /** A header or a row is shown whole, unless it is absurd. */
 const MAX_SHOWN_CHARS = 200
 
-/** The columns of a table by their exact names. Their order in a file is free; any other column is an error. */
+/** The columns of a table by exact name. Their order in a file is free; any other column is an error. */
 export type Columns = {
   readonly required: readonly string[]
   readonly optional?: readonly string[]
-  /** Whether at least one of the optional columns has to be there. */
+  /** Whether at least one of the optional columns is required. */
   readonly needsOptional?: boolean
   /** Whether a header without rows is a table. */
   readonly mayBeEmpty?: boolean
@@ -97,7 +97,7 @@ export type Header = {
   arrange(fields: readonly string[]): readonly string[]
 }
 
-/** Null unless each name is a column, none comes twice and none that has to be there is missing. */
+/** Null unless each name is a column, none comes twice and no required one is missing. */
 export function toHeader(names: readonly string[], columns: Columns): Header | null {
   const { required, optional = [], needsOptional } = columns
   const wanted = [...required, ...optional]
@@ -129,7 +129,7 @@ export function explainLength(line: string, fields: readonly string[] | null, { 
   return `${expected}, got ${fields.length}: ${got(line, MAX_SHOWN_CHARS)}`
 }
 
-/** The file cannot be read to its end. The message is a sentence for the operator, without the file's name. */
+/** The file cannot be read to its end. The message is for the operator, without the file's name. */
 class UnreadableFile extends Error {
   readonly row: number | null
 
@@ -140,7 +140,7 @@ class UnreadableFile extends Error {
   }
 }
 
-/** A row of numbers has about 100 characters; without line breaks a whole file would be gathered as one line. */
+/** A row of numbers has about 100 characters; a file without line breaks would become one line. */
 const MAX_LINE_CHARS = 4096
 
 /** One-minute bars of 38 years; what is longer is not a table of this book. */
@@ -150,9 +150,9 @@ const MAX_LINES = 20_000_000
 const CHUNK_BYTES = 1 << 18
 
 /**
- * Calls `onLine` for every line of a text file, from row 1, without its line break (LF or CRLF); a `.gz` file is
- * unpacked on the way. Memory is a chunk and a line, whatever the file's size. Throws `UnreadableFile` if the
- * file, or its gzip stream, is cut off or is no text of lines.
+ * Calls `onLine` for every line of a text file, from row 1, without its line break (LF or CRLF); a `.gz` file
+ * is unpacked on the way. Memory is a chunk and a line, whatever the file's size. Throws `UnreadableFile` if
+ * the file, or its gzip stream, is cut off or is no text of lines.
  */
 async function readLines(path: string, onLine: (line: string, row: number) => void) {
   const hash = createHash('sha256')
@@ -199,7 +199,7 @@ function createLineSplitter(onLine: (line: string, row: number) => void) {
       if (rest.length > MAX_LINE_CHARS) throw new UnreadableFile(LONG_LINE, lines + 1)
       if (lines > MAX_LINES) throw new UnreadableFile(`expected at most ${MAX_LINES} lines, got more`, lines)
     },
-    /** The number of lines. A last line without a line break may be half a line: `6,5` of `6,543.2` is a number. */
+    /** The number of lines. A last line without a break may be cut off: `6,5` of `6,543.2` is a number. */
     end(): number {
       if (rest + decoder.end() !== '') throw new UnreadableFile(NO_LAST_BREAK, lines + 1)
       return lines

@@ -17,8 +17,8 @@ import { type Reading, readWhole } from './reading.ts'
 export type Path = readonly (string | number)[]
 
 /**
- * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing around
- * it that exists; the place of an alias is that of its anchor, because that is the text to correct.
+ * Where the value at `path` begins, or its key with `part: 'key'`. What is missing is at the innermost thing
+ * around it that exists; the place of an alias is that of its anchor, because that is the text to correct.
  */
 function locate(doc: Document, lines: LineCounter, path: Path, part: 'key' | 'value' = 'value'): Place {
   let node: Node | null = doc.contents
@@ -48,8 +48,8 @@ export type YamlFile = NonNullable<Awaited<ReturnType<typeof readYaml>>>
 const MAX_ALIAS_COUNT = 1000
 
 /**
- * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems. Null if
- * the text is not YAML at all: its problems are then in `reading.problems`.
+ * Reads a YAML 1.2 file of the book; anchors, aliases and merge keys are fine, duplicate keys are problems.
+ * Null if the text is not YAML at all: its problems are then in `reading.problems`.
  */
 export async function readYaml(reading: Reading, path: string) {
   const bytes = await readWhole(reading, path)
@@ -64,7 +64,7 @@ export async function readYaml(reading: Reading, path: string) {
     ...expanded,
     /** The place of the value at a path, or of the innermost value around it that exists. */
     place: (at: Path): Place => locate(doc, lines, at),
-    /** Reports a problem at the value under a path, or at its key; the path is spelled out before the message. */
+    /** Reports a problem at the value under a path, or at its key; the message begins with the path. */
     report: (at: Path, message: string, part: 'key' | 'value' = 'value'): void => {
       const said = part === 'key' ? at.slice(0, -1) : at
       reading.problems.add({

@@ -2,7 +2,7 @@ import { describeThrown } from '../night/describe-thrown.ts'
 import { createThreads, type ThreadOptions } from '../night/threads.ts'
 import type { LiveEntry, LiveReplay, LiveReplayInput, LiveStep, LiveStepInput } from './live-task.ts'
 
-/** Strategy modules on threads of their own: what hangs or ends its thread harms no other, and nothing of the runner. */
+/** Strategy modules on threads of their own: one that hangs or ends its thread harms nothing else. */
 export type Stepper = ReturnType<typeof createStepper>
 
 /** Starts the threads; `note` prints a line for the operator. What a task throws names its module. */

@@ -1,4 +1,4 @@
-// A thread of the live runner. It gets nothing of our environment, and strategy modules run in it behind a fence.
+// A thread of the live runner. It has none of our environment; strategy modules run behind a fence.
 import type { Strategy } from '#core/replay/strategy.ts'
 import { fenceThread } from '../night/fence-thread.ts'
 import { loadStrategy } from '../night/load-strategy.ts'

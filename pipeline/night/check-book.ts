@@ -15,8 +15,8 @@ export type CheckOptions = WindowOptions & RunOptions
 export type BookCheck = Awaited<ReturnType<typeof checkBook>>
 
 /**
- * Reads a book whole, and makes the history of every strategy that can be read, also of a book that has problems: so all
- * problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
+ * Reads a book whole, and makes the history of every strategy that can be read, also of a book that has
+ * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
 export async function checkBook(dir: string, options: CheckOptions) {
   const { sound, problems, warnings } = await read(dir, options)

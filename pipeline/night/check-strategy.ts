@@ -27,7 +27,7 @@ export type StrategyCheck = {
   readonly notices: readonly string[]
 }
 
-/** Makes the history of a strategy, as a build does, and of a module tests that nothing matters that must not. */
+/** Makes the history of a strategy, as a build does, and checks a module for hidden dependencies. */
 export async function checkStrategy(task: HistoryTask): Promise<StrategyCheck> {
   const { source } = task.entry
   const { bars } = task
@@ -81,9 +81,9 @@ async function checkLaws(task: BarsTask, path: string): Promise<Laws> {
   ] as const
   const middle = bars.t.length >> 1
   const isLong = endOfBars(bars) - bars.t[middle]! >= SHORTEST_HALF_MS
-  const forgets = !isLong || findStartAgreement(input, middle).bars_to_agree !== null
+  const forgets = !isLong || findStartAgreement(input, middle) !== null
   return {
-    problems: laws.flatMap(([what, { difference }, fix]) =>
+    problems: laws.flatMap(([what, difference, fix]) =>
       difference === null
         ? []
         : [{ file: `strategies/${basename(path)}`, message: `${what}: ${difference}; ${fix}` }],

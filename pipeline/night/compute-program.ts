@@ -7,9 +7,9 @@ import { BookError, type Problem } from '../book/problem.ts'
 import { cutBars, lastCompleteDay, type WindowOptions } from './data-window.ts'
 
 /**
- * The data of the book's program, null if it has none. Throws a BookError with everything that keeps it from being
- * computed. On the thread that calls it: for ten years of daily bars it takes some tenths of a second, once a night, while
- * the threads have not even started.
+ * The data of the book's program, null if it has none. Throws a BookError with everything that keeps it from
+ * being computed. On the thread that calls it: for ten years of daily bars it takes some tenths of a second,
+ * once a night, while the threads have not even started.
  */
 export function computeProgram(book: Book, options: WindowOptions): ProgramData | null {
   if (book.program === null) return null
@@ -28,8 +28,8 @@ export const programFaults = ({ program }: Pick<SoundParts, 'program'>, options:
       }))
 
 /**
- * The bars that had closed by the last complete day, or the as-of day. An embargo does not apply: it hides the live position
- * of a strategy, while the purchases of a program are published to all entitled clients.
+ * The bars that had closed by the last complete day, or the as-of day. An embargo does not apply: it hides
+ * the live position of a strategy, while the purchases of a program are published to all entitled clients.
  */
 function happenedBars({ bars: { bars } }: BookProgram, { asOf }: WindowOptions): Bars {
   const last = lastCompleteDay(bars)

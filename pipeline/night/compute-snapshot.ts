@@ -37,8 +37,8 @@ export type Night = {
 }
 
 /**
- * Computes the dataset of a book on worker threads, and its program. Throws a BookError with everything that is wrong
- * with any strategy; the result does not depend on the number of threads.
+ * Computes the dataset of a book on worker threads, and its program. Throws a BookError with everything that
+ * is wrong with any strategy; the result does not depend on the number of threads.
  */
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
@@ -142,7 +142,8 @@ const coverage = (strategies: readonly StrategyData[]): DateWindow => ({
 })
 
 /**
- * The last check before publication, of what must hold for every dataset. A failure is a bug of ours and ends the run.
+ * The last check before publication, of what must hold for every dataset. A failure is our bug and ends the
+ * run.
  */
 export function verifySnapshot({ strategies, correlation }: Snapshot): void {
   for (const strategy of strategies) verifyStrategy(strategy)

@@ -17,9 +17,9 @@ export type WindowOptions = {
 }
 
 /**
- * The last day of the public window: the last UTC day that is complete in every set of bars (or, in a book without
- * bars, the latest day reported), no later than `asOf`, less the embargo. Throws if `assertOver` does, and a
- * BookError with everything that `windowProblems` finds.
+ * The last day of the public window: the last UTC day that is complete in every set of bars (or, in a book
+ * without bars, the latest day reported), no later than `asOf`, less the embargo. Throws if `assertOver`
+ * does, and a BookError with everything that `windowProblems` finds.
  */
 export function lastPublicDay(book: Book, options: WindowOptions): EpochDay {
   assertOver(options)
@@ -37,7 +37,7 @@ export function assertOver({ asOf, nowMs }: WindowOptions): void {
   )
 }
 
-/** Everything that keeps the window of a sound book from being built: stale data, and series that begin after it. */
+/** Everything that keeps the window from being built: stale data, and series that begin after it. */
 export function windowProblems(book: SoundParts, options: WindowOptions): Problem[] {
   const last = lastDayOf(book, options)
   return [
@@ -55,7 +55,7 @@ export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
   return Math.min(complete, asOf ?? complete) - (book.service?.embargo_days ?? 0)
 }
 
-/** The last UTC day whose every hour the bars cover, gaps aside: the day before the one that the last bar ends in. */
+/** The last UTC day that the bars cover, gaps aside: the day before the one in which the last bar ends. */
 export const lastCompleteDay = (bars: Bars): EpochDay => toEpochDay(endOfBars(bars)) - 1
 
 const endOfDay = (day: EpochDay): number => (day + 1) * DAY_MS
@@ -76,7 +76,7 @@ export const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] 
     return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'bars', options) }] : []
   })
 
-/** The bars of the strategies, and those of the program as long as its window lasts: afterwards it needs no more. */
+/** The bars of the strategies, and those of the program until its window ends. */
 function barsInUse({ bars, program }: SoundParts): ReadonlySet<BarsFile> {
   const isRunning = program !== null && lastCompleteDay(program.bars.bars) < program.plan.window.to
   return new Set([...bars.values(), ...(isRunning ? [program.bars] : [])])

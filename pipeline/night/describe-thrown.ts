@@ -6,7 +6,7 @@ import type { Problem } from '../book/problem.ts'
 /** Something thrown that is no error may be a whole dataset; this much shows what it is. */
 const MAX_THROWN_CHARS = 200
 
-/** What was thrown while a strategy was computed, as a problem of its source; of a module with the line that threw. */
+/** What was thrown while a strategy was computed, as a problem of its source; for a module with the line. */
 export function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown): Problem {
   const message = describeThrown(thrown)
   switch (source.kind) {
@@ -20,8 +20,8 @@ export function problemOfThrown({ id, source }: StrategyEntry, thrown: unknown):
 }
 
 /**
- * What ended a thread from outside its task, a timer that a module left running for example, as a problem of the module
- * in whose code it arose. Empty if the stack names none of the modules.
+ * What ended a thread from outside its task, a timer that a module left running for example, as a problem of
+ * the module in whose code it arose. Empty if the stack names none of the modules.
  */
 export function problemsOfStray(entries: readonly StrategyEntry[], thrown: unknown): Problem[] {
   const culprit = entries.find(

@@ -13,10 +13,10 @@ import {
 import { ledgerProblems } from './histories.ts'
 
 /**
- * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale bars, a
- * window that cannot be, a program that its bars do not carry, and the trades of ledgers that cannot have happened.
- * Modules are left out: they run on a sound book alone. A book without any problem is not audited here, because its
- * night does that on all threads.
+ * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale
+ * bars, a window that cannot be, a program that its bars do not carry, and the trades of ledgers that cannot
+ * have happened. Modules are left out: they run on a sound book alone. A book without any problem is not
+ * audited here, because its night does that on all threads.
  *
  * Throws if the as-of day is not over.
  */

@@ -1,8 +1,8 @@
 import { syncBuiltinESMExports } from 'node:module'
 
 /**
- * Takes from a thread what a strategy module must not have. What it prints goes to stderr, because stdout belongs to
- * the command's result. Ending the thread is refused: the pool would wait for it for ever.
+ * Takes from a thread what a strategy module must not have. What it prints goes to stderr, because stdout
+ * belongs to the command's result. Ending the thread is refused: the pool would wait for it for ever.
  */
 export function fenceThread(): void {
   Object.defineProperty(process, 'stdout', { value: process.stderr })

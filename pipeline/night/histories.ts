@@ -10,13 +10,13 @@ import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#c
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
 import { type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from '#core/replay/resolve-trade.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
-import { type Costs, commissionRate } from '#core/replay/trade.ts'
+import { type Costs, commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { STALE_MS } from './data-window.ts'
 import { describeMismatch, importStrategy } from './load-strategy.ts'
 
-/** What a thread needs to make the history of one strategy. Bars are in shared memory, so sending them copies nothing. */
+/** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
 export type HistoryTask = {
   readonly entry: StrategyEntry
   /** Cut at the end of the last public day; null for reported returns. */
@@ -85,7 +85,8 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
   const faults = describeMismatch(strategy, entry)
   if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
   const replayed = replay(replayInput(task, strategy))
-  const marked = markAgain(task, replayed)
+  // The second computation, of ledger, closes and funding alone.
+  const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
   return {
@@ -110,17 +111,14 @@ export function replayInput(
   return { strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception }
 }
 
-/** The second computation, of ledger, closes and funding alone. */
-const markAgain = ({ entry, bars, funding }: BarsTask, { trades, daily }: Replay<unknown>): LedgerMarks =>
-  markLedger({
-    id: entry.id,
-    trades,
-    bars,
-    funding,
-    costs: costsOf(entry),
-    baseRisk: entry.base_risk_pct,
-    from: daily.first,
-  })
+const ledgerInput = ({ entry, bars, funding }: BarsTask, trades: readonly Trade[]) => ({
+  id: entry.id,
+  trades,
+  bars,
+  funding,
+  costs: costsOf(entry),
+  baseRisk: entry.base_risk_pct,
+})
 
 const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: BarsTask): string[] =>
   auditLedger({ trades, bars, costs: costsOf(entry) }).map(
@@ -149,16 +147,11 @@ type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
 /** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
 function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
-  const { entry, bars, funding } = task
+  const { entry } = task
   const problems = ledgerProblems(task, ledger)
   if (problems.length > 0) return { problems }
   const marks = markLedger({
-    id: entry.id,
-    trades: ledger.trades,
-    bars,
-    funding,
-    costs: costsOf(entry),
-    baseRisk: entry.base_risk_pct,
+    ...ledgerInput(task, ledger.trades),
     allowOverlap: entry.allow_overlap,
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
@@ -185,7 +178,7 @@ export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] 
   return faults.map(({ index, message }) => at(ledger, index, message))
 }
 
-/** Trades whose size in the account is unknown. The marking refuses the first; here each is reported with its row. */
+/** Trades whose size in the account is unknown. Marking refuses the first; here each is reported. */
 function findUnsized({ entry, bars, funding }: LedgerGround, { trades }: Ledger) {
   const terms = termsOf(entry, sumFunding(bars, funding))
   return trades.flatMap((trade, index) => {
@@ -226,7 +219,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
   }
 }
 
-/** Returns that end early do not stop a build, because a history may have ended; but the operator gets a notice. */
+/** Returns that end early do not stop a build, because a history may have ended; they give a notice. */
 function reportNotices({ entry, lastDay: last }: HistoryTask, daily: Series): string[] {
   const end = lastDay(daily)
   const days = last - end

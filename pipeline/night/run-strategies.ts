@@ -16,8 +16,8 @@ export const createNightThreads = (options: ThreadOptions, strays: unknown[]): T
 type Work = { readonly name: 'strategy' | 'check'; readonly step: string; readonly extra: object }
 
 /**
- * Runs a task for each strategy. One that fails or makes no progress stops no other. The outcomes are in the order of the
- * strategies; `Outcome` is what the worker's function of that name returns.
+ * Runs a task for each strategy. One that fails or makes no progress stops no other. The outcomes are in the
+ * order of the strategies; `Outcome` is what the worker's function of that name returns.
  */
 export async function runStrategies<Outcome>(
   threads: Threads,
@@ -56,7 +56,7 @@ function toTask(
 }
 
 /**
- * A task describes its own errors; here arrives only what ends its thread, which may be the work of a module that ran
+ * A task describes its own errors; here arrives only what ends its thread, maybe caused by a module that ran
  * on it before.
  */
 function toRefusal(entry: StrategyEntry, strategies: readonly StrategyEntry[], error: unknown): Refused {

@@ -9,42 +9,46 @@ export const STALL_MS = 30_000
 const LOOK_MS = 500
 
 /**
- * Watches the pulses of tasks and calls `onStall` with the name of each that has begun and makes no progress for `stallMs`.
- * A pulse of 0 has not begun; a task that is over is deleted from the map. Returns the function that ends the watch.
+ * Watches the pulses of tasks and calls `onStall` with each task that has begun and makes no progress for
+ * `stallMs`. A pulse of 0 has not begun; a finished task is deleted from the map. Returns the function that
+ * ends the watch.
  */
-export function watchPulses(
-  pulses: ReadonlyMap<string, Int32Array>,
+export function watchPulses<Task>(
+  pulses: ReadonlyMap<Task, Int32Array>,
   stallMs: number,
   elapsedMs: () => number,
-  onStall: (id: string) => void,
+  onStall: (task: Task) => void,
 ): () => void {
-  const last = new Map<string, { readonly beats: number; readonly sinceMs: number }>()
+  let last = new Map<Task, { readonly beats: number; readonly sinceMs: number }>()
   const timer = setInterval(() => {
     const now = elapsedMs()
-    for (const [id, pulse] of pulses) {
+    const before = last
+    last = new Map() // of the tasks that still run
+    for (const [task, pulse] of pulses) {
       const beats = Atomics.load(pulse, 0)
-      const before = last.get(id)
-      if (beats === 0 || before?.beats !== beats) last.set(id, { beats, sinceMs: now })
-      else if (now - before.sinceMs >= stallMs) onStall(id)
+      const seen = before.get(task)
+      const isSame = beats > 0 && seen?.beats === beats
+      last.set(task, isSame ? seen : { beats, sinceMs: now })
+      if (isSame && now - seen.sinceMs >= stallMs) onStall(task)
     }
   }, LOOK_MS)
   return () => clearInterval(timer)
 }
 
 /**
- * The environment of a thread that runs strategy modules, which have no business with our secrets. It names only the folder of
- * compiled modules, which halves the start of a thread; the fence removes it.
+ * The environment of a thread that runs strategy modules, which must not see our secrets. It names only the
+ * folder of compiled modules, which halves the start of a thread; the fence removes it.
  */
 function threadEnvironment(): Record<string, string> {
   const folder = getCompileCacheDir() // of this version of Node, below the one that is kept for all
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
-/** Threads of a worker that runs strategy modules. A thread whose task makes no progress is ended, and another one started. */
+/** Threads of a worker that runs strategy modules. If a task makes no progress, its thread is replaced. */
 export type Threads = {
   /**
-   * Runs the worker's function of this name, which returns `Result`. Its input gets a `pulse` to beat. Rejects with a
-   * StalledError if it makes no progress, and with whatever else ends its thread.
+   * Runs the worker's function of this name, which returns `Result`. Its input gets a `pulse` to beat.
+   * Rejects with a StalledError if it makes no progress, and with whatever else ends its thread.
    */
   readonly run: <Result>(name: string, input: object) => Promise<Result>
   readonly close: () => Promise<void>
@@ -72,23 +76,18 @@ export function createThreads(
     env: threadEnvironment(),
   })
   pool.on('error', onStray)
-  const pulses = new Map<string, Int32Array>()
-  const stalls = new Map<string, AbortController>()
-  const endWatch = watchPulses(pulses, STALL_MS, elapsedMs, task => stalls.get(task)?.abort())
-  let tasks = 0
+  const pulses = new Map<AbortController, Int32Array>()
+  const endWatch = watchPulses(pulses, STALL_MS, elapsedMs, stall => stall.abort())
   return {
     async run(name, input) {
-      const task = String(tasks++)
       const [pulse, stall] = [new Int32Array(new SharedArrayBuffer(4)), new AbortController()]
-      pulses.set(task, pulse)
-      stalls.set(task, stall)
+      pulses.set(stall, pulse)
       try {
         return await pool.run({ ...input, pulse }, { name, signal: stall.signal })
       } catch (error) {
         throw stall.signal.aborted ? new StalledError(STALLED, { cause: error }) : error
       } finally {
-        pulses.delete(task)
-        stalls.delete(task)
+        pulses.delete(stall)
       }
     },
     async close() {

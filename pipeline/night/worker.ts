@@ -1,4 +1,4 @@
-// A thread of a build or a check. It gets nothing of our environment, and strategy modules run in it behind a fence.
+// A thread of a build or a check. It has none of our environment; strategy modules run behind a fence.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CorrelationRows, correlateRows } from '#core/figures/correlation.ts'
 import type { Series } from '#core/figures/series.ts'
@@ -18,8 +18,8 @@ export const strategy = (task: StrategyTask): Promise<ComputedStrategy | Refused
 export const check = (task: HistoryTask): Promise<StrategyCheck | Refused> => run(task, checkStrategy)
 
 /**
- * The first beat says that the task has begun: from here on the watchdog expects progress. What is thrown is described
- * here, because not everything that can be thrown can be sent.
+ * The first beat says that the task has begun: from here on the watchdog expects progress. What is thrown is
+ * described here, because not everything that can be thrown can be sent.
  */
 async function run<Task extends HistoryTask, Outcome>(
   task: Task,

@@ -18,14 +18,14 @@ export const marketFiles = (instrument: string, { bars, funding }: Market): Text
   ),
 })
 
-/** The same prices as a spot market by the day: perpetual and spot are one here, as they nearly are on a good day. */
+/** The same prices as a spot market by the day: in this market perpetual and spot have one price. */
 export const spotFiles = (instrument: string, { bars }: Market): TextFiles => ({
   [`bars/${instrument}/1d.csv`]: barsText(dailyBars(bars)),
 })
 
 /**
- * Bars of a day each from shorter ones: the first open, the extremes, the last close, all volume to three decimals. An
- * outage that is shorter than a day leaves no day out.
+ * Bars of a day each from shorter ones: the first open, the extremes, the last close, all volume to three
+ * decimals. An outage that is shorter than a day leaves no day out.
  */
 const dailyBars = (bars: readonly Bar[]): Bar[] =>
   [...Map.groupBy(bars, ({ t }) => toEpochDay(t))].map(([day, ofDay]) => toDay(day, ofDay))

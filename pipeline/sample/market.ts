@@ -131,7 +131,7 @@ const P = {
   down_share: 0.32,
   /** Drift of a trend, in standard deviations of a bar. */
   trend_drift: 0.085,
-  /** In a range the price is drawn to its own average of `average_days` by this share of the distance a bar. */
+  /** In a range the price is drawn to its average of `average_days` by this share of the distance a bar. */
   range_pull: 0.012,
   average_days: 25,
 } as const
@@ -148,8 +148,9 @@ type State = {
 }
 
 /**
- * A synthetic price with what makes real ones hard: volatility that clusters on two scales and rises when the price
- * falls, fat tails, jumps, and regimes of trend and reversal. Bars of 4 hours; each call gives the next one.
+ * A synthetic price with what makes real ones hard: volatility that clusters on two scales and rises when the
+ * price falls, fat tails, jumps, and regimes of trend and reversal. Bars of 4 hours; each call gives the next
+ * one.
  */
 function createPriceProcess(random: Random): () => Move {
   const start = Math.log(P.start_price)
@@ -201,7 +202,7 @@ function jump(random: Random): number {
   return Math.min(Math.max(size, -P.jump_limit), P.jump_limit)
 }
 
-/** The highest and the lowest point of a Brownian bridge between the two ends, each by its exact distribution. */
+/** The highest and lowest point of a Brownian bridge between the two ends, by their exact distributions. */
 function extremes(open: number, close: number, sigma: number, random: Random) {
   const reach = () => Math.sqrt((close - open) ** 2 - 2 * sigma ** 2 * Math.log(random.uniform()))
   return { high: (open + close + reach()) / 2, low: (open + close - reach()) / 2 }

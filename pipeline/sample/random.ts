@@ -1,9 +1,10 @@
 export type Random = ReturnType<typeof createRandom>
 
 /**
- * Seeded random numbers, the same on every machine: `uniform` in (0, 1), never 0, so that its logarithm is finite, and standard
- * `normal`. xorshift128 (G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8, 2003): 32-bit integers alone, so that no
- * rounding of the machine enters. Good enough to draw prices with; no use for secrets. The seed is any 32-bit integer.
+ * Seeded random numbers, the same on every machine: `uniform` in (0, 1), never 0, so that its logarithm is
+ * finite, and standard `normal`. xorshift128 (G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8,
+ * 2003): 32-bit integers alone, so that no rounding of the machine enters. Good enough to draw prices with;
+ * no use for secrets. The seed is any 32-bit integer.
  */
 export function createRandom(seed: number) {
   const state = Uint32Array.of(123456789, 362436069, 521288629, (seed ^ 88675123) >>> 0)

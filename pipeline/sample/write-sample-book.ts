@@ -21,15 +21,15 @@ export const SAMPLE_AS_OF: EpochDay = toEpochDay(Date.UTC(2026, 5, 30))
 export const SAMPLE_VERSION = '2026-07-01T00:15:00Z'
 
 /**
- * The first of 1, 2, 3, ... with which the market and the strategies are within the bounds of the tests. Two of the bounds (as
- * many strategies lose as gain, and none looks too good) exist because the first seed made 2 700 %: a sample that flatters
- * would mislead.
+ * The first of 1, 2, 3, ... with which the market and the strategies are within the bounds of the tests. Two
+ * of the bounds (as many strategies lose as gain, and none looks too good) exist because the first seed made
+ * 2 700 %: a sample that flatters would mislead.
  */
 const SEED = 4
 
 const TEMPLATE = join(import.meta.dirname, 'template')
 
-/** The six strategies that are code: textbook rules, each a module with a factory that other rules can be made with. */
+/** The six strategies that are code: textbook rules, each a module with a factory for more of its kind. */
 export const sampleModules = (): Promise<TextFiles> => templateModules(TEMPLATE)
 
 const textOf = (name: string): Promise<string> => readFile(join(TEMPLATE, name), 'utf8')
@@ -49,9 +49,9 @@ const LEDGER_FROM: EpochDay = toEpochDay(Date.UTC(2019, 6, 1))
 const RETURNS_FROM: EpochDay = toEpochDay(Date.UTC(2021, 2, 1))
 
 /**
- * Writes the sample book: a synthetic market of eight and a half years, six strategies as modules, one as a ledger and
- * one as reported returns, and an accumulation program on the same prices. The same bytes at every call. Refuses a
- * folder that has something in it.
+ * Writes the sample book: a synthetic market of eight and a half years, six strategies as modules, one as a
+ * ledger and one as reported returns, and an accumulation program on the same prices. The same bytes at every
+ * call. Refuses a folder that has something in it.
  */
 export async function writeSampleBook(dir: string): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, (SAMPLE_AS_OF + 1) * DAY_MS)
@@ -104,7 +104,8 @@ const returnsText = (daily: Series): string =>
     Array.from(daily.values, (ret, i) => [toIsoDate(dayOf(daily, i)), ret.toFixed(10)]),
   )
 
-// The rules behind the ledger and the reported returns. They run when the book is written; the book has only their results.
+// The rules behind the ledger and the reported returns. They run when the book is written; the book has only
+// their results.
 
 const BARS_PER_WEEK = 42
 const WEEK_MS = BARS_PER_WEEK * BAR_MS

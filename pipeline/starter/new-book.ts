@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 /** Texts by path, with forward slashes. */
 export type TextFiles = Readonly<Record<string, string>>
 
-/** Writes the files into a folder that is new or empty. Throws for any other folder, so that no book is overwritten. */
+/** Writes the files into a new or empty folder. Throws for any other, so that no book is overwritten. */
 export async function writeNewFolder(dir: string, files: TextFiles): Promise<void> {
   await mkdir(dir, { recursive: true })
   const there = await readdir(dir)
@@ -36,8 +36,8 @@ export async function templateModules(template: string): Promise<TextFiles> {
 }
 
 /**
- * The types and the indicators that strategy modules import, and two small files by which Node and editors read
- * the modules. A book that has them needs nothing else installed.
+ * The types and the indicators that strategy modules import, and two small files by which Node and editors
+ * read the modules. A book that has them needs nothing else installed.
  */
 export const moduleKit = async (): Promise<TextFiles> => ({
   'strategies/highwater/strategy.ts': await readFile(TYPES, 'utf8'),

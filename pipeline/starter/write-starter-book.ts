@@ -16,9 +16,9 @@ const WARMUP_DAYS = 30
 const SEED = 1
 
 /**
- * Writes the book that `highwater init` begins with: a commented catalogue, a README that shows every file format, a
- * strategy module with its types, and small synthetic bars and funding up to `lastDay`, so that the book builds as it
- * is. Refuses a folder that has something in it.
+ * Writes the book that `highwater init` begins with: a commented catalogue, a README that shows every file
+ * format, a strategy module with its types, and small synthetic bars and funding up to `lastDay`, so that the
+ * book builds as it is. Refuses a folder that has something in it.
  */
 export async function writeStarterBook(dir: string, lastDay: EpochDay): Promise<void> {
   const endMs = (lastDay + 1) * DAY_MS

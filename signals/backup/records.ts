@@ -1,6 +1,7 @@
-// A backup: lines of JSON. The log and the outbox are copied; indexes and schedules follow from them and are built
-// again at a restore, so a backup of a running Redis is consistent.
+// A backup: lines of JSON. The log and the outbox are copied; indexes and schedules follow from them and are
+// built again at a restore, so a backup of a running Redis is consistent.
 import { z } from 'zod'
+import { parseJson } from '#storage/parse-json.ts'
 import {
   EPOCH,
   FLIGHT_PREFIX,
@@ -90,13 +91,7 @@ export const parseRecord = (line: string): BackupRecord => parseLine(record, lin
 export const parseEnd = (line: string): z.infer<typeof end> => parseLine(end, line, 'its last line')
 
 function parseLine<T>(shape: z.ZodType<T>, line: string, what: string): T {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  const parsed = shape.safeParse(value)
+  const parsed = shape.safeParse(parseJson(line))
   if (!parsed.success) throw new BackupError(`${what} is malformed`)
   return parsed.data
 }

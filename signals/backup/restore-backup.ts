@@ -178,7 +178,7 @@ export function contentDigestOf(body: string): { readonly signalId: string; read
 
 const SEQ = ',"seq":'
 
-/** Reads the whole file and returns its header. Throws BackupError if a byte differs or the end is missing. */
+/** Reads the whole file and returns its header. Throws BackupError if a byte differs or is missing. */
 async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
   const hash = createHash('sha256')
   let header: BackupHeader | null = null

@@ -56,9 +56,9 @@ async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {
 async function* logRecords(redis: Redis, live: readonly string[]): AsyncGenerator<BackupRecord, void> {
   let since = '-'
   for (;;) {
-    const asked = redis.multi().xrange(LOG, since, '+', 'COUNT', BLOCK)
-    for (const key of live) asked.hgetall(key)
-    const [read, ...records] = ((await askRedis(() => asked.exec())) ?? []).map(replyOf)
+    const pipeline = redis.multi().xrange(LOG, since, '+', 'COUNT', BLOCK)
+    for (const key of live) pipeline.hgetall(key)
+    const [read, ...records] = ((await askRedis(() => pipeline.exec())) ?? []).map(replyOf)
     const entries = read as [string, string[]][] // what XRANGE and HGETALL reply
     for (const [id, fields] of entries) yield { type: 'signal', id, fields }
     if (entries.length < BLOCK) {

@@ -1,5 +1,5 @@
-// The keys of a client: at most two live ones; confirming the newer one revokes the older. A revoked key is deleted
-// and never cached, so it is refused from the next request on.
+// The keys of a client: at most two live ones; confirming the newer one revokes the older. A revoked key is
+// deleted and never cached, so it is refused from the next request on.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'

@@ -1,5 +1,5 @@
-// API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, in base 62. The prefix is for secret scanners, the
-// checksum rejects a mistyped key without a lookup, the id may be logged.
+// API keys as text: `hw_live_<8 id>_<43 secret>_<6 checksum>`, in base 62. The prefix is for secret scanners,
+// the checksum rejects a mistyped key without a lookup, the id may be logged.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 

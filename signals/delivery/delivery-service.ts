@@ -1,5 +1,4 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
-import type { Redis } from 'ioredis'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
@@ -8,20 +7,22 @@ import type { StartTimer } from './guarded-connect.ts'
 import { createHighWater } from './high-water.ts'
 import { dueCounts } from './outbox.ts'
 import { WAITS, type Waits } from './policy.ts'
-import { type RelayParts, runRelay, shuffled } from './relay.ts'
+import { type RelayParts, runRelay } from './relay.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import type { SecretBox } from './secret-box.ts'
 import { createSender, createSendSignal } from './send.ts'
 import { subscribersOf } from './subscribers.ts'
 import { FLIGHT_MS } from './work.ts'
-import { startWatchdog, startWorkers, type Workers } from './workers.ts'
+import { startWatchdog, startWorkers } from './workers.ts'
 
 export type DeliveryOptions = {
   readonly redisUrl: string
   readonly box: SecretBox
   readonly privateStore: ObjectStore
   readonly clock: { readonly now: () => number; readonly startTimer: StartTimer }
-  readonly dice: { readonly random: () => number; readonly newToken: () => string }
+  /** Numbers in [0, 1). */
+  readonly random: () => number
+  readonly newToken: () => string
   readonly resolveHost: ResolveHost
   readonly rules: AddressRules
   /** Certificate authorities to trust instead of the system's, PEM. */
@@ -37,13 +38,6 @@ export type DeliveryOptions = {
   readonly onError: (error: unknown) => void
 }
 
-export type Delivery = {
-  /**
-   * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
-   */
-  readonly stop: () => Promise<void>
-}
-
 /** The grace for requests under way: enough for a healthy receiver, less than an orchestrator waits. */
 export const STOP_GRACE_MS = 3_000
 
@@ -54,8 +48,8 @@ const WAITING_TIMEOUT_MS = 5_000
 const SETTLE_GRACE_MS = 1_000
 
 /** Starts delivery. Rejects if Redis cannot be reached. */
-export async function startDelivery(options: DeliveryOptions): Promise<Delivery> {
-  const { redisUrl, clock, onError } = options
+export async function startDelivery(options: DeliveryOptions) {
+  const { redisUrl, clock, pace, onError } = options
   const redis = connectRedis(redisUrl, onError)
   const waiting = connectRedis(redisUrl, onError, { commandTimeout: WAITING_TIMEOUT_MS })
   const connections = [redis, waiting]
@@ -69,19 +63,37 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
   const stopped = new AbortController()
   const sender = createSender({ ...options, ...clock })
   const givenUp = new AbortController()
-  const parts = {
-    ...deliveryParts(options, redis, createSendSignal(sender, clock.now), stopped.signal),
+  const parts: DeliveryParts = {
+    ...options,
+    redis,
+    now: clock.now,
     sleep: createSleep(clock.startTimer, givenUp.signal),
+    send: createSendSignal(sender, clock.now),
+    flightMs: pace?.flightMs ?? FLIGHT_MS,
+    waits: options.waits ?? WAITS,
+    isStopping: () => stopped.signal.aborted,
+    faults: createFaults(),
   }
-  const workers = startWorkers(parts, clock.startTimer, onError, options.pace?.pollEveryMs)
-  const relay = runRelay(relayParts(options, redis, workers.begin), waiting, stopped.signal, onError)
+  const workers = startWorkers(parts, clock.startTimer, onError, pace?.pollEveryMs)
+  const relayParts: RelayParts = {
+    ...parts,
+    begin: workers.begin,
+    highWater: createHighWater(options.privateStore),
+    token: options.newToken(),
+    leaseMs: pace?.leaseMs,
+    subscribersOf: signals => subscribersOf(redis, signals),
+  }
+  const relay = runRelay(relayParts, waiting, stopped.signal, onError)
   const stopWatchdog = startWatchdog(
     { ...parts, ...workers, counts: () => dueCounts(redis, clock.now()) },
     clock.startTimer,
     onError,
   )
   return {
-    async stop() {
+    /**
+     * Starts no other delivery, waits for those under way, then aborts the rest: they stay owed and use up no attempt.
+     */
+    async stop(): Promise<void> {
       stopped.abort()
       stopWatchdog()
       waiting.disconnect()
@@ -96,40 +108,6 @@ export async function startDelivery(options: DeliveryOptions): Promise<Delivery>
     },
   }
 }
-
-const deliveryParts = (
-  { box, clock, dice, pace, waits, onEvent, onError }: DeliveryOptions,
-  redis: Redis,
-  send: DeliveryParts['send'],
-  stopped: AbortSignal,
-): Omit<DeliveryParts, 'sleep'> => ({
-  redis,
-  box,
-  now: clock.now,
-  ...dice,
-  send,
-  flightMs: pace?.flightMs ?? FLIGHT_MS,
-  waits: waits ?? WAITS,
-  isStopping: () => stopped.aborted,
-  faults: createFaults(),
-  onEvent,
-  onError,
-})
-
-const relayParts = (
-  { clock, dice, pace, privateStore }: DeliveryOptions,
-  redis: Redis,
-  begin: Workers['begin'],
-): RelayParts => ({
-  redis,
-  begin,
-  highWater: createHighWater(privateStore),
-  token: dice.newToken(),
-  leaseMs: pace?.leaseMs,
-  now: clock.now,
-  shuffle: list => shuffled(list, dice.random),
-  subscribersOf: signals => subscribersOf(redis, signals),
-})
 
 /** Waits; rejects once a stop waits no longer. */
 const createSleep =

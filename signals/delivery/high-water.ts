@@ -1,5 +1,5 @@
-// A mark in the private store, always above every delivered number: a log restored from an old copy continues above
-// it, because the copy cannot know what was delivered later.
+// A mark in the private store, always above every delivered number: a log restored from an old copy continues
+// above it, because the copy cannot know what was delivered later.
 import { z } from 'zod'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'

@@ -1,5 +1,5 @@
-// The outbox: what each client is owed, and the state of each delivery. Each change is one script, so a crash falls
-// between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
+// The outbox: what each client is owed, and the state of each delivery. Each change is one script, so a crash
+// falls between changes. Keys of clients are built in the scripts; the hash tag keeps them on one node.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { askRedis } from '../redis/connect.ts'

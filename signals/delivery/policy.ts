@@ -79,7 +79,7 @@ export const KEPT_ANSWER_CHARACTERS = 1024
 
 export const MOST_HEADER_BYTES = 16 * 1024
 
-/** Idle connections are closed before common servers do (Node: 5 s), so that no delivery meets a closing one. */
+/** Idle connections are closed before servers do (Node: 5 s), so that no delivery meets a closing one. */
 export const IDLE_CONNECTION_MS = 4 * SECOND
 
 /** A receiver may ask for a longer keep-alive, up to this. */

@@ -5,6 +5,7 @@ import { type LoggedSignal, readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { releaseLease, runScript } from '../redis/script.ts'
+import type { DeliveryParts } from './delivery-parts.ts'
 import type { HighWater } from './high-water.ts'
 import { type Debts, LANES, type Lane, owe } from './outbox.ts'
 import { kindOf, type Subscriber } from './subscribers.ts'
@@ -21,17 +22,13 @@ const SIGNALS_AT_ONCE = 16
 /** A script of this size takes some milliseconds. */
 const DEBTS_AT_ONCE = 500
 
-export type RelayParts = {
-  readonly redis: Redis
+export type RelayParts = Pick<DeliveryParts, 'redis' | 'now' | 'random'> & {
   /** Starts delivery to clients that are due, as far as there is room; the others stay in the schedule. */
   readonly begin: Workers['begin']
   readonly highWater: Pick<HighWater, 'cover'>
   readonly token: string
   /** How long it may be silent before another takes over; default LEASE_MS. */
   readonly leaseMs?: number | undefined
-  readonly now: () => number
-  /** Puts the clients into a random order. */
-  readonly shuffle: <T>(list: readonly T[]) => T[]
   /** The recipients of each of these signals. */
   readonly subscribersOf: (signals: readonly LoggedSignal[]) => Promise<readonly (readonly Subscriber[])[]>
 }
@@ -104,12 +101,12 @@ function toDebtors(
 
 /** Owes up to `signalsEach` signals to each client, and returns the clients of each lane that are due. */
 async function oweAll(
-  { redis, now, shuffle }: RelayParts,
+  { redis, now, random }: RelayParts,
   debtors: readonly Debtor[],
   signalsEach: number,
 ): Promise<Readonly<Record<Lane, readonly string[]>>> {
   const due: Record<Lane, string[]> = { fast: [], slow: [] }
-  const inTurn = shuffle(debtors)
+  const inTurn = shuffled(debtors, random)
   const clientsAtOnce = Math.ceil(DEBTS_AT_ONCE / signalsEach)
   for (let i = 0; i < inTurn.length; i += clientsAtOnce) {
     const block = inTurn.slice(i, i + clientsAtOnce)
@@ -122,7 +119,7 @@ async function oweAll(
 /** How long a read of the log blocks before the lease is renewed, as a share of the lease: a second. */
 const BLOCK_SHARE = 1 / 3
 
-/** How soon a relay without the lease, or without Redis, tries again, as a share of the lease: half a second. */
+/** The retry of a relay without the lease, or without Redis, as a share of the lease: half a second. */
 const RETRY_SHARE = 1 / 6
 
 /**

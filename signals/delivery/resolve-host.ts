@@ -21,11 +21,11 @@ const QUERY_TRIES = 2
 export function createHostResolver(servers: readonly string[] = []): ResolveHost {
   let resolver = createResolver(servers)
   return async host => {
-    const asked = resolver
-    const resolutions = await Promise.all([settle(asked.resolve4(host)), settle(asked.resolve6(host))])
+    const used = resolver
+    const resolutions = await Promise.all([settle(used.resolve4(host)), settle(used.resolve6(host))])
     const resolution = merge(resolutions)
     // Reads the configuration again after a silence: the servers may have changed.
-    if (resolution.kind === 'unanswered' && asked === resolver) {
+    if (resolution.kind === 'unanswered' && used === resolver) {
       resolver = createResolver(servers)
     }
     return resolution

@@ -3,7 +3,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
-import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
@@ -40,22 +39,17 @@ export type Post = {
   readonly secrets: readonly string[]
 }
 
-export type Sender = {
-  /** Makes one request, without redirects and retries. Rejects only for errors of the program. */
-  send(post: Post): Promise<Outcome>
-  /** Aborts running requests as internal faults, and closes every connection. */
-  close(): Promise<void>
-}
+export type Sender = ReturnType<typeof createSender>
 
 /** Parsing and checking a URL costs as much as signing. */
 const MOST_KEPT_URLS = 4096
 
 /** Creates a sender with a pool of connections per origin. */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { now, startTimer } = options
   const agent = createAgent(options)
   const targets = new LRUCache<string, Target>({ max: MOST_KEPT_URLS })
-  const running = new Set<Exchange>()
+  const running = new Set<ReturnType<typeof startExchange>>()
   let isClosed = false
   const targetOf = (url: string): Target | null => {
     const known = targets.get(url)
@@ -65,7 +59,8 @@ export function createSender(options: SenderOptions): Sender {
     return target
   }
   return {
-    async send(post) {
+    /** Makes one request, without redirects and retries. Rejects only for errors of the program. */
+    async send(post: Post): Promise<Outcome> {
       if (isClosed) return { kind: 'ourFault', reason: 'shutting_down' }
       const startMs = now()
       const target = targetOf(post.url)
@@ -78,7 +73,8 @@ export function createSender(options: SenderOptions): Sender {
       stopTimer()
       return outcomeOf(received, [...post.secrets, ...target.secrets], startMs, now())
     },
-    async close() {
+    /** Aborts running requests as internal faults, and closes every connection. */
+    async close(): Promise<void> {
       isClosed = true
       for (const exchange of running) exchange.breakOff(new BrokenOff('shutting_down'))
       await agent.destroy()
@@ -170,18 +166,12 @@ export type Received = {
   readonly error: Error | null
 }
 
-export type Exchange = {
-  readonly ended: Promise<Received>
-  /** Ends the exchange with this error. */
-  breakOff(error: Error): void
-}
-
 /** Starts a request. An answer past the limit is cut and counts as complete. */
 export function startExchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   now: () => number,
-): Exchange {
+) {
   const { promise, resolve } = Promise.withResolvers<Received>()
   const chunks: Uint8Array[] = []
   let size = 0
@@ -211,7 +201,8 @@ export function startExchange(
   })
   return {
     ended: promise,
-    breakOff(error) {
+    /** Ends the exchange with this error. */
+    breakOff(error: Error): void {
       broken = error
       end(error)
       controller?.abort(error)
@@ -271,25 +262,8 @@ export function parseRetryAfter(value: string | readonly string[] | undefined, n
 export const createSendSignal =
   (sender: Sender, now: () => number) =>
   ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
-    const { body, id } = letterOf(signal)
-    const delivery = { body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }
-    return sender.send({
-      url,
-      headers: signedHeaders(delivery, secrets),
-      body,
-      secrets,
-    })
+    const body = new TextEncoder().encode(signal.body)
+    const id = signalIdOf(signal.body)
+    const headers = signedHeaders({ body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }, secrets)
+    return sender.send({ url, headers, body, secrets })
   }
-
-/** The parts that are the same for all clients of a signal. */
-type Letter = { readonly body: Uint8Array; readonly id: string }
-
-const letters = new WeakMap<LoggedSignal, Letter>()
-
-function letterOf(signal: LoggedSignal): Letter {
-  const known = letters.get(signal)
-  if (known !== undefined) return known
-  const letter = { body: new TextEncoder().encode(signal.body), id: signalIdOf(signal.body) }
-  letters.set(signal, letter)
-  return letter
-}

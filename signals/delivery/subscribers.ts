@@ -14,7 +14,7 @@ export type Subscriber = { readonly client: string; readonly prev: number; reado
 
 const BLOCK = 500
 
-/** Whether a client may get a signal now: a test goes to its addressee, everything else to entitled clients. */
+/** Whether a client may get a signal now: a test goes to its addressee, others to entitled clients. */
 export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
   (client.status === 'active' || signal.onlyFor === client.id) && viewOf(client)(signal)
 

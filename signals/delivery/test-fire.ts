@@ -1,4 +1,4 @@
-// Test signals: `is_test` and `DRY_RUN`, so doubly no orders. Each has its own number and is visible to one client.
+// Test signals: `is_test` and `DRY_RUN`, so doubly no orders. Each has a number and is visible to one client.
 
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'

@@ -1,5 +1,5 @@
-// The condition of a webhook: its breaker, and its failures since the last success. Values, updated after each
-// attempt.
+// The condition of a webhook: its breaker, and its failures since the last success. Values, updated after
+// each attempt.
 import {
   ALERT_AFTER_MS,
   BREAKER_FAILURES,

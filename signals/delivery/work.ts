@@ -1,5 +1,5 @@
-// How workers use the outbox: take a client, then write each result and find the next delivery in the same step. Two
-// round trips per delivery.
+// How workers use the outbox: take a client, then write each result and find the next delivery in the same
+// step. Two round trips per delivery.
 import type { Redis } from 'ioredis'
 import { type Client, clientOfText } from '../clients/client.ts'
 import { type LoggedSignal, toLogged } from '../log/read-log.ts'
@@ -85,7 +85,7 @@ export async function settle(
   return { isCurrent: verdict === '1', next: toFound(client, found) }
 }
 
-/** Strings: the address and the condition that were read, and the new values, written only if both are unchanged. */
+/** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
 const movedFields = (due: Due, { condition, lane, disabledWhy, hurries }: Moved) => ({
   url: due.webhook.url ?? '',
   was: due.webhook.condition ?? '',

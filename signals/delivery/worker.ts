@@ -1,4 +1,4 @@
-// One turn of a worker: delivers what is due to one client, one request at a time, in the order of the numbers.
+// One turn of a worker: delivers what is due to one client, one request at a time, in order.
 import { RedisDownError } from '../redis/connect.ts'
 import { attemptDelivery } from './attempt.ts'
 import { type DeliveryEvent, type DeliveryParts, errorWaitMs, OUR_FAULT_WAIT_MS } from './delivery-parts.ts'
@@ -105,7 +105,7 @@ async function settleSurely(parts: DeliveryParts, turn: Turn, due: Due, { settle
   }
 }
 
-/** An error of the program is no failure of the receiver: the delivery waits for a retry, and the others go on. */
+/** An error of the program is no failure of the receiver: the delivery waits, and the others go on. */
 async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
   try {
     return await deliver(parts, turn, due)
@@ -170,7 +170,7 @@ const endOf = ({ now, isStopping }: DeliveryParts, { endsMs }: Turn): number | n
 /** Webhooks by box and record; freed with either. */
 const opened = new WeakMap<SecretBox, WeakMap<object, Webhook>>()
 
-/** `toWebhook`, cached: a webhook is opened for every delivery. A record must not be changed once it was passed. */
+/** `toWebhook`, cached: a webhook is opened for every delivery. A record that was passed must not change. */
 function openWebhook(
   box: SecretBox,
   client: string,

@@ -1,5 +1,5 @@
-// The workers of one process: they take clients that are due from the schedules of the outbox; there is no other
-// queue.
+// The workers of one process: they take clients that are due from the schedules of the outbox; there is no
+// other queue.
 import type { DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { LANES, type Lane, readSchedule } from './outbox.ts'
@@ -17,14 +17,7 @@ export const POLL_EVERY_MS = 250
 /** After an error, such as Redis being away, polls are this much rarer. */
 const POLLS_LEFT_OUT = 4
 
-export type Workers = {
-  /** Starts with clients at once as far as there is room; the others stay due. */
-  readonly begin: (lane: Lane, clients: readonly string[]) => void
-  /** When a client was last started, epoch milliseconds; 0 before the first. */
-  readonly lastStartMs: () => number
-  /** Starts no other client, and waits for those under way. */
-  readonly close: () => Promise<void>
-}
+export type Workers = ReturnType<typeof startWorkers>
 
 /** Starts the workers of both lanes. A client whose worker dies is due again when its lease ends. */
 export function startWorkers(
@@ -32,7 +25,7 @@ export function startWorkers(
   startTimer: StartTimer,
   onError: (error: unknown) => void,
   pollEveryMs: number = POLL_EVERY_MS,
-): Workers {
+) {
   const { redis, now } = parts
   const atWork = { fast: new Map<string, Promise<void>>(), slow: new Map<string, Promise<void>>() }
   const isCrowded = { fast: false, slow: false }
@@ -40,6 +33,7 @@ export function startWorkers(
   let isClosing = false
 
   const roomIn = (lane: Lane): number => CLIENTS_AT_ONCE[lane] - atWork[lane].size
+  /** Starts with clients at once as far as there is room; the others stay due. */
   const begin = (lane: Lane, clients: readonly string[]): void => {
     for (const client of clients) {
       if (atWork[lane].has(client)) continue
@@ -73,8 +67,10 @@ export function startWorkers(
   )
   return {
     begin,
+    /** When a client was last started, epoch milliseconds; 0 before the first. */
     lastStartMs: () => lastStartMs,
-    async close() {
+    /** Starts no other client, and waits for those under way. */
+    async close(): Promise<void> {
       isClosing = true
       poll.stop()
       const running = () => LANES.flatMap(lane => [...atWork[lane].values()])
@@ -133,7 +129,7 @@ function startPolling({ now, startTimer, onError, everyMs }: PollingParts, poll:
 
 const WATCH_EVERY_MS = 5_000
 
-/** Clients are due and none was started for this long: a request takes at most 10 s, so the workers are stuck. */
+/** If clients are due and none was started for this long, workers are stuck: a request takes 10 s at most. */
 export const STUCK_AFTER_MS = 30_000
 
 export type WatchdogParts = Pick<DeliveryParts, 'now' | 'onEvent'> &

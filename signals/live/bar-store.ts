@@ -2,6 +2,7 @@ import { mkdir, open, readFile, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
+import { flushFolder, ifThere } from '#storage/file-store.ts'
 import type { NewBarReader } from './feeds/feed.ts'
 
 /** The bars that came live, in an append-only file: the first final bar wins. */
@@ -22,7 +23,7 @@ export async function openBarStore(path: string, newReader: NewBarReader) {
   if (whole === '') {
     await file.appendFile(HEADER)
     await file.datasync()
-    await syncFolder(dirname(path))
+    await flushFolder(dirname(path)) // a new file can vanish in a power failure until then
   }
   let last = bars.at(-1)?.t ?? Number.NEGATIVE_INFINITY
   return {
@@ -40,29 +41,10 @@ export async function openBarStore(path: string, newReader: NewBarReader) {
 }
 
 async function readWholeLines(path: string): Promise<string> {
-  const bytes = await readOrNothing(path)
+  const bytes = await ifThere(readFile(path), Buffer.alloc(0))
   const end = bytes.lastIndexOf(0x0a) + 1
   if (end < bytes.length) await truncate(path, end)
   return bytes.toString('utf8', 0, end)
-}
-
-async function readOrNothing(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-}
-
-/** A new file whose folder is not synced can vanish in a power failure. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 function parseBars(path: string, text: string, newReader: NewBarReader): Bar[] {

@@ -9,13 +9,7 @@ import { hashField, heldField } from './live-record.ts'
 import { type Sender, signalId, signalsOf } from './signals-of.ts'
 
 /** What a live strategy left in Redis, to be compared with a replay. */
-export type LivePast = {
-  readonly version: string
-  /** Close of the last bar before it was live, and of its last bar. */
-  readonly fromMs: number
-  readonly cursorMs: number
-  readonly record: Readonly<Record<string, string>>
-}
+export type LivePast = NonNullable<Awaited<ReturnType<typeof readLivePast>>>
 
 /** A replay of all bars: the steps from `fromMs` on, and the digest at the end of each day. */
 export type Replayed = Sender & {
@@ -26,8 +20,11 @@ export type Replayed = Sender & {
 
 const BLOCK = 1_000
 
-/** What a strategy left, or null if it never ran in this version. */
-export async function readLivePast(redis: Redis, alias: string, version: string): Promise<LivePast | null> {
+/**
+ * What a strategy left, or null if it never ran in this version: `fromMs` is the close of the last bar before it was
+ * live, `cursorMs` that of its last bar.
+ */
+export async function readLivePast(redis: Redis, alias: string, version: string) {
   const record = await askRedis(() => redis.hgetall(liveKey(alias)))
   const { cursor, live_from, checkpoint } = record
   if (!cursor || !live_from || !checkpoint) return null

@@ -1,20 +1,12 @@
 import type { Redis } from 'ioredis'
 import { ApiError } from '#core/contract/errors.ts'
-import type { Mode } from '#core/contract/signal.ts'
+import { MODES, type Mode } from '#core/contract/signal.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
 import { EVERY_ALIAS } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
-export type LiveStatus = {
-  readonly alias: string
-  /** Close of its last bar, epoch milliseconds; null if it never ran. */
-  readonly cursorMs: number | null
-  readonly liveFromMs: number | null
-  /** As ordered; a strategy whose catalogue says DRY_RUN stays so. */
-  readonly mode: Mode
-  readonly isHalted: boolean
-}
+export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
 
 /**
  * Halts a strategy, or all if `alias` is `*`: once this resolves no further entry is committed; a `flat` still is.
@@ -42,16 +34,18 @@ export async function orderMode(redis: Redis, alias: string, mode: Mode): Promis
   await askRedis(() => redis.hset(liveKey(alias), 'mode', mode))
 }
 
-export async function readStatus(redis: Redis, alias: string): Promise<LiveStatus> {
+export async function readStatus(redis: Redis, alias: string) {
   const [cursor, from, mode] = await askRedis(() =>
     redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode'),
   )
   const halted = await haltedAliases(redis)
   return {
     alias,
+    /** Close of its last bar, epoch milliseconds; null if it never ran. */
     cursorMs: cursor ? Number(cursor) : null,
     liveFromMs: from ? Number(from) : null,
-    mode: mode === 'LIVE' ? 'LIVE' : 'DRY_RUN',
+    /** As ordered; a strategy whose catalogue says DRY_RUN stays so. */
+    mode: MODES.find(each => each === mode) ?? ('DRY_RUN' as const),
     isHalted: halted.includes(alias) || halted.includes(EVERY_ALIAS),
   }
 }

@@ -4,6 +4,7 @@ import { toEpochDay, toIsoDate } from '#core/calendar.ts'
 import { MODES, type Mode, type SignalContent } from '#core/contract/signal.ts'
 import { decisionHash } from '#core/replay/held.ts'
 import type { EngineState } from '#core/replay/state.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
 import type { LiveStrategy } from './signals-of.ts'
@@ -73,15 +74,6 @@ const damaged = (alias: string, what: string): Error =>
   new Error(
     `${alias}: its checkpoint in Redis ${what}: use the release that wrote it, or restore it with \`highwater ops restore\``,
   )
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
 
 /** What the operator has ordered for a strategy. */
 export async function readOrders(

@@ -197,7 +197,7 @@ function closing(strategy: LiveStrategy, there: Standing | null, { cursor, state
 function describe({ alias, version }: LiveStrategy, there: Standing | null, { cursor }: Standing): string {
   const when = `live from ${toIsoInstant(Number(cursor))} on`
   return there === null
-    ? `${alias}: ${when}, with nothing announced; it is DRY_RUN until the operator says otherwise`
+    ? `${alias}: ${when}, with nothing announced; it is DRY_RUN until the operator orders LIVE`
     : `${alias}: version ${version} instead of ${there.version} is ${when}; what was announced is closed, and it is ` +
-        'DRY_RUN until the operator says otherwise'
+        'DRY_RUN until the operator orders LIVE'
 }

@@ -4,7 +4,7 @@ import { sha256 } from '#storage/digest.ts'
 import { EVERY_ALIAS } from '../live/live-record.ts'
 import { EPOCH, HALTED, HEAD, LATEST, LOG, liveKey, SIGNAL_IDS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
-import { type KnownLog, knownLog, LogGoneError, noteSeq } from './guard.ts'
+import { knownLog, LogGoneError, type LogHead, noteSeq } from './guard.ts'
 
 /** A signal to be committed; a test is for one client, everything else for clients entitled to its alias. */
 export type NewSignal = { readonly content: SignalContent; readonly onlyFor: string | null }
@@ -92,7 +92,7 @@ const argumentsOf = (
   signals: readonly NewSignal[],
   nowMs: number,
   step: LiveStep | null,
-  log: KnownLog | null,
+  log: LogHead | null,
 ) => [
   nowMs,
   step?.from ?? '',

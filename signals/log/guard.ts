@@ -1,16 +1,13 @@
-// Detects a lost log: each process compares what it knows of the log with what Redis says. A mark inside Redis would
-// be lost with the log.
+// Detects a lost log: each process compares the log that it has seen with that of Redis. A mark inside
+// Redis would be lost with the log.
 import type { Redis } from 'ioredis'
 import { MARK_AHEAD } from '../delivery/high-water.ts'
 import { askRedis } from '../redis/connect.ts'
 import { EPOCH, HEAD, LOG, RELAY_LEASE } from '../redis/keys.ts'
 
-/** What the log must still have: its epoch, and a head not below the highest number seen. */
-export type KnownLog = { readonly epoch: string; readonly seq: number }
-
 export type LogHead = { readonly seq: number; readonly epoch: string }
 
-export type StoredHead = { readonly epoch: string | null; readonly seq: number }
+type StoredHead = { readonly seq: number; readonly epoch: string | null }
 
 /** By connection, so that every write over it is checked. */
 const known = new WeakMap<Redis, { readonly epoch: string; seq: number }>()
@@ -45,8 +42,8 @@ export async function guardLog(
   known.set(redis, { epoch: found.epoch ?? (await nameEpoch(redis, newEpoch)), seq: found.seq })
 }
 
-/** What is known of the log of this connection, null if unguarded. */
-export const knownLog = (redis: Redis): KnownLog | null => {
+/** The epoch and the lowest head that the log of this connection must still have, null if unguarded. */
+export const knownLog = (redis: Redis): LogHead | null => {
   const log = known.get(redis)
   return log === undefined ? null : { ...log } // a copy: answers under way are older
 }
@@ -71,7 +68,7 @@ export async function readGuardedHead(redis: Redis): Promise<StoredHead> {
 }
 
 /** Compares a head that was read over this connection with what was known before. Throws LogGoneError. */
-export function assertHead(redis: Redis, found: StoredHead, log: KnownLog | null): StoredHead {
+export function assertHead(redis: Redis, found: StoredHead, log: LogHead | null): StoredHead {
   if (log !== null && (found.epoch !== log.epoch || found.seq < log.seq))
     throw new LogGoneError(found, log.seq)
   noteSeq(redis, found.seq)

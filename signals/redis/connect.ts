@@ -85,7 +85,7 @@ export function classifyRefusal(error: Error): Error {
   return OUT_OF_SERVICE.test(error.message) ? new RedisDownError(error) : error
 }
 
-/** Before version 7 Redis prefixes the script: `ERR Error running script (...): @user_script: 5: -OOM ...`. */
+/** Before version 7 Redis prefixes errors: `ERR Error running script (...): @user_script: 5: -OOM ...`. */
 const SCRIPT_FRAME = '^(?:.*@user_script.*: -)?'
 
 /** Refusals before anything was done: a script gets them at its first write and never later. */

@@ -1,5 +1,5 @@
-// Every Redis key of the signals service. The hash tag in braces keeps all of them on one node of a cluster, because
-// scripts write several at once.
+// Every Redis key of the signals service. The hash tag in braces keeps all of them on one node of a cluster,
+// because scripts write several at once.
 
 export const PREFIX = '{hw}'
 
@@ -35,7 +35,7 @@ export const HALTED = `${PREFIX}:halted`
 /** Set: the ids of all clients. */
 export const CLIENTS = `${PREFIX}:clients`
 
-/** Hash of a client: `tier`, `status`, `aliases` (JSON), `program` (0 or 1), `created_at` (ISO), `keys_issued`. */
+/** Hash of a client: `tier`, `status`, `aliases` (JSON), `program` (0, 1), `created_at`, `keys_issued`. */
 export const clientKey = (client: string): string => `${CLIENT_PREFIX}${client}`
 export const CLIENT_PREFIX = `${PREFIX}:client:`
 
@@ -48,7 +48,7 @@ export const clientKeysKey = (client: string): string => `${PREFIX}:client:${cli
  */
 export const apiKeyKey = (id: string): string => `${PREFIX}:key:${id}`
 
-/** String of a client: its profile of the accumulation program, JSON: `equity_usd`, `contribution_cadence_bars`, `updated_utc`. */
+/** String of a client: its profile of the program, `SimulationInput` and `updated_utc` as JSON. */
 export const profileKey = (client: string): string => `${PREFIX}:profile:${client}`
 
 /** Prefix of strings with an expiry, `<limit>:<address>`: preview requests of an address in its minute. */

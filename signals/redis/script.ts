@@ -5,7 +5,7 @@ import { askRedis } from './connect.ts'
 /** The digests of the scripts that were run. */
 const digests = new Map<string, string>()
 
-/** Runs a script: sent in full once, and by its digest from then on. Throws RedisDownError, or the script's own error. */
+/** Runs a script: sent once, and by its digest from then on. Throws RedisDownError, or its own error. */
 export const runScript = (
   redis: Redis,
   script: string,

@@ -20,12 +20,7 @@ const BLOCK = 1_000
 export type Spread = { readonly p50: number; readonly p99: number; readonly max: number }
 
 /** Latencies counted from the commit to the log. Null if nothing was delivered. */
-export type Latency = {
-  readonly deliveries: number
-  readonly firstAttempt: Spread | null
-  /** Until the acknowledgement, of whichever attempt. */
-  readonly acknowledged: Spread | null
-}
+export type Latency = Awaited<ReturnType<typeof readLatency>>
 
 type Times = { readonly seq: number; readonly firstAttemptAt: number; readonly settledAt: number }
 
@@ -33,7 +28,7 @@ type Times = { readonly seq: number; readonly firstAttemptAt: number; readonly s
  * Latency of the last acknowledged deliveries of a client. Resent ones are left out: their second round shows when
  * the operator ordered it.
  */
-export async function readLatency(redis: Redis, client: string): Promise<Latency> {
+export async function readLatency(redis: Redis, client: string) {
   const times = await lastDelivered(redis, client)
   const firedAt = await readFiredAt(
     redis,
@@ -48,6 +43,7 @@ export async function readLatency(redis: Redis, client: string): Promise<Latency
   return {
     deliveries: firedAt.size,
     firstAttempt: spreadOf(waits(({ firstAttemptAt }) => firstAttemptAt)),
+    /** Until the acknowledgement, of whichever attempt. */
     acknowledged: spreadOf(waits(({ settledAt }) => settledAt)),
   }
 }

@@ -41,8 +41,8 @@ export async function recentSignals(
   { before, limit }: Pick<DeliveryFilter, 'before' | 'limit'>,
 ): Promise<Page<SignalRow>> {
   const signals = await readBefore(redis, before ?? BEYOND, limit)
-  const ledgers = await Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
-  const rows = signals.map((signal, i) => ({ signal, counts: countStates(ledgers[i]!.values()) }))
+  const outboxes = await Promise.all(signals.map(({ seq }) => readOutbox(redis, seq)))
+  const rows = signals.map((signal, i) => ({ signal, counts: countStates(outboxes[i]!.values()) }))
   return { rows, next: signals.length < limit ? null : signals.at(-1)!.seq }
 }
 
@@ -55,8 +55,8 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
   let { before } = filter
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
-    for (const [i, ledger] of (await readOutboxes(redis, signals, filter.client)).entries()) {
-      rows.push(...rowsOf(signals[i]!, ledger, filter))
+    for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
+      rows.push(...rowsOf(signals[i]!, outbox, filter))
       // All rows of a signal or none: `next` cannot point into one.
       if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
     }
@@ -66,14 +66,14 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
   return { rows, next: before ?? null }
 }
 
-type Ledger = ReadonlyMap<string, DeliveryState>
+type Outbox = ReadonlyMap<string, DeliveryState>
 
 /** For one client only its own states are read. */
 async function readOutboxes(
   redis: Redis,
   signals: readonly LoggedSignal[],
   client: string | undefined,
-): Promise<readonly Ledger[]> {
+): Promise<readonly Outbox[]> {
   const seqs = signals.map(({ seq }) => seq)
   if (client === undefined) return Promise.all(seqs.map(seq => readOutbox(redis, seq)))
   const states = await readDeliveries(redis, seqs, client)
@@ -89,10 +89,10 @@ export function countStates(states: Iterable<DeliveryState>): Counts {
 /** The matching deliveries of a signal, by client. */
 export const rowsOf = (
   { seq, alias, atMs }: LoggedSignal,
-  ledger: ReadonlyMap<string, DeliveryState>,
+  outbox: ReadonlyMap<string, DeliveryState>,
   { client, status }: Pick<DeliveryFilter, 'client' | 'status'> = {},
 ): DeliveryRow[] =>
-  [...ledger]
+  [...outbox]
     .filter(([id, state]) => (client ?? id) === id && (status ?? state.status) === state.status)
     .map(([id, state]) => ({ seq, client: id, alias, firedAtMs: atMs, state }))
     .sort((a, b) => (a.client < b.client ? -1 : 1))

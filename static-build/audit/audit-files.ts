@@ -16,7 +16,7 @@ type Promised = { readonly place: Place; readonly bytes: number; readonly sha256
 /** How an object is read: what cannot be read is an answer, or is thrown and ends the whole check. */
 type Read = (place: Place) => Promise<Found>
 
-/** Checks every file of a version against its length and digest, and its twins too if they are separate objects. */
+/** Checks every file of a version against its length and digest, and its twins if they are objects too. */
 export async function auditFiles(
   reader: PublicReader,
   manifest: Manifest,

@@ -19,8 +19,8 @@ const MOST_ENTRIES = 100_000
 export type AuditedEntry = LoggedEntry & { readonly bytes: Uint8Array }
 
 /**
- * Reads the log from its first entry until one is missing, and checks each entry against the one before. Returns the
- * entries that could be read, oldest first.
+ * Reads the log from its first entry until one is missing, and checks each entry against the one before.
+ * Returns the entries that could be read, oldest first.
  */
 export async function auditLog(reader: PublicReader, progress: Progress) {
   const least = await leastEntries(reader)
@@ -34,7 +34,7 @@ export async function auditLog(reader: PublicReader, progress: Progress) {
   return { entries, check: toCheck('log', null, summary, all, notesOn(entries)) }
 }
 
-/** An unreadable hint is a fault: without it a reader does not notice that the newest entries are withheld. */
+/** An unreadable hint is a fault: without it readers do not notice that the newest entries are withheld. */
 async function leastEntries(reader: PublicReader): Promise<{ count: number; faults: readonly Fault[] }> {
   try {
     return { count: await reader.leastEntries(), faults: [] }
@@ -134,7 +134,7 @@ const notesOn = (entries: readonly AuditedEntry[]): string[] =>
 /** Clocks of two machines that are kept in step differ by less. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** Whether the newest entry is still valid. An expired one is a note for the operator and a fault for a subscriber. */
+/** Whether the newest entry is valid. An expired one is a note for the operator, a fault for a subscriber. */
 export function auditHead(
   reader: PublicReader,
   { entry }: AuditedEntry,

@@ -46,10 +46,10 @@ function wrongSigner({ trusted, published }: Keyring, bytes: Uint8Array, signatu
 }
 
 /**
- * The signature of every entry. Entries before the first signed one need none: they were written before signing began,
- * and the chain ties them to the signed ones. If nothing is signed at all, that is a note, or a fault: always a fault if
- * a key is published, because keys are published to sign with them. `signedFrom` is the number of the first entry with a
- * signature; null if there is none.
+ * The signature of every entry. Entries before the first signed one need none: they were written before
+ * signing began, and the chain ties them to the signed ones. If nothing is signed at all, that is a note, or
+ * a fault: always a fault if a key is published, because keys are published to sign with them. `signedFrom`
+ * is the number of the first entry with a signature; null if there is none.
  */
 export async function auditSignatures(
   reader: PublicReader,

@@ -1,5 +1,6 @@
 // Checks a published store against its own log, signatures and manifests, down to the last file. The
-// publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they forgive.
+// publisher audits a store, a subscriber a service over HTTP: they differ in the reader and in what they
+// forgive.
 import { privateKey, type VersionDocument, versionFolder } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { PROGRAM_INDEX, programFileName, programIndex } from '#core/contract/program-files.ts'
@@ -30,7 +31,7 @@ export type AuditOrder = {
   readonly isUnsignedFault: boolean
   /** Whether a newest entry that expired is a fault. */
   readonly isExpiryFault: boolean
-  /** The store of the snapshots, and whether it was named explicitly; null if only public files are audited. */
+  /** The store of the snapshots, and whether it was named; null if only public files are audited. */
   readonly privateStore: { readonly store: ObjectStore; readonly isNamed: boolean } | null
   readonly progress: Progress
 }
@@ -108,7 +109,7 @@ function neverPublished(reader: PublicReader, version: string): Check {
   return toCheck('manifest', version, 'never published', [fault])
 }
 
-/** Checks the program files of a version against their index, and that against the manifest; null without a program. */
+/** Checks the program files against their index, and that against the manifest; null without a program. */
 async function auditProgram(
   privateStore: ObjectStore,
   { version, program_sha256 }: Manifest,
@@ -140,8 +141,8 @@ async function auditProgram(
 const UNREADABLE = 'its index cannot be read, so its files were not checked'
 
 /**
- * A version to be audited: whether the entry that published it is one of those that are signed, and whether the version
- * must exist, as the served one must, and one that was requested by name.
+ * A version to be audited: whether the entry that published it is one of those that are signed, and whether
+ * the version must exist, as the served one must, and one that was requested by name.
  */
 type VersionOrder = Pick<AuditOrder, 'reader' | 'progress'> & {
   readonly keyring: Keyring
@@ -151,9 +152,9 @@ type VersionOrder = Pick<AuditOrder, 'reader' | 'progress'> & {
 }
 
 /**
- * A version from its manifest to the last of its files. A manifest that is gone means that the version was removed,
- * unless it must exist: `prune` removes the manifest first, and the remaining files are not served. `manifest` is null
- * if the version was removed, or its manifest is not the published one.
+ * A version from its manifest to the last of its files. A manifest that is gone means that the version was
+ * removed, unless it must exist: `prune` removes the manifest first, and the remaining files are not served.
+ * `manifest` is null if the version was removed, or its manifest is not the published one.
  */
 async function auditVersion(order: VersionOrder) {
   const { reader, publication, isDemanded, progress } = order
@@ -177,7 +178,7 @@ async function auditVersion(order: VersionOrder) {
   return { checks, manifest }
 }
 
-/** Until its signature is checked, an attacker may have written the manifest and so chosen what is requested. */
+/** Before its signature is checked, an attacker may have written it and so chosen what is requested. */
 const isOwnFiles = ({ version, artifacts }: Manifest): boolean =>
   artifacts.every(({ key, url }) => key.startsWith(`${versionFolder(version)}/`) && url.startsWith('/v1/'))
 

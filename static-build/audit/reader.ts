@@ -15,7 +15,7 @@ export type PublicReader = {
   readonly url: string
   /** What an object is called here: its key, or its path. */
   readonly nameOf: (place: Place) => string
-  /** The bytes of an object, or null if there is none. Rejects with a StoreError if the store does not answer. */
+  /** The bytes of an object, or null if it is missing. Rejects with a StoreError if the store fails. */
   readonly read: (place: Place) => Promise<Uint8Array | null>
   /** The log has at least so many entries; 0 if nothing is known. Rejects with a StoreError. */
   readonly leastEntries: () => Promise<number>

@@ -76,11 +76,11 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
       ['build', '--book', 'x', '--threads', ''],
       "highwater: --threads: expected a whole number from 1 to 64, got ''\n",
     ],
-  ])('%j', async (args, told) => {
+  ])('%j', async (args, message) => {
     const { code, out, err } = await run(args)
     expect([code, out]).toEqual([2, ''])
-    if (typeof told === 'string') expect(err).toBe(told)
-    else expect(err).toMatch(told)
+    if (typeof message === 'string') expect(err).toBe(message)
+    else expect(err).toMatch(message)
   })
 
   test.each([

@@ -1,4 +1,4 @@
-// The changes between two versions, as `highwater diff` tells them to people.
+// The changes between two versions, as `highwater diff` prints them.
 import { beforeAll, expect, test } from 'vitest'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { buildArgs, NEXT_VERSION, newStores } from '../support/stores/stores.ts'

@@ -1,4 +1,4 @@
-// A night from the import to the ping: what it does in order, whom it tells, and what a night that fails leaves behind.
+// A night from the import to the ping: its steps in order, its alerts, and what a night that fails leaves behind.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// What the commands say of a version that was removed, and how the changes between two are told.
+// What the commands print for a version that was removed, and for the changes between two.
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

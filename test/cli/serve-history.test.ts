@@ -1,4 +1,4 @@
-// The history service as it is composed, in this process: what it tells its operator, and which address it tells its users.
+// The history service as it is composed, in this process: what it prints for the operator, and which address its document has.
 import { readFile, writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -41,27 +41,27 @@ describe('the address in /openapi.json', () => {
   const { url: STORE_URL, privateUrl: PRIVATE_STORE_URL } = inject('tinyStore')
 
   const addressOn = async (env: Readonly<Record<string, string>>) => {
-    let told = ''
+    let address = ''
     let bound = ''
     await serving({ STORE_URL, PRIVATE_STORE_URL, ...env }, async ({ service }) => {
       const port = new URL(service.url).port
       bound = `:${port}`
       const host = env.HOST === '::1' ? '[::1]' : '127.0.0.1'
       const answer = await fetch(`http://${host}:${port}/openapi.json`)
-      told = openApi.parse(await answer.json()).servers[0].url
+      address = openApi.parse(await answer.json()).servers[0].url
     })
-    return { told, bound }
+    return { address, bound }
   }
 
   test('is the one that is bound, whichever port the system gave', async () => {
-    const { told, bound } = await addressOn({})
-    expect(told).toBe(`http://127.0.0.1${bound}`)
+    const { address, bound } = await addressOn({})
+    expect(address).toBe(`http://127.0.0.1${bound}`)
     expect(bound).not.toBe(':0')
   })
 
   test('is localhost where every address of the machine is bound', async () => {
-    const { told, bound } = await addressOn({ HOST: '0.0.0.0' })
-    expect(told).toBe(`http://localhost${bound}`)
+    const { address, bound } = await addressOn({ HOST: '0.0.0.0' })
+    expect(address).toBe(`http://localhost${bound}`)
   })
 
   const hasIpv6 = Object.values(networkInterfaces()).some(list =>
@@ -69,13 +69,13 @@ describe('the address in /openapi.json', () => {
   )
 
   test.skipIf(!hasIpv6)('has brackets where it is one of IPv6 (skipped on a machine without)', async () => {
-    const { told, bound } = await addressOn({ HOST: '::1' })
-    expect(told).toBe(`http://[::1]${bound}`)
+    const { address, bound } = await addressOn({ HOST: '::1' })
+    expect(address).toBe(`http://[::1]${bound}`)
   })
 
   test('is the one that the operator says, if any', async () => {
-    const { told } = await addressOn({ HOST: '0.0.0.0', PUBLIC_BASE_URL: 'https://data.example.org/' })
-    expect(told).toBe('https://data.example.org')
+    const { address } = await addressOn({ HOST: '0.0.0.0', PUBLIC_BASE_URL: 'https://data.example.org/' })
+    expect(address).toBe('https://data.example.org')
   })
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createStopwatch } from '#cli/build-version.ts'
 import type { ProgressEvent } from '#core/progress.ts'
 
-/** A clock that stands until it is told to go on. */
+/** A clock that stands until it is moved. */
 function aClock() {
   let now = 1_000
   const pass = (ms: number): void => {
@@ -27,14 +27,14 @@ test('every millisecond belongs to one step, and one that comes again goes on', 
 test('the steps of progress events are measured by their first word, and the events are passed on', () => {
   const { elapsed, pass } = aClock()
   const watch = createStopwatch(elapsed, 'read')
-  const told: string[] = []
-  const progress = watch.follow(({ step }) => told.push(step))
+  const steps: string[] = []
+  const progress = watch.follow(({ step }) => steps.push(step))
   for (const step of ['compute', 'correlate daily', 'correlate daily', 'correlate weekly', 'verify']) {
     progress(event(step))
     pass(10)
   }
   expect(watch.end()).toEqual({ read: 0, compute: 10, correlate: 30, verify: 10 })
-  expect(told).toHaveLength(5)
+  expect(steps).toHaveLength(5)
 })
 
 test('steps are listed in the order in which they began, and rounded when all is added up', () => {

@@ -93,23 +93,23 @@ describe('the access log', () => {
   })
 
   test('names a refused request in its answer as in its line', async () => {
-    let told: string | null = null
+    let requestId: string | null = null
     const { lines } = await serving({}, async service => {
-      told = (await ask(service, '/nowhere')).headers.get('x-request-id')
+      requestId = (await ask(service, '/nowhere')).headers.get('x-request-id')
     })
-    expect(lines).toMatchObject([{ request_id: told }])
+    expect(lines).toMatchObject([{ request_id: requestId }])
   })
 
   test('names requests in the form that a request may quote, so that a quoted name is kept', async () => {
-    const told: (string | null)[] = []
+    const names: (string | null)[] = []
     const nameOf = async (service: HistoryService, headers = {}) =>
       (await ask(service, '/nowhere', headers)).headers.get('x-request-id')
     await serving({}, async service => {
-      for (let i = 0; i < 40; i++) told.push(await nameOf(service))
-      for (const name of told) expect(await nameOf(service, { 'x-request-id': name })).toBe(name)
+      for (let i = 0; i < 40; i++) names.push(await nameOf(service))
+      for (const name of names) expect(await nameOf(service, { 'x-request-id': name })).toBe(name)
     })
-    expect(told.filter(name => !REQUEST_ID_PATTERN.test(name ?? ''))).toEqual([])
-    expect(new Set(told).size).toBe(40)
+    expect(names.filter(name => !REQUEST_ID_PATTERN.test(name ?? ''))).toEqual([])
+    expect(new Set(names).size).toBe(40)
   })
 
   const ANSWERED: Answered = {
@@ -122,7 +122,7 @@ describe('the access log', () => {
     ['warn', 1],
     ['error', 0],
     ['silent', 0],
-  ] as const)('at LOG_LEVEL %s tells %i of an answer and a fault of ours', (level, count) => {
+  ] as const)('at LOG_LEVEL %s writes %i lines for an answer and a fault of ours', (level, count) => {
     const stream = createStream()
     const environment = parseEnvironment({ STORE_URL, PRIVATE_STORE_URL, LOG_LEVEL: level }, '/nowhere')
     const world = { ...madeUp().runtime, now: () => Date.parse(NOW), logStream: stream }

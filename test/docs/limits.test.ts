@@ -26,7 +26,7 @@ test('the table of limits is that of the code, no more and no less', () => {
 })
 
 /** The names that bounds have: what is kept, what is done at a time, and how long or large a thing may be. */
-const BOUND = /^(?:MOST|LONGEST|LARGEST)_|^(?:CACHE|KEPT|SHORT)_BYTES$|^MEMO_SIZE$/
+const BOUND = /^(?:MOST|LONGEST|LARGEST)_|^(?:CACHE|KEPT|SHORT)_BYTES$/
 
 test('the table of what a process keeps has every exported bound of the services, with its file and its value', async () => {
   const rows = [...PAGE.matchAll(/^\| [^|]+ \| (\d+)[^|]* \| `([\w/.-]+)`: `(\w+)` \|/gm)]

@@ -1,6 +1,6 @@
-// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes only
-// the token, so a browser cannot be made to use it. No session is stored: the cookie is signed with the operator
-// token and has its own expiry, so changing the token ends every session.
+// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes
+// only the token, so a browser cannot be made to use it. No session is stored: the cookie is signed with the
+// operator token and has its own expiry, so changing the token ends every session.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'

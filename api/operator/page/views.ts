@@ -185,7 +185,7 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
 }
 
 const nextProbe = ({ breaker }: Condition): Piece | string =>
-  breaker.kind === 'open' ? html`asked again at ${moment(breaker.probeAtMs)} UTC` : ''
+  breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
 export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
   table(

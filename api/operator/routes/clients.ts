@@ -309,7 +309,7 @@ async function describeClient(
   }
 }
 
-/** A malformed key is an error: answering that it is not live would be false reassurance about a leaked key. */
+/** A malformed key is an error: an answer that it is not live would be false reassurance about a leak. */
 function keyOf(c: Exchange): string {
   const text = c.req.param('key') ?? ''
   const id = keyIdOf(text)

@@ -92,9 +92,10 @@ export const forPages = (
   const methods = routes.map(({ method }) => method).join(', ')
   return async (c, next) => {
     await next()
-    const cors = corsHeaders(allowedOrigins, c.req.header('origin'))
-    const isPreflight = c.req.method === 'OPTIONS' && Object.keys(cors).length > 0
-    const more = isPreflight ? preflightHeaders(c.req.header('access-control-request-headers'), methods) : {}
-    for (const [name, value] of Object.entries({ ...cors, ...more })) c.res.headers.set(name, value)
+    const cors =
+      c.req.method === 'OPTIONS'
+        ? preflightHeaders(allowedOrigins, c.req.raw.headers, methods)
+        : corsHeaders(allowedOrigins, c.req.header('origin'))
+    for (const [name, value] of Object.entries(cors)) c.res.headers.set(name, value)
   }
 }

@@ -1,4 +1,5 @@
-// The accumulation program for entitled clients: published records with their exact bytes, and computed answers.
+// The accumulation program for entitled clients: published records with their exact bytes, and computed
+// answers.
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {
@@ -152,7 +153,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
     method: 'PUT',
     path: PROFILE,
     title: 'Set the profile',
-    about: 'Replaces the whole profile of the client. What lies outside of the bounds is refused.',
+    about: 'Replaces the whole profile of the client. Values outside of the bounds are refused.',
     body: profileRequest,
     data: programProfile,
     example: { path: PROFILE, body: INPUT },

@@ -14,6 +14,7 @@ import { beginAnew } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { codeOf } from '#storage/error-code.ts'
+import { flushFolder } from '#storage/file-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { dataFolder, type Environment, parseEnvironment, UsageError } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
@@ -126,8 +127,7 @@ async function backup(
     await file.close()
   }
   await rename(draft, path)
-  const folder = await open(dirname(path), 'r')
-  await folder.sync().finally(() => folder.close())
+  await flushFolder(dirname(path))
   if (json) terminal.json({ file: path, records: lines - 2 })
   else
     terminal.print(

@@ -25,7 +25,7 @@ const GROUPS = {
   live: 'the live strategies',
 }
 
-/** `highwater ops`: a command for each route of the operator's interface, and what needs no running service. */
+/** `highwater ops`: a command for each route of the operator, and those that need no running service. */
 export function defineOps(command: Command, runtime: Runtime): void {
   command.addHelpText('after', ABOUT)
   addRouteCommands(command, runtime, OPERATOR_ROUTES, GROUPS, ADDITIONS)

@@ -1,5 +1,5 @@
-// The commands of the operator's route table: variables of a path are arguments, fields of a query or a body are options, the
-// title is the help and the example of the route the example of the help.
+// The commands of the operator's route table: variables of a path are arguments, fields of a query or a body
+// are options, the title is the help and the example of the route the example of the help.
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { OperatorRoute } from '#api/operator/operator-route.ts'
@@ -55,7 +55,7 @@ const nameOf = ({ command }: OperatorRoute): string => command.usage.replaceAll(
 const argumentsOf = ({ command }: OperatorRoute): readonly string[] =>
   command.usage.match(/[<[][^>\]]+[>\]]/g) ?? []
 
-/** One command for one route, or for several that each have one argument more: the number of arguments selects the route. */
+/** One command for one route, or for several of which the number of arguments selects one. */
 function addCommand(
   command: Command,
   routes: readonly OperatorRoute[],

@@ -13,6 +13,7 @@ import { dataFolder, type Environment, parseEnvironment, UsageError } from '../.
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
+import { startTimer } from '../../started.ts'
 import type { Terminal } from '../../terminal.ts'
 
 type Options = {
@@ -30,7 +31,7 @@ Examples:
   WEBHOOK_SECRET=whsec_... highwater ops self-test http://127.0.0.1:8090/signals --allow-loopback
   highwater ops self-test https://hooks.example.org/signals --secret whsec_new --old-secret whsec_old --json
 
-Every signal that is sent is a test and a dry run: no receiver that heeds one of the two trades on it.`
+Every signal that is sent is a test and a dry run: a receiver that checks either flag does not trade on it.`
 
 /** `highwater ops self-test URL|CLIENT`: what a receiver must withstand, sent to it. */
 export function addSelfTest(ops: Command, runtime: Runtime): void {
@@ -96,11 +97,6 @@ async function storedTarget(client: string, options: Options, runtime: Runtime):
   return { url, secret, oldSecret, rules }
 }
 
-function startTimer(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms)
-  return () => clearTimeout(timer)
-}
-
 function assertUrl(url: string, rules: { readonly allowLoopback: boolean }): void {
   try {
     checkUrl(url, rules)
@@ -126,13 +122,13 @@ const NAME_WIDTH = 30
 const WORDS = { passed: 'passed', failed: 'FAILED', noted: 'note  ', skipped: '-     ' } as const
 
 function printFindings(findings: readonly Finding[], { print }: Terminal): void {
-  for (const { name, verdict, told, advice } of findings) {
-    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${told}`)
+  for (const { name, verdict, told: observed, advice } of findings) {
+    print(`${WORDS[verdict]}  ${name.padEnd(NAME_WIDTH)}  ${observed}`)
     if (advice !== '') print(`        ${advice}`)
   }
 }
 
-/** The webhook of a client, enabled or not. Throws a sentence if there is none, or if Redis or the key is not available. */
+/** The webhook of a client, enabled or not. Throws if there is none, or Redis or the key is not available. */
 async function readStoredWebhook(runtime: Runtime, client: string) {
   const { env, root, now, drawBytes } = runtime
   const environment = parseEnvironment(env, dataFolder(root, env))

@@ -1,5 +1,5 @@
-// The block `fund_dd`: the statistics of a due diligence, always at base risk. Each field carries its definition,
-// its formula and when it is null, each group its conventions.
+// The block `fund_dd`: the statistics of a due diligence, always at base risk. Each field carries its
+// definition, its formula and when it is null, each group its conventions.
 import { z } from 'zod'
 import { isoDate } from './field.ts'
 import {

@@ -1,5 +1,6 @@
-// How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both ship in
-// the OpenAPI document and in docs/figures.md; a test holds the reasons to what the computation gives.
+// How a statistic is described beside its definition: its formula, and the reasons for which it is null. Both
+// ship in the OpenAPI document and in docs/figures.md; a test compares the reasons with what the computation
+// gives.
 import { z } from 'zod'
 import { UNDEFINED_REASONS, type UndefinedReason } from '#core/figures/figure.ts'
 
@@ -38,22 +39,19 @@ export const undefinedReasons = z
       UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' '),
   )
 
-const nullable = (about: string, formula: string, nulls: NullRule) =>
+/** A number without a unit, 6 decimals; null for one of the reasons given. */
+export const ratioOrNull = (about: string, formula: string, nulls: NullRule = []) =>
   z.number().nullable().describe(about).meta(figureRule(formula, nulls))
 
-/** A percent, 6 decimals; null for one of the reasons given. */
+/** The same in percent. */
 export const pct = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Percent.`, formula, nulls)
-
-/** A number without a unit, 6 decimals. */
-export const ratioOrNull = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(about, formula, nulls)
+  ratioOrNull(`${about} Percent.`, formula, nulls)
 
 export const hours = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Hours.`, formula, nulls)
+  ratioOrNull(`${about} Hours.`, formula, nulls)
 
 export const days = (about: string, formula: string, nulls: NullRule = []) =>
-  nullable(`${about} Calendar days.`, formula, nulls)
+  ratioOrNull(`${about} Calendar days.`, formula, nulls)
 
 export const count = (about: string, formula: string) => z.int().describe(about).meta(figureRule(formula, []))
 

@@ -1,4 +1,4 @@
-// Payloads of the accumulation program: what the night publishes of it, and what is computed from the same data.
+// Payloads of the accumulation program: what the night publishes of it, and what is computed from that data.
 import { z } from 'zod'
 import { BENCHMARK_NAMES, type BenchmarkName } from '#core/program/benchmarks.ts'
 import { TIER_NAMES } from '#core/program/program.ts'

@@ -1,5 +1,5 @@
-// The statistics of a strategy. Each field carries its definition, its formula and when it is null, each group its
-// conventions.
+// The statistics of a strategy. Each field carries its definition, its formula and when it is null, each
+// group its conventions.
 import { z } from 'zod'
 import { annual, drawdowns, exposure, monthly, riskAdjusted } from './due-diligence.ts'
 import { isoDate, percent, ratio } from './field.ts'

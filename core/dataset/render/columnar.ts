@@ -15,20 +15,13 @@ import { parquetWriteBuffer, type SchemaElement } from 'hyparquet-writer'
 import { DAY_MS } from '#core/calendar.ts'
 import type { Cells, Column, Table } from './table.ts'
 
-/** Null if a row has no cell. A column without such rows is not nullable in any format. */
-export type ColumnValues = readonly (number | null)[] | readonly (string | null)[]
-
-/** The values of a column. Throws on a number that no format may publish, as the text formats do. */
-export function columnValues({ cells, has }: Column, rows: number): ColumnValues {
-  return cells.kind === 'word' ? collect(cells.at, has, rows) : collect(checked(cells), has, rows)
-}
-
-function collect<Value>(
-  at: (row: number) => Value,
-  has: Column['has'],
-  rows: number,
-): readonly (Value | null)[] {
-  const values: (Value | null)[] = []
+/**
+ * The values of a column, null if a row has no cell: a column without such rows is not nullable in any
+ * format. Throws on a number that no format may publish, as the text formats do.
+ */
+function columnValues({ cells, has }: Column, rows: number) {
+  const at = cells.kind === 'word' ? cells.at : checked(cells)
+  const values: (number | string | null)[] = []
   for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
   return values
 }
@@ -44,8 +37,8 @@ const checked =
 
 /**
  * The bytes of a table as an Arrow IPC file of one record batch: dates as date32, instants as timestamps of
- * milliseconds in UTC, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same table in,
- * same bytes out.
+ * milliseconds in UTC, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same
+ * table in, same bytes out.
  */
 export function renderArrow(table: Table, about: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
   const { schema, children } = tableFromColumns(
@@ -78,9 +71,9 @@ const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
 const ROWS_IN_GROUP = 100_000
 
 /**
- * The bytes of a table as a Parquet file, Snappy inside: dates as DATE, instants as TIMESTAMP of milliseconds in UTC,
- * numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes into the metadata
- * of the file. Same table in, same bytes out.
+ * The bytes of a table as a Parquet file, Snappy inside: dates as DATE, instants as TIMESTAMP of milliseconds
+ * in UTC, numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
+ * into the metadata of the file. Same table in, same bytes out.
  */
 export function renderParquet(
   table: Table,
@@ -89,7 +82,7 @@ export function renderParquet(
   const { columns, rows } = table
   const bytes = parquetWriteBuffer({
     schema: [{ name: 'schema', num_children: columns.length }, ...columns.map(toElement)],
-    columnData: columns.map(column => ({ name: column.name, data: [...columnValues(column, rows)] })),
+    columnData: columns.map(column => ({ name: column.name, data: columnValues(column, rows) })),
     rowGroupSize: ROWS_IN_GROUP,
     kvMetadata: Object.entries(about).map(([key, value]) => ({ key, value })),
   })
@@ -107,9 +100,9 @@ const NO_ROW_GROUPS = [0x16, 0x00, 0x19, 0x00]
 const STRUCT_LIST = 0x0c
 
 /**
- * A file without rows has no row group, which readers expect; but the writer names no type for the elements of an
- * empty list, and strict readers refuse the file for it. Names of columns hold none of these bytes, and texts stand
- * behind, so the first occurrence is the list.
+ * A file without rows has no row group, which readers expect; but the writer names no type for the elements
+ * of an empty list, and strict readers refuse the file for it. Names of columns hold none of these bytes, and
+ * texts stand behind, so the first occurrence is the list.
  */
 function withTypedRowGroups(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const at = file.findIndex((_, start) => NO_ROW_GROUPS.every((byte, i) => file[start + i] === byte))

@@ -5,7 +5,7 @@ import { type ByteWriter, type Writing, writeAscii, writeText } from './text-wri
 const LINE_END = '\r\n'
 
 /**
- * A table as RFC 4180, to be made at once or in blocks of lines: a header, a line a row, CRLF, UTF-8 without a byte order
+ * A table as RFC 4180, made at once or in blocks: a header, a line a row, CRLF, UTF-8 without a byte order
  * mark.
  */
 export const csvWriting = (table: Table): Writing =>

@@ -6,8 +6,8 @@ import { type ByteWriter, toBytes, writeBytes, writeDate, writeSignificant } fro
 type RowShape = ReturnType<typeof toRowShape>
 
 /**
- * The text around the date and the number of a row; `next` ends a row and begins another. Throws if it is longer than the
- * kernel can move.
+ * The text around the date and the number of a row; `next` ends a row and begins another. Throws if it is
+ * longer than the kernel can move.
  */
 export function toRowShape(before: string, between: string, after: string, separator: string) {
   return {
@@ -27,9 +27,9 @@ function toShortBytes(text: string): Uint8Array {
 }
 
 /**
- * Writes a row for every point of a series: its date and its value to 10 significant digits. The same bytes as the two
- * columns of such a table would write; most computed answers are this. The kernel writes whole blocks, and stops at a
- * number that it cannot round with certainty, which is then written by the exact method.
+ * Writes a row for every point of a series: its date and its value to 10 significant digits. The same bytes
+ * as the two columns of such a table would write; most computed answers are this. The kernel writes whole
+ * blocks, and stops at a number that it cannot round with certainty, then written by the exact method.
  */
 export function writeDatedRows(out: ByteWriter, series: Series, shape: RowShape): void {
   const { length } = series.values
@@ -61,7 +61,7 @@ function writeBlock(
   }
 }
 
-/** Rows from `row` on as the kernel writes them, and how many they were; the values in its memory begin at `begin`. */
+/** Writes rows from `row` on with the kernel, whose values begin at `begin`; returns how many it wrote. */
 function writeKnown(
   out: ByteWriter,
   { writeRows, bytes, end: textEnd }: RowKernel,
@@ -90,7 +90,7 @@ function writeRow(out: ByteWriter, series: Series, row: number, { between, next 
   writeBytes(out, next)
 }
 
-/** Rows that are written at a time: ten years of days in one go, and both sides of them stay in the cache of a core. */
+/** Rows that are written at a time: ten years of days, whose values and text fit in the cache of a core. */
 const BLOCK_ROWS = 4096
 
 /** The longest text before or between numbers: the kernel moves it in one register. */

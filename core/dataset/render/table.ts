@@ -6,7 +6,8 @@ import { type ByteWriter, writeAscii, writeDate, writeSignificant } from './text
 
 /**
  * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
- * milliseconds. A number is the double that its published text reads back as, so that all formats carry the same ones.
+ * milliseconds. A number is the double that its published text reads back as, so all formats carry the same
+ * ones.
  */
 export type Cells = NumberCells | { readonly kind: 'word'; readonly at: (row: number) => string }
 
@@ -16,8 +17,8 @@ type NumberCells = {
 }
 
 /**
- * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts quotes around
- * it if `quoted`, CSV never does. So both formats carry the same digits. Binary formats take `cells`.
+ * A column of a published table. `write` puts the cell of a row into the answer as bare text; JSON puts
+ * quotes around it if `quoted`, CSV never does. Both carry the same digits. Binary formats take `cells`.
  */
 export type Column = {
   readonly name: string
@@ -28,7 +29,7 @@ export type Column = {
   readonly has?: (row: number) => boolean
 }
 
-/** A published table: in JSON an array of objects, in CSV a header and a line a row, in Arrow and Parquet columns. */
+/** A published table: an array of objects in JSON, a header and rows in CSV, columns in Arrow and Parquet. */
 export type Table = {
   readonly kind: 'table'
   readonly rows: number

@@ -56,9 +56,9 @@ export const undefinedSentence = (pairs: number): string =>
     : ` ${pairs === 1 ? '1 pair is' : `${pairs} pairs are`} undefined: 0 in the matrix and listed in undefined_pairs.`
 
 /**
- * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when they are
- * written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws `not_found` on an
- * unknown id.
+ * The payload that the export carries too, and how many of its pairs are undefined. Its rows are made when
+ * they are written: a thousand strategies have a million cells. A subset is exactly the sub-matrix. Throws
+ * `not_found` on an unknown id.
  */
 export function correlationPayload(snapshot: Snapshot, period: Period, ids: readonly string[] | null) {
   const matrix = snapshot.correlation[period]

@@ -63,8 +63,9 @@ export const exportCells = ({ strategies }: Snapshot, { period, from, to }: Para
   }, 0)
 
 /**
- * A row for every period from the earliest start to the latest end, or of those only the rows from `from` to `to`; a
- * strategy has cells inside its own window. A weekly row is a whole week, dated by its Sunday, wherever the range cuts.
+ * A row for every period from the earliest start to the latest end, or of those only the rows from `from` to
+ * `to`; a strategy has cells inside its own window. A weekly row is a whole week, dated by its Sunday,
+ * wherever the range cuts.
  */
 function wideTable(
   strategies: readonly StrategyData[],

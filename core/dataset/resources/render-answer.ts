@@ -22,8 +22,8 @@ type Headed = {
 export type RenderedAnswer = Headed & { readonly bytes: Uint8Array<ArrayBuffer> }
 
 /**
- * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the static
- * build and the tier.
+ * Evaluates a resource and renders it: the only function that makes the bytes of a dataset answer, for the
+ * static build and the tier.
  */
 export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params): RenderedAnswer {
   const { body, ...headed } = prepareAnswer(id, snapshot, params)
@@ -31,9 +31,9 @@ export function renderAnswer(id: ResourceId, snapshot: Snapshot, params: Params)
 }
 
 /**
- * The same bytes one block after the other, so that an answer of any size takes the time and the memory of a block. A
- * binary format cannot be made in parts and is one block. Invalid requests are refused here; a number that must not
- * be published, at its block.
+ * The same bytes one block after the other, so that an answer of any size takes the time and the memory of a
+ * block. A binary format cannot be made in parts and is one block. Invalid requests are refused here; a
+ * number that must not be published, at its block.
  */
 export function renderBlocks(
   id: ResourceId,
@@ -63,7 +63,7 @@ function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prep
     : tableAnswer(id, snapshot, params, answer, format)
 }
 
-/** `{data, meta, links}` with the register of a dataset: the same bytes for everyone, so they contain no time. */
+/** `{data, meta, links}` with the register of a dataset: the same bytes for all clients, without a time. */
 function jsonAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer: Answer): Prepared {
   const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
@@ -104,7 +104,7 @@ function tableAnswer(
   }
 }
 
-/** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: a name that identifies the file in a downloads folder. */
+/** `alder-returns-daily-risk-0.05-20261121T001500Z.csv`: identifies the file in a downloads folder. */
 function fileName(
   id: ResourceId,
   version: string,
@@ -143,7 +143,7 @@ const toHeaderText = (text: string): string =>
     .trim()
 
 /**
- * Raised whenever the same answer is rendered to other bytes. Computed answers carry it in their ETag, so that a
- * cache never holds a body of one revision against a validator of another.
+ * Raised whenever the same answer is rendered to other bytes. Computed answers carry it in their ETag, so
+ * that a cache never holds a body of one revision against a validator of another.
  */
 export const RENDER_REVISION = 2

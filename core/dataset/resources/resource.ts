@@ -34,8 +34,8 @@ export type Answer = {
 }
 
 /**
- * A resource is a pure function of a dataset and its parameters. The static build evaluates it at every canonical
- * point, the tier at all others; neither adds anything. Throws ApiError `not_found` for an unknown strategy.
+ * A resource is a pure function of a dataset and its parameters. The static build evaluates it at every
+ * canonical point, the tier at all others; neither adds anything. Throws `not_found` for an unknown strategy.
  */
 export type Resource = (snapshot: Snapshot, params: Params) => Answer
 

@@ -1,7 +1,7 @@
 import { toText } from '#core/contract/decimal.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
-import { LARGEST_PUBLISHED, passesNumbers } from '#core/figures/equity-curve.ts'
+import { LARGEST_PUBLISHED } from '#core/figures/equity-curve.ts'
 import type { StrategyData } from '../snapshot.ts'
 
 /** The unit of risk levels, in the notes on method of answers. */
@@ -10,7 +10,7 @@ export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade
 /** A risk level as requested and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
 
-/** The level that a request for `requested` is answered at: clamped to the cap; null if none was requested. */
+/** The level at which a request is answered: clamped to the cap; null if none was requested. */
 export const riskLevel = (requested: number | null, cap: number): RiskLevel | null =>
   requested === null ? null : { requested, effective: Math.min(requested, cap) }
 
@@ -35,8 +35,8 @@ export const seriesRiskMeta = (level: RiskLevel | null, baseRisk: number): MetaE
 type Identified = Pick<StrategyData, 'id' | 'base_risk_pct'>
 
 /**
- * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself if the factor
- * is 1. Throws `validation_error` if a product is too large to be published.
+ * Returns of a strategy at another risk level: each multiplied by the factor. The base series itself if the
+ * factor is 1. Throws `validation_error` if a product is too large to be published.
  */
 export function rescaled(values: Float64Array, strategy: Identified, level: RiskLevel | null): Float64Array {
   const factor = rescaleFactor(values, strategy, level)
@@ -53,16 +53,14 @@ export function rescaleFactor(values: Float64Array, strategy: Identified, level:
   return factor
 }
 
-/**
- * Throws `validation_error` if the equity at this level is too large to be published. At base risk it
- * never is: a version is not published without its base figures.
- */
-export function assertPublishable(
-  strategy: Identified & Pick<StrategyData, 'daily'>,
-  level: RiskLevel,
-): void {
-  const factor = riskFactor(level, strategy.base_risk_pct)
-  if (factor !== 1 && passesNumbers(strategy.daily.values, factor)) throw tooLarge(strategy, level)
+/** What `compute` returns, which compounds at this level. Throws `validation_error` if the equity is too large to be published. */
+export function compounded<T>(strategy: Identified, level: RiskLevel | null, compute: () => T): T {
+  try {
+    return compute()
+  } catch (error) {
+    if (level !== null && error instanceof RangeError) throw tooLarge(strategy, level)
+    throw error
+  }
 }
 
 const tooLarge = ({ id }: Identified, { requested }: RiskLevel): ApiError =>

@@ -1,4 +1,4 @@
-// The table of the routes that are functions of the dataset, and the points of it that are published as files.
+// The table of the routes that are functions of the dataset, and the points that are published as files.
 import { canonicalUrl, DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
 import type { Links } from '#core/contract/register.ts'
 import { correlation } from './correlation.ts'
@@ -30,11 +30,12 @@ export const DATASET_ROUTES: readonly DatasetRoute[] = Object.values(BY_ID)
 /** The route of an id. */
 export const routeOf = (id: ResourceId): DatasetRoute => BY_ID[id]
 
+/** The address of an answer without parameters. */
+const pathOf = (id: ResourceId, sid: string): string => routeOf(id).path.replace('{sid}', sid)
+
 /** The one path and query of an answer: parameters sorted and printed canonically, defaults left out. */
-export function canonicalPath(id: ResourceId, params: Params): string {
-  const { path, query } = routeOf(id)
-  return canonicalUrl(path.replace('{sid}', params.sid), query, params)
-}
+export const canonicalPath = (id: ResourceId, params: Params): string =>
+  canonicalUrl(pathOf(id, params.sid), routeOf(id).query, params)
 
 /** The parameters of every canonical point of a route: the points that are files. */
 export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: readonly string[]): Params[] {
@@ -45,13 +46,12 @@ export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: re
   )
 }
 
-/** `self` and the other resources of the book; for a strategy those of the same strategy, and the way back to the catalogue. */
+/** `self` and the other resources of the book, or of the same strategy with a link to the catalogue. */
 export function linksOf({ id, group }: DatasetRoute, params: Params): Links {
   const ids = DATASET_ROUTES.filter(route => route.group === group).map(route => route.id)
   const others = (group === 'book' ? ids : [...ids, 'strategies' as const]).filter(other => other !== id)
-  const plain = { ...DEFAULT_PARAMS, sid: params.sid }
   return {
     self: canonicalPath(id, params),
-    ...Object.fromEntries(others.map(other => [other, canonicalPath(other, plain)])),
+    ...Object.fromEntries(others.map(other => [other, pathOf(other, params.sid)])),
   }
 }

@@ -5,21 +5,14 @@ import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
-import {
-  assertPublishable,
-  RISK_UNIT,
-  type RiskLevel,
-  rescaleMeta,
-  riskFactor,
-  riskLevel,
-} from './risk-level.ts'
+import { compounded, RISK_UNIT, type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
 
 const STATS_NOTE = `fund_dd is always at base risk. At another risk level net return, CAGR, drawdown and time under water come from the recompounded curve, so that they agree with each other and with its last point. ${RISK_UNIT}`
 
 const TIME_UNDERWATER_FOOTNOTE =
   'Counts the days whose equity is strictly below the highest equity before them; the opening equity of 1.0 is a peak.'
 
-/** `/v1/strategies/{sid}/stats`: the statistics at any risk level; `fund_dd` and the trade figures at base risk. */
+/** `/v1/strategies/{sid}/stats`: statistics at any risk level; `fund_dd` and trade figures at base risk. */
 export const stats = datasetRoute({
   id: 'stats',
   path: '/v1/strategies/{sid}/stats',
@@ -48,9 +41,9 @@ export const stats = datasetRoute({
 
 /** The stored block with everything that comes from the series computed again. */
 function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
-  assertPublishable(strategy, level)
   const { figures, daily, weekly, base_risk_pct } = strategy
-  const series = splitFigures(performanceFigures(daily, weekly, riskFactor(level, base_risk_pct)))
+  const factor = riskFactor(level, base_risk_pct)
+  const series = splitFigures(compounded(strategy, level, () => performanceFigures(daily, weekly, factor)))
   const unchanged = Object.entries(figures.undefined).filter(([path]) => !(path in series.values))
   return {
     values: { ...figures.values, ...series.values },

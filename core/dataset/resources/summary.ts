@@ -104,7 +104,7 @@ function equalWeightBook({ book }: Snapshot): Json {
   return { ...publishFigures(Object.fromEntries(shown)), undefined: Object.fromEntries(reasons) }
 }
 
-/** With fewer than two usable strategies the mean is 0, the pairs are null and each strategy is a bet of its own. */
+/** With fewer than two usable strategies the mean is 0, the pairs are null and each strategy is one bet. */
 function diversification({ diversification: { values } }: Snapshot) {
   const used = numberOr(values.n_strategies_used, 0)
   return {

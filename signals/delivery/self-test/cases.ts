@@ -1,5 +1,5 @@
-// The cases that a receiver must pass before it is trusted with signals: deliveries that it must accept, and some
-// that it must reject.
+// The cases that a receiver must pass before it is trusted with signals: deliveries that it must accept, and
+// some that it must reject.
 import { createHash } from 'node:crypto'
 import { type SignalContent, toHalves } from '#core/contract/signal.ts'
 import type { Post } from '../send.ts'

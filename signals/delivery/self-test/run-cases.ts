@@ -41,12 +41,12 @@ export const isFit = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict === 'passed' || verdict === 'noted')
 
 function judge({ name, expected, advice }: Case, outcome: Outcome): Finding {
-  const told = describe(outcome)
+  const observed = describe(outcome)
   const answer = answerOf(outcome)
-  if (expected === 'either' && answer !== 'neither') return { name, verdict: 'noted', told, advice }
+  if (expected === 'either' && answer !== 'neither') return { name, verdict: 'noted', told: observed, advice }
   return answer === expected
-    ? { name, verdict: 'passed', told, advice: '' }
-    : { name, verdict: 'failed', told, advice }
+    ? { name, verdict: 'passed', told: observed, advice: '' }
+    : { name, verdict: 'failed', told: observed, advice }
 }
 
 /** No answer: the subject of the case does not matter yet. */

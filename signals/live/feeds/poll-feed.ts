@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import type { Bar } from '#core/replay/strategy.ts'
+import { parseJson } from '#storage/parse-json.ts'
 import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
 
 /** Between two polls: a bar is available seconds after its close; at most one request a second. */
@@ -52,7 +53,7 @@ async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable
     const answer = await ask(options.url, stop)
     if (stop.aborted) return
     if ('why' in answer) {
-      if (failures === 0) note(`${withoutQuery(options.url)}: ${answer.why}; asking again`)
+      if (failures === 0) note(`${withoutQuery(options.url)}: ${answer.why}; trying again`)
       failures++
       await pause(BACK_OFF_MS[Math.min(failures, BACK_OFF_MS.length) - 1]!, stop)
       continue
@@ -88,7 +89,7 @@ async function ask(url: string, stop: AbortSignal): Promise<Answer> {
     return toTable(Buffer.concat(chunks).toString('utf8'))
   } catch (error) {
     // Only the network, the deadline and the stop can fail here.
-    return { why: `it cannot be asked (${error instanceof Error ? error.message : String(error)})` }
+    return { why: `the request failed (${error instanceof Error ? error.message : String(error)})` }
   }
 }
 
@@ -118,7 +119,7 @@ function upToHole(bars: readonly Bar[], { timeframeMs, now, lastKnown }: PollOpt
 
 const NAMES = ['t', 'o', 'h', 'l', 'c', 'v'] as const
 
-/** The answer to a poll as a table, or why it is none. Each JSON row becomes a line and is validated as one. */
+/** The answer to a poll as a table, or why it is none. Each JSON row becomes a line, validated as one. */
 export function toTable(text: string): { readonly table: string } | { readonly why: string } {
   const body = text.trim()
   if (!body.startsWith('[') && !body.startsWith('{')) {
@@ -140,12 +141,3 @@ function toLine(row: unknown): string {
 }
 
 const toCell = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
-}

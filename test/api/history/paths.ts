@@ -1,7 +1,7 @@
 // Addresses to try, made from the route table: a new endpoint is in every loop before anyone writes a test for it.
 
 import { type HistoryRoute, ROUTES } from '#api/history/routes.ts'
-import { FILE_ROUTES, variableOf } from '#core/contract/file-routes.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import type { Format, QueryName } from '#core/contract/parameters.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 
@@ -31,7 +31,9 @@ const VARIABLES = { version: '20250224T001500Z', seq: '0000000001', sha256: 'f'.
 export const ALL_PATHS: readonly string[] = [
   ...ROUTES.map(route => pathOf(route)),
   ...DATA_ROUTES.map(pinnedPathOf),
-  ...FILE_ROUTES.map(file => file.path.replace(/\{\w+\}/, () => VARIABLES[variableOf(file) ?? 'seq'])),
+  ...FILE_ROUTES.map(file =>
+    file.path.replace(/\{(\w+)\}/, (_, name: keyof typeof VARIABLES) => VARIABLES[name]),
+  ),
   '/',
   '/openapi.json',
   '/llms.txt',

@@ -2,8 +2,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey } from '#core/contract/artifacts.ts'
-import { FILE_ROUTES, type FileRoute, KEYS_KEY, variableOf } from '#core/contract/file-routes.ts'
+import { FILE_ROUTES, type FileRoute, type FileVariable, KEYS_KEY } from '#core/contract/file-routes.ts'
 import { pointerKey, signatureKey } from '#core/contract/pointer.ts'
+import { variablesOf } from '#core/contract/route.ts'
 import { sha256 } from '#storage/digest.ts'
 import { appendEntry, readLog } from '#storage/pointer-log.ts'
 import { BEFORE } from '../../static-build/hand-order.ts'
@@ -31,8 +32,8 @@ beforeAll(async () => {
 function placeOf(file: FileRoute): { readonly key: string; readonly path: string } {
   const inStore = { version: BEFORE, seq: FIRST_ENTRY, sha256: entryDigest }
   const inPath = { ...inStore, version: toCompactInstant(BEFORE) }
-  const name = variableOf(file)
-  if (name === null) return { key: file.handler(''), path: file.path }
+  const [name] = variablesOf(file.path) as FileVariable[] // the table names no other
+  if (name === undefined) return { key: file.handler(''), path: file.path }
   return { key: file.handler(inStore[name]), path: file.path.replace(/\{\w+\}/, inPath[name]) }
 }
 

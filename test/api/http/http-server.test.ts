@@ -111,6 +111,14 @@ test('a 304 has no content type: a cache would serve the JSON that it has as tex
   expect(body).toBe('')
 })
 
+test('100 Continue never comes between the headers and the body of an answer', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const request = (...more: string[]) => ['GET /healthz HTTP/1.1', 'Host: a', ...more, '', ''].join('\r\n')
+  socket.write(request() + request('Expect: 100-continue')) // pipelined: the second answer waits for its turn
+  const answers = await text(socket) // the connection ends, because a body may follow or not
+  expect(answers.split('HTTP/1.1 ').map(each => each.slice(0, 6))).toEqual(['', '200 OK', '200 OK'])
+})
+
 test('a body that breaks off ends the connection without a second answer', async () => {
   const chunked = ['GET /healthz HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked', '', 'zz']
   const { answer } = await send(...chunked)

@@ -1,25 +1,20 @@
 // The document of the operator's interface describes the routes that there are, and what they answer, no more and no less.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { dataSchema } from '#core/contract/route.ts'
 import { issueKey } from '#signals/clients/api-keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const operation = z.looseObject({
   operationId: z.string(),
@@ -68,7 +63,7 @@ type Call = {
 
 const ACME = { client: 'acme-capital' }
 
-/** What is asked of each route in the scene; in this order, as some change what others tell. */
+/** What is asked of each route in the scene; in this order, as some change the answers of others. */
 const calls = (key: string): Readonly<Record<string, Call>> => ({
   status: {},
   signals: { query: '?limit=2' },

@@ -74,7 +74,7 @@ const CHANGING = [
 ]
 const IN_ORDER = OPERATOR_ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))
 
-/** Asks every question, one after the other: some change what others tell. */
+/** Requests every route in turn: some change the answers of others. */
 async function answerAll(): Promise<Answers['answers']> {
   const ask = operatorClient(parts({ redis: atOneTime(redis) }))
   const found: Record<string, Answers['answers'][string]> = {}

@@ -1,23 +1,21 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { owe } from '#signals/delivery/outbox.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 /** The clock of a fire must agree with that of Redis. */
 const ask = (now = () => Date.now()) =>

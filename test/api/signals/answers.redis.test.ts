@@ -29,9 +29,9 @@ beforeAll(async () => {
   server = await startTestRedis()
   redis = await server.connect()
   app = createTestSignals(redis).app
-  const dice = seededBytes('answers')
-  ;({ token, keyId } = await addClient(redis, 'acme', ['alder'], dice))
-  pending = (await addClient(redis, 'late', ['alder'], dice)).token
+  const random = seededBytes('answers')
+  ;({ token, keyId } = await addClient(redis, 'acme', ['alder'], random))
+  pending = (await addClient(redis, 'late', ['alder'], random)).token
   await suspendClient(redis, 'late')
   for (const id of ['a', 'b']) await fire(redis, id, 'alder')
   await saveWebhook(redis, BOX, { client: 'acme', url: 'https://hooks.example.org/', secrets: [] })

@@ -1,26 +1,21 @@
 // Who may what, exhaustively: every route under every state of a key and every entitlement.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import type { SignalsGroup } from '#api/signals/signals-route.ts'
 import { STATUS_OF } from '#core/contract/errors.ts'
 import { confirmKey, issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf, seqsOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 type Owner = { readonly id: string; readonly token: string; readonly keyId: string }
 
@@ -28,7 +23,7 @@ type Verdict = 'unauthorized' | 'account_not_active' | 'not_entitled' | 'conflic
 
 type KeyState = {
   readonly name: string
-  /** Brings the key of the client into the state, and tells what is sent. */
+  /** Brings the key of the client into the state, and returns what is sent. */
   readonly arrange: (owner: Owner) => Promise<string | null>
   /** What routes of an access answer; those of the program to a client that has it. */
   readonly verdict: { readonly [A in Exclude<SignalsGroup, 'open' | 'preview'>]: Verdict }
@@ -36,10 +31,10 @@ type KeyState = {
   readonly confirming?: Verdict
 }
 
-const dice = seededBytes('authorisation')
-const ID_BYTES = dice(6)
+const random = seededBytes('authorisation')
+const ID_BYTES = random(6)
 
-/** Dice that always give the same id, and a secret of their own. */
+/** Random bytes with always the same id, and another secret. */
 const sameId = (seed: string) => {
   const secret = seededBytes(seed)
   return (size: number) => (size === ID_BYTES.length ? ID_BYTES : secret(size))
@@ -47,7 +42,7 @@ const sameId = (seed: string) => {
 
 const STRANGER = { key: 'unauthorized', account: 'unauthorized', program: 'unauthorized' } as const
 const WELCOME = { key: 'ok', account: 'ok', program: 'ok' } as const
-const issue = ({ id }: Owner) => issueKey(redis, id, dice, NOW_MS)
+const issue = ({ id }: Owner) => issueKey(redis, id, random, NOW_MS)
 
 const STATES: readonly KeyState[] = [
   { name: 'absent', arrange: async () => null, verdict: STRANGER },
@@ -151,7 +146,7 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
   test.each(ENTITLEMENTS)(
     'of a client with $aliases and program $program',
     async ({ aliases, program, sees }) => {
-      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], dice)
+      await addClient(redis, 'other', ['alder', 'birch', 'cedar'], random)
       const owner = await addClient(redis, 'acme', aliases, sameId('the key'))
       await entitleClient(redis, 'acme', { program }, PROGRAM_ALIAS)
       await fill()
@@ -182,7 +177,7 @@ describe.each(STATES)('a key that is $name', ({ arrange, verdict, confirming }) 
 
 describe('what the operator changes', () => {
   test('is true from the next request on: activation, entitlement, revocation', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
     await fill()
     const { app } = createTestSignals(redis)
     const pull = () => app.request('/v1/signals/history', withKey(token))
@@ -198,7 +193,7 @@ describe('what the operator changes', () => {
 
 describe('a confirmation', () => {
   test('by the new key retires the old one, and says which', async () => {
-    const owner = await addClient(redis, 'acme', ['alder'], dice)
+    const owner = await addClient(redis, 'acme', ['alder'], random)
     const fresh = await issue(owner)
     const { app } = createTestSignals(redis)
     const confirm = () => app.request('/v1/keys/confirm', withKey(fresh.token, 'POST'))

@@ -2,13 +2,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startDemo } from '#cli/signals/demo.ts'
 import { issueKey, listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { entitleClient, findClient } from '#signals/clients/clients.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX } from '../../support/signals/delivery.ts'
 import { NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
@@ -16,15 +16,10 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const random = seededBytes('demo')
 

@@ -64,10 +64,10 @@ afterAll(() => server.stop())
 
 /** Four signals of one client, whose webhook has taken two of them; gives its key, the newer of two. */
 async function playLog(): Promise<string> {
-  const dice = seededBytes('examples')
-  await addClient(redis, 'acme', ['alder', 'birch'], dice)
+  const random = seededBytes('examples')
+  await addClient(redis, 'acme', ['alder', 'birch'], random)
   await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
-  const { token } = await issueKey(redis, 'acme', dice, NOW_MS)
+  const { token } = await issueKey(redis, 'acme', random, NOW_MS)
   for (const [i, alias] of ['alder', 'birch', 'elm', 'alder'].entries()) {
     const seq = await fire(redis, `${alias}-20261121-${i + 1}`, alias)
     await owe(redis, [{ client: 'acme', signals: [{ seq, prev: seq - 1 }] }], NOW_MS)
@@ -81,7 +81,7 @@ const headersOf = (token: string | null, body: unknown): Record<string, string> 
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
 })
 
-/** Asks every question, one after the other: some change what others tell. */
+/** Requests every route in turn: some change the answers of others. */
 async function answerAll(token: string): Promise<Answers['answers']> {
   const found: Record<string, Answers['answers'][string]> = {}
   for (const route of ROUTES.toSorted((a, b) => CHANGING.indexOf(a.id) - CHANGING.indexOf(b.id))) {
@@ -152,12 +152,12 @@ const TOO_LONG = 8_192
 
 /** A client with the program and two keys, and one without anything that waits to be activated. */
 async function addOthers(): Promise<{ older: string; pending: string }> {
-  const dice = seededBytes('others')
-  const { token: older } = await addClient(redis, 'north-ridge', [], dice)
+  const random = seededBytes('others')
+  const { token: older } = await addClient(redis, 'north-ridge', [], random)
   await entitleClient(redis, 'north-ridge', { program: true }, PROGRAM_ALIAS)
-  await issueKey(redis, 'north-ridge', dice, NOW_MS)
+  await issueKey(redis, 'north-ridge', random, NOW_MS)
   await createClient(redis, 'old-mill', 'standard', NOW_MS)
-  const { token: pending } = await issueKey(redis, 'old-mill', dice, NOW_MS)
+  const { token: pending } = await issueKey(redis, 'old-mill', random, NOW_MS)
   return { older, pending }
 }
 

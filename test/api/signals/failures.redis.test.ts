@@ -1,13 +1,14 @@
 // A Redis that goes away and comes back, a log that is damaged or lost, and answers that are cut off.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listenSignals } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
 import { isKeyless } from '#api/signals/signals-route.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
@@ -15,14 +16,12 @@ import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
 let server: TestRedis
 let redis: Redis
 
-const dice = seededBytes('failures')
+const random = seededBytes('failures')
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 describe('a damaged log', () => {
   /** Puts an entry behind the others whose bytes are not those that were written. */
@@ -34,7 +33,7 @@ describe('a damaged log', () => {
   }
 
   test('is reported to the operator, and answered 503 without its cause', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     await fire(redis, 'a', 'alder')
     await damage(2)
     for (const path of ['/v1/signals/latest', '/v1/signals/history', '/v1/signals/history?format=csv']) {
@@ -50,7 +49,7 @@ describe('a damaged log', () => {
   })
 
   test('met in the middle of a long answer cuts the connection, so that half is never taken for whole', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     const signals = Array.from({ length: 4_000 }, (_, i) => ({
       content: signalContent(`s${i}`),
       onlyFor: null,
@@ -89,7 +88,7 @@ describe('a key, while the log is lost', () => {
   }
 
   test('that is gone with it is answered 503 with Retry-After and not 401: its validity is unknown', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     await redis.flushall()
     const { response, status, errors } = await whoami(token)
     expect([status, response.headers.get('retry-after')]).toEqual([503, '5'])
@@ -103,8 +102,8 @@ describe('a key, while the log is lost', () => {
   })
 
   test('that is still there is taken as ever', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
-    const { token: other, keyId } = await addClient(redis, 'birch', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
+    const { token: other, keyId } = await addClient(redis, 'birch', ['alder'], random)
     await redis.del(apiKeyKey(keyId))
     expect(await whoami(other)).toMatchObject({ status: 401 })
     await redis.set(EPOCH, 'another')
@@ -115,7 +114,7 @@ describe('a key, while the log is lost', () => {
 
 describe('Redis', () => {
   test('gone makes every keyed route 503 with Retry-After, and nothing else; back again all is there', async () => {
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     await fire(redis, 'a', 'alder')
     const { app, errors } = createTestSignals(redis)
     expect((await app.request('/readyz')).status).toBe(200)

@@ -2,29 +2,25 @@
 import type { IncomingMessage } from 'node:http'
 import { Context } from 'hono'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SignalsEnv } from '#api/signals/exchange.ts'
 import { WRONG_KEY_MS } from '#api/signals/identify.ts'
 import { createRemoteAddress } from '#api/signals/remote-address.ts'
 import { revokeKey } from '#signals/clients/api-keys.ts'
 import { createToken } from '#signals/clients/token.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
 
-const dice = seededBytes('guessers')
-const guess = (): string => createToken(dice).token
+const random = seededBytes('guessers')
+const guess = (): string => createToken(random).token
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 /** What the server knows of a request from an address. */
 const from = (remoteAddress: string) => ({
@@ -57,12 +53,12 @@ describe('a valid key', () => {
   test('works after any number of wrong ones from its own address, also at its first use', async () => {
     const { whoami } = await startApp()
     for (let i = 0; i < 100; i++) expect((await whoami(guess())).status).toBe(401)
-    const { token } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token } = await addClient(redis, 'acme', ['alder'], random)
     expect((await whoami(token)).status).toBe(200)
   })
 
   test('that is revoked is refused from the next request on, and remembered as wrong', async () => {
-    const { token, keyId } = await addClient(redis, 'acme', ['alder'], dice)
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], random)
     const { whoami } = await startApp()
     expect((await whoami(token)).status).toBe(200)
     await revokeKey(redis, keyId)

@@ -40,7 +40,7 @@ export const SIGNAL = z.strictObject({
   implied_leverage: z.number(),
 })
 
-/** The error of an answer; its envelope and its headers are held to the specification on the way. */
+/** The error of an answer; its envelope and its headers are checked against the specification. */
 export async function refusalOf(response: Response) {
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(response.headers.get('cache-control')).toBe('no-store')

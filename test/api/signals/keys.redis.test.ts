@@ -1,29 +1,27 @@
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { confirmKey, issueKey, listKeys, noteUse, revokeKey } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { createClient } from '#signals/clients/clients.ts'
 import { createToken, digestOf } from '#signals/clients/token.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { apiKeyKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
 beforeEach(async () => {
-  await redis.flushall()
   await createClient(redis, 'acme', 'gold', NOW_MS)
 })
-afterAll(() => server.stop())
 
-const dice = seededBytes('api-keys')
-const issue = () => issueKey(redis, 'acme', dice, NOW_MS)
+const random = seededBytes('api-keys')
+const issue = () => issueKey(redis, 'acme', random, NOW_MS)
 const isValid = async (token: string): Promise<boolean> => (await authenticate(redis, token, NOW_MS)) !== null
 const idsOf = async (): Promise<string[]> => (await listKeys(redis, 'acme')).map(({ id }) => id)
 
@@ -37,7 +35,7 @@ describe('a key', () => {
   })
 
   test('of nobody is refused', async () => {
-    const unknown = issueKey(redis, 'ghost', dice, NOW_MS)
+    const unknown = issueKey(redis, 'ghost', random, NOW_MS)
     await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
     expect(await redis.keys('*ghost*')).toEqual([])
   })
@@ -70,7 +68,7 @@ describe('a key', () => {
     const first = await issueKey(redis, 'acme', size => stuck().subarray(0, size), NOW_MS)
     await createClient(redis, 'other', 'gold', NOW_MS)
     let draws = 0
-    const loaded = (size: number) => (draws++ === 0 ? stuck().subarray(0, size) : dice(size))
+    const loaded = (size: number) => (draws++ === 0 ? stuck().subarray(0, size) : random(size))
     const second = await issueKey(redis, 'other', loaded, NOW_MS)
     expect(second.id).not.toBe(first.id)
     expect(await authenticate(redis, first.token, NOW_MS)).toMatchObject({ client: { id: 'acme' } })

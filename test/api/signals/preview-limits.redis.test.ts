@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createAddressCounts } from '#signals/address-counts.ts'
 import {
   createPreviewLimits,
@@ -15,17 +15,15 @@ import {
 } from '#signals/program/preview-limits.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const ADDRESS = '203.0.113.7'
 const KEY = `${PREVIEW_LIMIT_PREFIX}preview:${ADDRESS}`
@@ -112,7 +110,7 @@ describe('on Redis', () => {
   })
 })
 
-/** A process that is ready to ask; tells how many of its requests passed. */
+/** A process that is ready to send requests; resolves with how many passed. */
 async function startCounter(times: number): Promise<() => Promise<number>> {
   const program = join(import.meta.dirname, '../../support/signals/preview-counter.worker.ts')
   const child = spawn(process.execPath, [program, server.url, ADDRESS, String(times)], {

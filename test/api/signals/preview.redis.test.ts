@@ -1,4 +1,4 @@
-// The preview over HTTP: who is counted and how it is told, which pages may read it, and what caches may keep.
+// The preview over HTTP: which requests are counted and which headers say so, which pages may read it, and what caches may keep.
 import type { IncomingMessage } from 'node:http'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,37 +1,33 @@
 // What the program's routes answer: what was published, to the byte, and what is computed from the same data.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { programBasket, programDeploys, programSimulation } from '#core/contract/payloads/program.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addEntitled, programClient } from '../../support/signals/program-client.ts'
 import { PROGRAM, servedProgram } from '../../support/signals/served-program.ts'
 import { PROGRAM_ALIAS } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 import { envelopeOf, refusalOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
 let app: ReturnType<typeof createTestSignals>['app']
 let clock: ReturnType<typeof createTestSignals>['clock']
 let served: ServedProgram | null
 let client: ReturnType<typeof programClient>
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
 beforeEach(async () => {
-  await redis.flushall()
   served = PROGRAM
   ;({ app, clock } = createTestSignals(redis, { program: () => served }))
   client = programClient(app, await addEntitled(redis, 'acme'))
 })
-afterAll(() => server.stop())
 
 const dataOf = async (response: Response): Promise<unknown> => (await envelopeOf(response)).data
 

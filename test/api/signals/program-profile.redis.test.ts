@@ -1,23 +1,21 @@
 // A profile is kept: when Redis is started again, and when it comes back from a backup; the counts of the preview are not.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { readProfile, saveProfile } from '#signals/program/profile.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const PROFILE = { equity_usd: 0.1 + 0.2 + 1, contribution_cadence_bars: 7 }
 const STORED = { ...PROFILE, updated_utc: '2026-11-21T00:00:05Z' }

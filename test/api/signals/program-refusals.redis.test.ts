@@ -1,8 +1,8 @@
 // What the program's routes refuse: the order, and every bad input with its sentence; nothing is stored of it.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { profileKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addEntitled, programClient } from '../../support/signals/program-client.ts'
 import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
@@ -10,24 +10,20 @@ import { refusalOf } from './keyed-answers.ts'
 
 type Client = ReturnType<typeof programClient>
 
-let server: TestRedis
 let redis: Redis
 let client: Client
 let stranger: Client
 let unentitled: Client
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
 beforeEach(async () => {
-  await redis.flushall()
   const { app } = createTestSignals(redis)
   client = programClient(app, await addEntitled(redis, 'acme'))
   unentitled = programClient(app, (await addClient(redis, 'other', ['alder'], seededBytes('other'))).token)
   stranger = programClient(app, '')
 })
-afterAll(() => server.stop())
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

@@ -1,31 +1,27 @@
 // Both simulations: one shape, the numbers of the core, and bounds of their own.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { programSimulation } from '#core/contract/payloads/program.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addEntitled, programClient } from '../../support/signals/program-client.ts'
 import { PROGRAM } from '../../support/signals/served-program.ts'
 import { createTestSignals } from '../../support/signals/signals-app.ts'
 import { envelopeOf } from './keyed-answers.ts'
 
-let server: TestRedis
 let redis: Redis
 let client: ReturnType<typeof programClient>
 let nobody: ReturnType<typeof programClient>
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
 beforeEach(async () => {
-  await redis.flushall()
   const { app } = createTestSignals(redis)
   client = programClient(app, await addEntitled(redis, 'acme'))
   nobody = programClient(app, '')
 })
-afterAll(() => server.stop())
 
 const dataOf = async (response: Response): Promise<unknown> => (await envelopeOf(response)).data
 

@@ -3,12 +3,13 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { commit } from '#signals/log/commit.ts'
 import { EPOCH, HEAD } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 import {
   copyKit,
@@ -31,16 +32,14 @@ let server: TestRedis
 let redis: Redis
 let service: PullService
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
 beforeEach(async () => {
-  await redis.flushall()
   service = await startPullService(redis)
 })
 afterEach(() => service.close())
-afterAll(() => server.stop())
 
 /** Signals `from` to `to`, all of which the client sees. */
 async function fireUpTo(from: number, to: number): Promise<void> {

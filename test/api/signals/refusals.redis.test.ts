@@ -17,9 +17,9 @@ beforeAll(async () => {
   server = await startTestRedis()
   redis = await server.connect()
   app = createTestSignals(redis).app
-  const dice = seededBytes('refusals')
-  token = (await addClient(redis, 'acme', ['alder'], dice)).token
-  pending = (await addClient(redis, 'late', ['alder'], dice)).token
+  const random = seededBytes('refusals')
+  token = (await addClient(redis, 'acme', ['alder'], random)).token
+  pending = (await addClient(redis, 'late', ['alder'], random)).token
   await suspendClient(redis, 'late')
 })
 afterAll(() => server.stop())

@@ -1,4 +1,4 @@
-// What an operator is told when the signals service starts, in this process and on a real Redis.
+// What the signals service prints for the operator when it starts, in this process and on a real Redis.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
@@ -86,7 +86,7 @@ describe('the signals service', () => {
   test('that cannot reach its Redis says so in a sentence', async () => {
     const url = `redis://127.0.0.1:${await freePort()}`
     await expect(start({ REDIS_URL: url })).rejects.toThrow(
-      'Redis cannot be reached: start it, or name it in REDIS_URL',
+      /^Redis cannot be reached \(.+\): start it, or name it in REDIS_URL$/,
     )
   })
 })

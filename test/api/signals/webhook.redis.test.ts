@@ -1,12 +1,12 @@
-// A client registers its own webhook and looks at it: what is taken, what is refused, and what is never told.
+// A client registers its own webhook and looks at it: what is accepted, what is refused, and what no answer contains.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { suspendClient } from '#signals/clients/clients.ts'
 import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret, keyOfSecret } from '#signals/delivery/sign.ts'
 import { disableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
 import { HEAD } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, registerParts, withKey } from '../../support/signals/signals-app.ts'
@@ -14,23 +14,19 @@ import { envelopeOf, refusalOf } from './keyed-answers.ts'
 
 const URL = 'https://hooks.example.org/token-of-mine'
 
-let server: TestRedis
 let redis: Redis
 let token: string
 let sentTo: string[]
 let acknowledges: boolean
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
 beforeEach(async () => {
-  await redis.flushall()
   token = (await addClient(redis, 'acme', ['alder'], seededBytes('webhook'))).token
   sentTo = []
   acknowledges = true
 })
-afterAll(() => server.stop())
 
 function createApp() {
   const registering = registerParts(
@@ -108,13 +104,13 @@ describe('a registration', () => {
   test('that is not acknowledged says one and the same of every address, and repeats none', async () => {
     const app = createApp()
     acknowledges = false
-    const told = new Set<string>()
+    const refusals = new Set<string>()
     for (const url of [URL, 'http://127.0.0.1:6379/', 'no address at all']) {
       const { code, message, details } = await refusalOf(await app.request('/v1/webhook', register(url)))
-      told.add(JSON.stringify([code, message, details]))
+      refusals.add(JSON.stringify([code, message, details]))
       expect(JSON.stringify([message, details])).not.toContain(url)
     }
-    expect(told.size).toBe(1)
+    expect(refusals.size).toBe(1)
     expect((await app.request('/v1/webhook', withKey(token))).status).toBe(404)
   })
 })

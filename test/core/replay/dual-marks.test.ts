@@ -44,7 +44,7 @@ describe('the marks of the engine and those of ledger, closes and funding alone'
     )
     expect(some(({ state }) => state.dead)).toBeGreaterThan(10)
     expect(some(({ days_without_bars }) => days_without_bars.length > 0)).toBeGreaterThan(50)
-    expect(some(({ refusals }) => refusals.length > 0)).toBeGreaterThan(50)
+    expect(some(({ state }) => state.entries_refused > 0)).toBeGreaterThan(50)
     expect(some(({ state }) => state.open !== null)).toBeGreaterThan(50)
   })
 

@@ -60,8 +60,9 @@ describe('an entry', () => {
       decisions: { 0: { act: 'long', stop: 99.9 } },
     })
     expect(kinds(events)).toEqual(['refused'])
-    expect(result.refusals).toMatchObject([{ t: slot(0), act: 'long', stop: 99.9, price: 100 }])
-    expect(result.refusals[0]!.leverage).toBeCloseTo(20, 8)
+    expect(events).toMatchObject([
+      { t: slot(0), act: 'long', stop: 99.9, price: 100, leverage: expect.closeTo(20, 8) },
+    ])
     expect(result.state).toMatchObject({ entries_refused: 1, open: null, equity: 1 })
     expect(result.trades).toEqual([])
   })

@@ -23,8 +23,6 @@ const inputOn = (bars: Bars, strategy: Strategy<unknown>): ReplayInput<unknown> 
   costs: COSTS,
 })
 
-const HOLDS = { holds: true, difference: null }
-
 // A checkpoint costs much more than the bar itself: at every bar on a short history, now and then on the long
 // one.
 describe.each([
@@ -35,23 +33,23 @@ describe.each([
     const input = () => inputOn(bars!, strategy)
 
     test('does not look ahead: a prefix of the bars gives the prefix of the history', () => {
-      expect(checkPrefixes(input(), 12)).toEqual(HOLDS)
+      expect(checkPrefixes(input(), 12)).toBeNull()
     })
 
     test('is the same twice', () => {
-      expect(checkDeterminism(input())).toEqual(HOLDS)
+      expect(checkDeterminism(input())).toBeNull()
     })
 
     test('loses nothing at a checkpoint', () => {
       const short = { ...input(), bars: sliceBars(bars!, 0, longest) }
-      expect(checkCheckpoints(short, every)).toEqual(HOLDS)
+      expect(checkCheckpoints(short, every)).toBeNull()
     })
 
     test.each([200, 1_000, 2_500])('does not depend on the start of its history, here at bar %d', start => {
-      const { bars_to_agree } = findStartAgreement(input(), start)
+      const agreement = findStartAgreement(input(), start)
       // Its warm-up, and the trade that straddles the end of it: momentum may hold one for half a year.
-      expect(bars_to_agree).not.toBeNull()
-      expect(bars_to_agree).toBeLessThan(strategy.warmupBars + 1_100)
+      expect(agreement).not.toBeNull()
+      expect(agreement).toBeLessThan(strategy.warmupBars + 1_100)
     })
   })
 })
@@ -73,7 +71,7 @@ describe('the checks find', () => {
         return isEnd && bar.t > slot(300) ? LONG(bar.c) : null
       },
     })
-    expect(checkPrefixes(peeking, 3)).toMatchObject({ holds: false })
+    expect(checkPrefixes(peeking, 3)).not.toBeNull()
   })
 
   test('a module that remembers between runs', () => {
@@ -83,7 +81,7 @@ describe('the checks find', () => {
       onBar: (state, bar) =>
         (state as { run: number }).run === 0 && bar.t === slot(50) ? LONG(bar.c) : null,
     })
-    expect(checkDeterminism(counting)).toMatchObject({ holds: false })
+    expect(checkDeterminism(counting)).not.toBeNull()
   })
 
   test('a module that keeps part of its state outside the state', () => {
@@ -95,8 +93,8 @@ describe('the checks find', () => {
         return seen === 100 ? LONG(bar.c) : null
       },
     })
-    expect(checkCheckpoints(forgetful, 600)).toEqual(HOLDS)
-    expect(checkCheckpoints(forgetful, 7)).toMatchObject({ holds: false })
+    expect(checkCheckpoints(forgetful, 600)).toBeNull()
+    expect(checkCheckpoints(forgetful, 7)).not.toBeNull()
   })
 
   test('a state that JSON can no longer represent', () => {
@@ -107,10 +105,9 @@ describe('the checks find', () => {
         return null
       },
     })
-    expect(checkCheckpoints(dividing, 1)).toEqual({
-      holds: false,
-      difference: 'after the bar at 2020-01-01T12:00:00Z, the state.ratio is NaN',
-    })
+    expect(checkCheckpoints(dividing, 1)).toBe(
+      'after the bar at 2020-01-01T12:00:00Z, the state.ratio is NaN',
+    )
   })
 })
 
@@ -127,11 +124,11 @@ describe('the start agreement', () => {
   const calendar = input({ onBar: (_, { t }) => (phase(t) === 0 ? LONG : phase(t) === 10 ? FLAT : null) })
 
   test('is immediate if both are flat at the start and the rule depends on the calendar', () => {
-    expect(findStartAgreement(calendar, 20)).toEqual({ start_bar: 20, bars_to_agree: 0 })
+    expect(findStartAgreement(calendar, 20)).toBe(0)
   })
 
   test('comes with the end of the trade that straddles the start: at slot 19, seven bars after', () => {
-    expect(findStartAgreement(calendar, 12)).toEqual({ start_bar: 12, bars_to_agree: 8 })
+    expect(findStartAgreement(calendar, 12)).toBe(8)
   })
 
   test('comes only after the last order for a module that counts its bars', () => {
@@ -144,11 +141,11 @@ describe('the start agreement', () => {
       },
     })
     // Counted from slot 15, the last exit is ordered at slot 115 and filled at 116, of 119.
-    expect(findStartAgreement(counting, 15)).toEqual({ start_bar: 15, bars_to_agree: 102 })
+    expect(findStartAgreement(counting, 15)).toBe(102)
   })
 
   test('never comes if one holds a position to the end that the other never took', () => {
     const once = input({ onBar: (_, { t }) => (t === slot(8) ? LONG : null) })
-    expect(findStartAgreement(once, 20)).toEqual({ start_bar: 20, bars_to_agree: null })
+    expect(findStartAgreement(once, 20)).toBeNull()
   })
 })

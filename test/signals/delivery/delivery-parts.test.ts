@@ -43,8 +43,8 @@ describe('a fair order', () => {
       fc.property(
         fc.array(fc.integer()),
         fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
-        (list, dice) => {
-          const mixed = shuffled(list, () => dice.next().value)
+        (list, random) => {
+          const mixed = shuffled(list, () => random.next().value)
           expect(mixed.toSorted((a, b) => a - b)).toEqual(list.toSorted((a, b) => a - b))
         },
       ),

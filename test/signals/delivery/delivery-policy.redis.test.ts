@@ -56,7 +56,7 @@ async function deliver(client: string, status: number, waits: Waits): Promise<vo
 const statusOf = async (seq: number, client: string) => (await readDelivery(redis, seq, client))?.status
 const breakerOf = async (client: string) => (await readWebhook(redis, BOX, client))?.condition.breaker.kind
 const numbersOf = (attempts: readonly Attempt[]) => attempts.map(({ n }) => n).filter(n => n !== null)
-const told = (kind: string, client: string) =>
+const eventsOf = (kind: string, client: string) =>
   delivery.events.filter(event => event.kind === kind && 'client' in event && event.client === client)
 
 test('an open breaker is probed with the newest signal at no attempt’s cost, and closes with all of them in order', async () => {
@@ -83,7 +83,7 @@ test('a signal that fails through the whole table is exhausted and reported once
   await until(async () => (await statusOf(second, 'birch')) === 'delivered')
   expect(await statusOf(first, 'birch')).toBe('exhausted')
   expect(numbersOf(await readAttempts(redis, first, 'birch'))).toEqual([1, 2, 3, 4])
-  expect(told('exhausted', 'birch')).toEqual([{ kind: 'exhausted', client: 'birch', seq: first }])
+  expect(eventsOf('exhausted', 'birch')).toEqual([{ kind: 'exhausted', client: 'birch', seq: first }])
 })
 
 test('a receiver that answers 410 Gone twice is disabled: it is reported once, what waits is withdrawn, and nothing else is sent', async () => {
@@ -95,5 +95,5 @@ test('a receiver that answers 410 Gone twice is disabled: it is reported once, w
   await until(async () => (await redis.get(RELAY_CURSOR)) === String(second))
   expect(await readDelivery(redis, second, 'cedar')).toBeNull()
   expect(receiver.of('cedar')).toEqual([first, first])
-  expect(told('disabled', 'cedar')).toHaveLength(1)
+  expect(eventsOf('disabled', 'cedar')).toHaveLength(1)
 })

@@ -1,7 +1,7 @@
 // A worker that loses its client: Redis or the process stood still, and another worker may have the client by now. No
 // delivery is begun that would not end in time, and what comes late is written. Time is the test's.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { owedCount, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
@@ -9,36 +9,15 @@ import { ATTEMPT_TIMEOUT_MS } from '#signals/delivery/policy.ts'
 import { FLIGHT_MS, take } from '#signals/delivery/work.ts'
 import { drainClient, LAST_START_SHARE } from '#signals/delivery/worker.ts'
 import { flightKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
-import { fire, NOW_MS } from '../../support/signals/signals.ts'
+import { beforeScripts, fire, NOW_MS } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(async () => {
-  await redis.flushall()
-  await addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme')
-})
-afterAll(() => server.stop())
-
-/** The same Redis, before each of whose scripts something happens. */
-const scriptsAfter = (before: () => Promise<void>): Redis =>
-  new Proxy(redis, {
-    get(target, name) {
-      if (name === 'evalsha')
-        return async (...args: Parameters<Redis['evalsha']>) => {
-          await before()
-          return target.evalsha(...args)
-        }
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
+beforeEach(() => addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme'))
 
 /** So many signals are owed; the worker under test reaches Redis after `before`. */
 async function owed(
@@ -52,7 +31,7 @@ async function owed(
   const sleep = async (ms: number): Promise<void> => {
     world.clock.ms += ms
   }
-  return { ...world, worker: { ...world.parts, redis: scriptsAfter(before), sleep } }
+  return { ...world, worker: { ...world.parts, redis: beforeScripts(redis, before), sleep } }
 }
 
 const expire = () => redis.del(flightKey('acme')) // as its expiry does

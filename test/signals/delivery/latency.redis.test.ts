@@ -1,26 +1,21 @@
 // What a client waits for its signals, read from what the workers have written.
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
 import { resendFrom } from '#signals/delivery/resend.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { offlineOrders, operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { commitMany, fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const NOTHING = { deliveries: 0, firstAttempt: null, acknowledged: null }
 

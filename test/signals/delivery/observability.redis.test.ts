@@ -1,11 +1,11 @@
-// Metrics, alerts and logs: what they tell, how often, and that none of them ever holds a secret.
+// Metrics, alerts and logs: what they contain, how often they come, and that none of them ever holds a secret.
 
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { createLog } from '#cli/log.ts'
 import { createAlertChannel } from '#cli/send-alert.ts'
@@ -15,7 +15,8 @@ import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
@@ -23,16 +24,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
 beforeEach(async () => {
-  await redis.flushall()
   await playScene(redis)
 })
-afterAll(() => server.stop())
 
 const overview = () => readOverview(operatorParts(redis))
 

@@ -1,6 +1,6 @@
 // The outbox on a real Redis: what is owed is owed until it is settled, whichever process crashes in between.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Attempt,
   owe,
@@ -13,19 +13,14 @@ import {
 } from '#signals/delivery/outbox.ts'
 import { type Due, type Settlement, settle, take } from '#signals/delivery/work.ts'
 import { flightKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 
 const NOW = 1_000_000
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const ME = { client: 'acme', token: 'me', flightMs: 20_000 }
 const OTHER = { ...ME, token: 'other' }

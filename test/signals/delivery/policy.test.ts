@@ -29,7 +29,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 const middle = () => 0.5
-const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
 describe('retries', () => {
   test('are 16 attempts in 28 hours, five of them in the first 45 seconds', () => {
@@ -45,7 +45,7 @@ describe('retries', () => {
 
   test('stay within a fifth of the planned wait for every random number, and each plan is longer than the one before', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS - 1 }), dice, (attempt, thrown) => {
+      fc.property(fc.integer({ min: 1, max: MOST_ATTEMPTS - 1 }), random, (attempt, thrown) => {
         const planned = RETRY_WAITS_MS[attempt - 1]!
         const waitMs = nextRetryMs(attempt, () => thrown)!
         expect(Math.abs(waitMs - planned)).toBeLessThanOrEqual(planned * RETRY_JITTER)

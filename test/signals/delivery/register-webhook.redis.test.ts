@@ -208,29 +208,31 @@ describe('a refused registration', () => {
       'no address at all',
       `https://example.org/${'x'.repeat(3_000)}`,
     ]
-    const told = new Set<string>()
+    const refusals = new Set<string>()
     for (const url of urls) {
       await redis.del(registrationsKey('acme'))
       const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', { url, secret: null }))
-      told.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
+      refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
       expect(refusal.message).not.toContain(url)
     }
-    expect([...told]).toHaveLength(1)
+    expect([...refusals]).toHaveLength(1)
     expect(await readAcme()).toBeNull()
   })
 
   test('shows the operator the result of the test, and repeats no address', async () => {
     const { parts } = registering()
     answer = (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()
-    const told = async (url: string): Promise<string> => {
+    const whyRefused = async (url: string): Promise<string> => {
       const { message } = await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
       expect(message).not.toContain(url)
       return message
     }
-    expect(await told(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
-    expect(await told('http://127.0.0.1:1024/mine')).toMatch(/not acknowledged with 2xx.*: connect failed$/)
-    expect(await told('https://169.254.169.254/')).toContain('its host is not a public address')
-    expect(await told('gopher://example.org/')).toContain('expected a URL that begins with https://')
+    expect(await whyRefused(receiver.urlOf('acme'))).toMatch(/not acknowledged with 2xx.*: it answered 302$/)
+    expect(await whyRefused('http://127.0.0.1:1024/mine')).toMatch(
+      /not acknowledged with 2xx.*: connect failed$/,
+    )
+    expect(await whyRefused('https://169.254.169.254/')).toContain('its host is not a public address')
+    expect(await whyRefused('gopher://example.org/')).toContain('expected a URL that begins with https://')
   })
 
   test('of an address that is refused writes no test', async () => {

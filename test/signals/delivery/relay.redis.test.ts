@@ -1,23 +1,19 @@
 // The relay on a real Redis: killed between any two writes, it does the same again and nothing is lost or doubled.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/high-water.ts'
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
 import { commit } from '#signals/log/commit.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { KEEPS_ORDER } from '../../support/signals/delivery.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 async function fire(...ids: readonly string[]): Promise<void> {
   for (const id of ids) {
@@ -46,7 +42,7 @@ function relayParts(more: Partial<RelayParts> = {}) {
     highWater: createHighWater(createMemoryStore('private')),
     token: 'me',
     now: () => 1_000,
-    shuffle: list => [...list],
+    random: KEEPS_ORDER,
     subscribersOf: async signals =>
       signals.map(({ alias, seq }) => {
         const acme = { client: 'acme', lane: 'fast' as const, prev: seq - 1 }

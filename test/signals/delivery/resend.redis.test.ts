@@ -1,7 +1,7 @@
-// Replays and accounts on a real ledger: what is sent again, and what can be said of what was sent.
+// Resends and accounts on a real outbox: what is sent again, and what is reported of what was sent.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
@@ -9,22 +9,15 @@ import type { Outcome } from '#signals/delivery/outcome.ts'
 import { resendFrom } from '#signals/delivery/resend.ts'
 import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(async () => {
-  await redis.flushall()
-  await addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme')
-})
-afterAll(() => server.stop())
+beforeEach(() => addSubscriber(redis, 'acme', 'http://127.0.0.1:9999/acme'))
 
 /** Fires under each alias in turn, and relays. */
 async function fired(aliases: readonly string[], answer: (order: SendOrder) => Outcome | Promise<Outcome>) {

@@ -94,7 +94,7 @@ test.each([
   ['that is not there', { rcode: NXDOMAIN }],
   ['without an address', NOTHING],
   ['whose zone is broken', { rcode: SERVFAIL }],
-  ['that nobody will tell', { rcode: REFUSED }],
+  ['that a server refuses to resolve', { rcode: REFUSED }],
 ])('a host %s is unknown, which is the matter of its owner', async (_, reply) => {
   const { address } = await startNameServer(() => reply)
   expect(await createHostResolver([address])('gone.example.org')).toEqual({ kind: 'unknown' })

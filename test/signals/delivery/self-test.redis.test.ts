@@ -37,16 +37,16 @@ describe('the command for a client', () => {
   test('names the option that its address on this machine needs', async () => {
     const url = await startFlawedReceiver([SECRET], null)
     await saveWebhook(redis, BOX, { client: 'here', url, secrets: [{ text: SECRET, expiresAtMs: null }] })
-    const told = { REDIS_URL: server.url, SECRET_KEY }
-    const { out, error } = await selfTest(['here'], told)
+    const named = { REDIS_URL: server.url, SECRET_KEY }
+    const { out, error } = await selfTest(['here'], named)
     expect([out, error]).toEqual(['', expect.stringContaining('--allow-loopback lets it be of this machine')])
-    expect((await selfTest(['here', '--allow-loopback'], told)).error).toBeNull()
+    expect((await selfTest(['here', '--allow-loopback'], named)).error).toBeNull()
   })
 
   test.each([
     [['nobody'], "the client 'nobody' has no webhook"],
     [['acme', '--secret', SECRET], 'the secrets of acme are those of its webhook'],
-  ])('refuses %j', async (args, told) => {
-    expect((await selfTest(args, env())).error).toContain(told)
+  ])('refuses %j', async (args, message) => {
+    expect((await selfTest(args, env())).error).toContain(message)
   })
 })

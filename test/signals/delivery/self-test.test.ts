@@ -161,11 +161,11 @@ describe('the command', () => {
     [['https://hooks.example.org/'], 'give the secret of the receiver'],
     [['https://hooks.example.org/', '--secret', 'whsec_short'], '--secret: expected a secret such as'],
     [['https://hooks.example.org/', '--secret', SECRET, '--old-secret', 'x'], '--old-secret: expected'],
-  ])('refuses %j', async (args, told) => {
+  ])('refuses %j', async (args, message) => {
     const { out, error } = await selfTest(args)
     expect(out).toBe('')
     expect(error).toMatch(/^UsageError: /)
-    expect(error).toContain(told)
+    expect(error).toContain(message)
     expect(error).not.toContain('whsec_short')
   })
 

@@ -1,6 +1,6 @@
 // What a worker does for one client, on a real ledger: order, retries, the breaker, and a last look before each sending.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { entitleClient, suspendClient } from '#signals/clients/clients.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, owedCount, readAttempts, readDelivery, readSchedule } from '#signals/delivery/outbox.ts'
@@ -9,26 +9,21 @@ import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { flightKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
 beforeEach(async () => {
-  await redis.flushall()
   await addSubscriber(redis, 'acme', URL_OF_ACME)
 })
-afterAll(() => server.stop())
 
-/** Fires so many signals and owes them, in a world that answers as it is told. */
+/** Fires so many signals and owes them, with a receiver that answers by `answer`. */
 async function owed(
   count: number,
   answer: (order: SendOrder) => Outcome | Promise<Outcome> = () => delivered(),

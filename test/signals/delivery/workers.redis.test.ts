@@ -1,12 +1,12 @@
 // The workers of one process: how many clients they have at a time, and what they take over from workers that died.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { dueCounts, owedCount } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { take } from '#signals/delivery/work.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { flightKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addSubscriber,
   delivered,
@@ -17,15 +17,10 @@ import {
 } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const POLL_EVERY_MS = 5
 

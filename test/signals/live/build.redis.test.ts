@@ -3,26 +3,24 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { temporaryFolder, writeFiles } from '../../support/temporary-folder.ts'
 import { logged } from './live-kit.ts'
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 /** Fourteen days, up to the day before the made-up now; the live runner begins after ten of them. */
 const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]

@@ -1,6 +1,6 @@
 // Live against replay: silent where they agree, and a sentence for everything that does not.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import { type Bars, barAt, endOfBars } from '#core/replay/bars.ts'
@@ -19,19 +19,14 @@ import { liveKey } from '#signals/redis/keys.ts'
 import { FREE } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { signalContent } from '../../support/signals/signals.ts'
 import { barsFrom, firstBars, liveStrategy, logged, reportsOf, testWorld } from './live-kit.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const BARS = syntheticBars(900)
 const FIRST = 600

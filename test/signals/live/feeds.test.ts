@@ -186,7 +186,7 @@ describe('a poll', () => {
     expect(await take(feed, 1)).toEqual([0])
     expect(pauses.slice(0, 5)).toEqual([1_000, 2_000, 5_000, 10_000, 30_000])
     expect(notes).toHaveLength(2)
-    expect(notes[0]).toContain('it answered 500; asking again')
+    expect(notes[0]).toContain('it answered 500; trying again')
     expect(notes.join()).not.toContain('secret')
   })
 

@@ -1,19 +1,14 @@
 // Who follows a market: one runner at a time, and the next one as soon as the first is gone.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Holder, LEASE_MS, RENEW_MS, takeLease } from '#signals/live/lease.ts'
 import { liveLeaseKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 
-let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis(connected => {
+  redis = connected
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const holder = (pid: number): Holder => ({ pid, host: 'here', started: '2026-11-21T00:00:00Z' })
 const nobodyIsGone = () => false

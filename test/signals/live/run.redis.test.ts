@@ -1,6 +1,6 @@
 // The runner on a real Redis: killed anywhere, started twice, late, halted, going live; nothing twice and nothing lost.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
@@ -14,7 +14,9 @@ import { HEAD, liveKey } from '#signals/redis/keys.ts'
 import { handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { beforeScripts } from '../../support/signals/signals.ts'
 import {
   barsFrom,
   firstBars,
@@ -28,13 +30,10 @@ import {
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const known = (rules: Rules, count: number) => createKnownBars(firstBars(rules.bars, count), [])
 
@@ -121,19 +120,6 @@ function dyingRedis(dies: { readonly at: number; readonly isDone: boolean }): Re
     },
   })
 }
-
-/** A connection over which something else happens just before each script of a commit. */
-const beforeCommits = (happens: () => Promise<void>): Redis =>
-  new Proxy(redis, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      return async (...args: unknown[]) => {
-        if (name === 'evalsha') await happens()
-        return member.apply(target, args)
-      }
-    },
-  })
 
 describe('a runner', () => {
   test('killed before or after any of its commands, and started again, fires everything once', async () => {
@@ -262,7 +248,7 @@ describe('an entry', () => {
     const long = await runAll(strategy, standing, bars.slice(0, 3))
     const reversal = { ...RULES.strategy, onBar: scripted({ 11: { act: 'short', stop: 104 } }).onBar }
     const reversing = liveStrategy({ ...RULES, strategy: reversal })
-    const meanwhile = beforeCommits(() => halt(redis, EVERY_ALIAS))
+    const meanwhile = beforeScripts(redis, () => halt(redis, EVERY_ALIAS))
     const world = testWorld(meanwhile, closeOf(bars[3]!, reversing) + 1_000)
     const next = await runBar(world, reversing, long, bars[3]!)
     expect((await logged(redis)).map(gist)).toEqual(['long LIVE', 'flat LIVE'])

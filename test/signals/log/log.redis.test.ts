@@ -1,13 +1,15 @@
 // The log on a real Redis: numbers without hole or repeat, bytes made once, commits that can be made again.
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { SignalContent } from '#core/contract/signal.ts'
+import { halt, resume } from '#signals/live/control.ts'
 import { commit, type NewSignal, SignalConflictError } from '#signals/log/commit.ts'
 import { DamagedLogError, newestOf, readAfter, readHead, readSignal } from '#signals/log/read-log.ts'
 import { assertDurable, durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey } from '#signals/redis/keys.ts'
-import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import type { TestRedis } from '../../support/servers/redis.ts'
+import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
 const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | null = null): NewSignal => ({
@@ -17,13 +19,10 @@ const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | n
 
 let server: TestRedis
 let redis: Redis
-
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = await server.connect()
+useTestRedis((connected, started) => {
+  redis = connected
+  server = started
 })
-beforeEach(() => redis.flushall())
-afterAll(() => server.stop())
 
 const seqsOf = async (): Promise<number[]> => (await readAfter(redis, 0, 1_000)).map(({ seq }) => seq)
 
@@ -88,6 +87,33 @@ describe('a commit', () => {
     await commit(redis, [fire('a')], NOW_MS)
     await redis.hset(HEAD, 'seq', '1000')
     expect(await commit(redis, [fire('b')], NOW_MS)).toMatchObject({ signals: [{ seq: 1001 }] })
+  })
+})
+
+// There is no moment between the check of a halt and the write: both are one step.
+describe('a halt', () => {
+  test.each([['alder'], ['*']])(
+    'of %s keeps back every new entry, whole commits of them, and nothing else',
+    async halted => {
+      await commit(redis, [fire('a')], NOW_MS)
+      await halt(redis, halted)
+      const both = [fire('b', { action: 'flat' }), fire('c', { action: 'short' })]
+      expect(await commit(redis, both, NOW_MS)).toEqual({ kind: 'halted', alias: 'alder' })
+      expect(await seqsOf()).toEqual([1])
+      expect(await commit(redis, [fire('a')], NOW_MS)).toMatchObject({
+        signals: [{ seq: 1, isRepeat: true }],
+      })
+      expect(await commit(redis, both.slice(0, 1), NOW_MS)).toMatchObject({ signals: [{ seq: 2 }] })
+      const test = fire('t', { is_test: true }, 'acme')
+      expect(await commit(redis, [test], NOW_MS)).toMatchObject({ signals: [{ seq: 3 }] })
+      await resume(redis, halted)
+      expect(await commit(redis, both, NOW_MS)).toMatchObject({ signals: [{ seq: 2 }, { seq: 4 }] })
+    },
+  )
+
+  test('of another alias keeps back none', async () => {
+    await halt(redis, 'birch')
+    expect(await commit(redis, [fire('a')], NOW_MS)).toMatchObject({ signals: [{ seq: 1 }] })
   })
 })
 

@@ -1,4 +1,4 @@
-// A Redis that was emptied: no number is given twice, and the operator is told what is so.
+// A Redis that was emptied: no number is given twice, and the operator gets an alert that says so.
 import { Writable } from 'node:stream'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

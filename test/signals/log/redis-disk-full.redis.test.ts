@@ -1,4 +1,4 @@
-// A real full disk under Redis: nothing that was acknowledged is lost, whoever fires is told what to mend, and when there
+// A real full disk under Redis: nothing that was acknowledged is lost, the refusal of a fire says what to fix, and when there
 // is room again everything goes on.
 
 import { spawnSync } from 'node:child_process'

@@ -1,5 +1,5 @@
-// A Redis that answers and refuses every write, because it is full or a replica: nothing is fired, and whoever looks is
-// told what is wrong with it and not that the program is.
+// A Redis that answers and refuses every write, because it is full or a replica: nothing is fired, and the
+// alert and the answers name the fault of Redis, not one of the program.
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'

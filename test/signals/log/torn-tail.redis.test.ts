@@ -78,8 +78,8 @@ describe('a file that lost its end', () => {
       expect(Number((await redis.hget(HEAD, 'seq')) ?? 0)).toBe(kept)
       await expect(fire(redis, 'next', 'alder')).rejects.toThrow(LogGoneError)
       await expect(fire(redis, `s${COUNT}`, 'alder')).rejects.toThrow(LogGoneError) // it was fired, and is not fired again
-      const told = await readHead(redis, newEpoch).catch((error: unknown) => error)
-      expect(problemsOfFailure(told)).toEqual([
+      const error = await readHead(redis, newEpoch).catch((reason: unknown) => reason)
+      expect(problemsOfFailure(error)).toEqual([
         {
           kind: 'redis_wiped',
           subject: 'log',
@@ -106,7 +106,7 @@ describe('a file that lost its end', () => {
   test('of nothing that was acknowledged is gone on with at once', async () => {
     await tear(whole.length)
     expect(await seqsOf()).toEqual(numbers(COUNT))
-    const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that nobody was told of
+    const begun = Buffer.from('*3\r\n$4\r\nHSET\r\n$12\r\n{hw}:log:') // a write that was never acknowledged
     await crashTo(Buffer.concat([whole, begun]))
     expect(await fire(redis, 'after', 'alder')).toBe(COUNT + 1)
     expect(await seqsOf()).toEqual(numbers(COUNT + 1))

@@ -7,7 +7,7 @@ import {
   type DeliveryParts,
   type SendOrder,
 } from '#signals/delivery/delivery-parts.ts'
-import { type Delivery, type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
+import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
 import { WAITS } from '#signals/delivery/policy.ts'
@@ -86,6 +86,9 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
   return { parts, clock, sent, events, errors, seqs: () => sent.map(({ signal }) => signal.seq) }
 }
 
+/** The highest of the random numbers: a shuffle by it leaves every list as it is. */
+export const KEEPS_ORDER = () => 1 - Number.EPSILON
+
 /** Carries the log into the outbox, and gives the clients that workers were to begin with. */
 export async function relayAll(redis: Redis, now: () => number): Promise<readonly string[]> {
   const begun: string[] = []
@@ -95,7 +98,7 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     highWater: createHighWater(createMemoryStore('private')),
     token: 'relay',
     now,
-    shuffle: list => [...list],
+    random: KEEPS_ORDER,
     subscribersOf: signals => subscribersOf(redis, signals),
   })
   return begun
@@ -153,7 +156,10 @@ export async function startReceiver(answer: ReceiverAnswer = acknowledge): Promi
   }
 }
 
-export type TestDelivery = Delivery & { readonly events: DeliveryEvent[]; readonly errors: unknown[] }
+export type TestDelivery = Awaited<ReturnType<typeof startDelivery>> & {
+  readonly events: DeliveryEvent[]
+  readonly errors: unknown[]
+}
 
 /** The whole delivery with the real clock, to receivers on loopback. What it reports is kept. */
 export async function startTestDelivery(
@@ -167,7 +173,8 @@ export async function startTestDelivery(
     box: BOX,
     privateStore: createMemoryStore('private'),
     clock: { now: () => Date.now(), startTimer },
-    dice: { random: Math.random, newToken: () => crypto.randomUUID() },
+    random: Math.random,
+    newToken: () => crypto.randomUUID(),
     resolveHost: async () => ({ kind: 'unknown' }),
     rules: { allowLoopback: true },
     onEvent: event => void events.push(event),

@@ -59,3 +59,17 @@ export async function addClient(redis: Redis, id: string, aliases: readonly stri
   const { token, id: keyId } = await issueKey(redis, id, random, NOW_MS)
   return { id, token, keyId }
 }
+
+/** The same Redis, before each of whose scripts something happens. */
+export const beforeScripts = (redis: Redis, happens: () => Promise<void>): Redis =>
+  new Proxy(redis, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      if (name !== 'evalsha') return member.bind(target)
+      return async (...args: unknown[]) => {
+        await happens()
+        return member.apply(target, args)
+      }
+    },
+  })

@@ -7,8 +7,8 @@ import { published } from './comparison.ts'
 import { asOf, pctDeployed, recordHead } from './record-parts.ts'
 
 /**
- * `/v1/program/basket`: what the program holds. `reference` is the run whose deployments are published: those that
- * `/v1/program/deploys` numbers, whatever the cadence of this basket.
+ * `/v1/program/basket`: what the program holds. `reference` is the run whose deployments are published: those
+ * that `/v1/program/deploys` numbers, whatever the cadence of this basket.
  */
 export function renderBasket(
   data: ProgramData,

@@ -6,8 +6,8 @@ import { type Deployment, simulate } from '#core/program/simulate.ts'
 import { recordHead } from './record-parts.ts'
 
 /**
- * `/v1/program/deploys`: every deployment of the reference basket, ascending. A record depends on nothing after its bar, so
- * a later night appends and never changes one.
+ * `/v1/program/deploys`: every deployment of the reference basket, ascending. A record depends on nothing
+ * after its bar, so a later night appends and never changes one.
  */
 export function renderDeploys(data: ProgramData): ProgramDeploy[] {
   const { deployments } = simulate(data, data.plan.contribution_cadence_bars)
