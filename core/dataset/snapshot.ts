@@ -100,7 +100,20 @@ export type Snapshot = {
 
 /** The strategy of an id, or null. */
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
-  snapshot.strategies.find(strategy => strategy.id === id) ?? null
+  snapshot.strategies[positionOf(snapshot, id) ?? -1] ?? null
+
+/** The position of a strategy in the catalogue, and in the correlation matrices; undefined if there is none of this id. */
+export function positionOf({ strategies }: Snapshot, id: string): number | undefined {
+  let positions = POSITIONS.get(strategies)
+  if (positions === undefined) {
+    positions = new Map(strategies.map((strategy, i) => [strategy.id, i]))
+    POSITIONS.set(strategies, positions)
+  }
+  return positions.get(id)
+}
+
+/** Made once for each snapshot, because every request looks a strategy up. */
+const POSITIONS = new WeakMap<readonly StrategyData[], ReadonlyMap<string, number>>()
 
 /** The published effect of a trade on the equity. */
 export type TradeResult = 'win' | 'loss' | 'breakeven'
