@@ -26,6 +26,8 @@ export type DatasetRecord = {
   readonly window: DateWindow
   /** Whether the version alters history that the one before had published; false until it is compared with it. */
   readonly history_restated: boolean
+  /** The definitions that its figures were computed by: see `definitions.ts`. */
+  readonly method_revision: number
 }
 
 /** The source of the daily returns of a strategy. */
