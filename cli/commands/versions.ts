@@ -154,10 +154,11 @@ async function compare(
   return compareSnapshots(await read(before), await read(after))
 }
 
-const linesOf = ({ previous, version, history_restated, added, removed, strategies }: Changes): string[] => [
-  `${previous} -> ${version}: ${history_restated ? 'history is restated' : 'history is only appended to'}`,
-  ...added.map(id => `${id}: new`),
-  ...removed.map(id => `${id}: gone`),
+const linesOf = ({ definitions = [], strategies, ...changes }: Changes): string[] => [
+  `${changes.previous} -> ${changes.version}: ${changes.history_restated ? 'history is restated' : 'history is only appended to'}`,
+  ...definitions.map(({ figure, from, to }) => `${figure}: ${from} -> ${to}`),
+  ...changes.added.map(id => `${id}: new`),
+  ...changes.removed.map(id => `${id}: gone`),
   ...strategies.map(lineOf),
 ]
 

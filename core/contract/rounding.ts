@@ -12,13 +12,22 @@ export const toCorrelation = (value: number): number => unsigned(Number(value.to
 /** Returns and equity: 10 significant digits. */
 export const toSignificant = (value: number): number => unsigned(Number(value.toPrecision(10)))
 
-/** Prices: the decimals of the instrument's tick, 8 at the most. */
-export const toPrice = (value: number, decimals: number): number => unsigned(Number(value.toFixed(decimals)))
+/** Prices without a known tick: 8 decimals. */
+export const toPrice = (value: number): number => unsigned(Number(value.toFixed(MOST_DECIMALS)))
+
+const MOST_DECIMALS = 8
+
+/** Rounds prices of an instrument to its tick: with a tick of 0.25, 100.4 is 100.5. A tick of 0 is unknown. */
+export function tickRounder(tickSize: number): (price: number) => number {
+  const decimals = decimalsOf(tickSize)
+  if (!(tickSize > 0) || Number(tickSize.toFixed(decimals)) !== tickSize) return toPrice
+  return price => unsigned(Number((Math.round(price / tickSize) * tickSize).toFixed(decimals)))
+}
 
 /** The decimals that a tick size needs: 0.1 has 1, 0.25 has 2, 5 has none. Never more than 8. */
-export function decimalsOf(tickSize: number): number {
-  for (let decimals = 0; decimals < 8; decimals++) {
+function decimalsOf(tickSize: number): number {
+  for (let decimals = 0; decimals < MOST_DECIMALS; decimals++) {
     if (Number(tickSize.toFixed(decimals)) === tickSize) return decimals
   }
-  return 8
+  return MOST_DECIMALS
 }

@@ -8,13 +8,15 @@ import {
   type SeriesChanges,
   type StrategyChanges,
 } from '#core/contract/payloads/changes.ts'
-import { decimalsOf, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
+import { tickRounder, toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
+import { definitionsSince } from './definitions.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
  * What `after` appends to `before` and what it alters, strategy by strategy. Returns, trades and the base risk are
- * history; changes of figures and of other catalogue entries are only listed. Without a previous version, everything is new.
+ * history; changes of figures, of their definitions and of other catalogue entries are only listed. Without a previous
+ * version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
@@ -31,6 +33,7 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
     added: [...now].filter(id => !old.has(id)),
     removed,
     strategies,
+    definitions: before === null ? [] : definitionsSince(before.dataset.method_revision),
   }
 }
 
@@ -174,13 +177,13 @@ function tradesByKey(strategy: StrategyData): Map<string, PublishedTrade> {
 }
 
 function publishedTrade({ trades, tick_size }: StrategyData, row: number): PublishedTrade {
-  const decimals = decimalsOf(tick_size)
+  const toTick = tickRounder(tick_size)
   return {
     side: wordAt(trades.side, row),
     entry_time: trades.entry_time[row]!,
     exit_time: trades.exit_time[row]!,
-    entry_price: toPrice(trades.entry_price[row]!, decimals),
-    exit_price: toPrice(trades.exit_price[row]!, decimals),
+    entry_price: toTick(trades.entry_price[row]!),
+    exit_price: toTick(trades.exit_price[row]!),
     return_pct: toPercent(100 * trades.notional_return[row]!),
     result: tradeResult(trades.account_return[row]!),
     exit_reason: wordAt(trades.exit_reason, row),

@@ -153,7 +153,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
   const tradesOf = tradeReader(bytes.trades)
   return {
-    dataset: document.dataset,
+    dataset: { ...document.dataset, method_revision: document.dataset.method_revision ?? FIRST_METHOD },
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...record,
@@ -167,6 +167,9 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     diversification: document.diversification,
   }
 }
+
+/** The first snapshots have no number of their method. */
+const FIRST_METHOD = 1
 
 function assertReadable({ format_version, words }: SnapshotDocument): void {
   if (format_version !== SNAPSHOT_FORMAT) {

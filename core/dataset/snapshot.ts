@@ -26,6 +26,8 @@ export type DatasetRecord = {
   readonly window: DateWindow
   /** Whether the version alters history that the one before published; false until the two are compared. */
   readonly history_restated: boolean
+  /** The definitions that its figures were computed by: see `definitions.ts`. */
+  readonly method_revision: number
 }
 
 /** The source of the daily returns of a strategy. */
@@ -100,7 +102,20 @@ export type Snapshot = {
 
 /** The strategy of an id, or null. */
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
-  snapshot.strategies.find(strategy => strategy.id === id) ?? null
+  snapshot.strategies[positionOf(snapshot, id) ?? -1] ?? null
+
+/** The position of a strategy in the catalogue, and in the correlation matrices; undefined if there is none of this id. */
+export function positionOf({ strategies }: Snapshot, id: string): number | undefined {
+  let positions = POSITIONS.get(strategies)
+  if (positions === undefined) {
+    positions = new Map(strategies.map((strategy, i) => [strategy.id, i]))
+    POSITIONS.set(strategies, positions)
+  }
+  return positions.get(id)
+}
+
+/** Made once for each snapshot, because every request looks a strategy up. */
+const POSITIONS = new WeakMap<readonly StrategyData[], ReadonlyMap<string, number>>()
 
 /**
  * The published effect of a trade on the equity, by account return, like the win rate: if the leverage is

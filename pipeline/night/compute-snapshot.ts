@@ -1,4 +1,5 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import {
   assembleCorrelation,
@@ -122,7 +123,13 @@ function assembleSnapshot(
 ): Snapshot {
   const book = equalWeightBook(strategies.map(({ daily }) => daily))
   return {
-    dataset: { version, ...service, window: coverage(strategies), history_restated: false },
+    dataset: {
+      version,
+      ...service,
+      window: coverage(strategies),
+      history_restated: false,
+      method_revision: METHOD_REVISION,
+    },
     strategies,
     correlation,
     book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),

@@ -7,9 +7,6 @@ import type { EngineState } from '#core/replay/state.ts'
 import type { Bar, Side } from '#core/replay/strategy.ts'
 import { sha256 } from '#storage/digest.ts'
 
-/** Enough for every instrument: venues round to their own tick. */
-const PRICE_DECIMALS = 8
-
 /** Digits of the digest in an id. */
 const ID_DIGITS = 24
 
@@ -51,8 +48,8 @@ export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
 const isUnannounced = (reason: string | null): boolean => reason === 'stop' || reason === 'liquidation'
 
 function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: number): SignalContent {
-  const signal_price = toPrice(report.bar.c, PRICE_DECIMALS)
-  const stop = toPrice(stopPrice, PRICE_DECIMALS)
+  const signal_price = toPrice(report.bar.c)
+  const stop = toPrice(stopPrice)
   return {
     ...frame(report, sender, side),
     signal_price,
@@ -65,8 +62,8 @@ function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: numb
 
 const flatOf = (report: StepReport, sender: Sender, { stop }: Held): SignalContent => ({
   ...frame(report, sender, 'flat'),
-  signal_price: toPrice(report.bar.c, PRICE_DECIMALS),
-  stop: toPrice(stop, PRICE_DECIMALS),
+  signal_price: toPrice(report.bar.c),
+  stop: toPrice(stop),
   base_risk_pct: 0,
   ...timing(report, sender),
   implied_leverage: 0,

@@ -76,6 +76,15 @@ export const strategyChanges = z
   })
   .meta({ id: 'StrategyChanges' })
 
+const definitionChange = z
+  .object({
+    figure: z.string().describe('The figures that are defined otherwise now.'),
+    from: z.string().describe('Definition before.'),
+    to: z.string().describe('Definition now.'),
+    why: z.string().describe('Reason of the change.'),
+  })
+  .meta({ id: 'DefinitionChange' })
+
 const rolledBack = z
   .object({
     version: z.string().describe('The version that was published, shown, and rolled back.'),
@@ -92,6 +101,12 @@ export const changes = z
     added: z.array(strategyId).describe('Strategies that are new.'),
     removed: z.array(strategyId).describe('Strategies that are gone, their history with them.'),
     strategies: z.array(strategyChanges).describe('The strategies that both versions have.'),
+    definitions: z
+      .array(definitionChange)
+      .optional()
+      .describe(
+        'Figures that this version defines otherwise than the one before. They may differ on the same data, which is no restatement. Absent where it is not known.',
+      ),
     rolled_back: rolledBack.optional(),
     not_compared: z
       .array(z.string())
@@ -108,4 +123,5 @@ export type StrategyChanges = z.infer<typeof strategyChanges>
 export type SeriesChanges = z.infer<typeof seriesChanges>
 export type RestatedTrade = z.infer<typeof restatedTrade>
 export type PublishedTrade = z.infer<typeof publishedTrade>
+export type DefinitionChange = Readonly<z.infer<typeof definitionChange>>
 export type Change = z.infer<typeof change>

@@ -4,7 +4,7 @@ import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { positionOf, type Snapshot } from '../snapshot.ts'
 import { datasetRoute, unknownStrategy } from './resource.ts'
 
 const correlationNote = (undefinedPairs: number): string =>
@@ -74,14 +74,12 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
   return { payload, undefinedCount }
 }
 
-function positionsOf(snapshot: Snapshot, ids: readonly string[]): number[] {
-  const position = new Map(snapshot.strategies.map(({ id }, i) => [id, i]))
-  return ids.map(id => {
-    const found = position.get(id)
-    if (found === undefined) throw unknownStrategy(id)
-    return found
+const positionsOf = (snapshot: Snapshot, ids: readonly string[]): number[] =>
+  ids.map(id => {
+    const position = positionOf(snapshot, id)
+    if (position === undefined) throw unknownStrategy(id)
+    return position
   })
-}
 
 function* publishedRows(matrix: CorrelationMatrix, positions: readonly number[]): Generator<number[]> {
   for (const row of positions) yield positions.map(column => publishedCell(matrix, row, column))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DAY_MS } from '#core/calendar.ts'
 import { FORMATS } from '#core/contract/parameters.ts'
 import { percent } from '#core/contract/payloads/field.ts'
-import { decimalsOf, toPercent, toPrice } from '#core/contract/rounding.ts'
+import { tickRounder, toPercent } from '#core/contract/rounding.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
 import { instantColumn, numberColumn, type Table, wordColumn } from '../render/table.ts'
 import { type StrategyData, tradeResult, wordAt } from '../snapshot.ts'
@@ -18,9 +18,9 @@ export const tradeList = () =>
         .looseObject({
           side: z.enum(['long', 'short']).describe('Direction of the position.'),
           entry_time: z.number().describe('Instant of the entry, epoch milliseconds UTC.'),
-          entry_price: z.number().describe('Fill price of the entry.'),
+          entry_price: z.number().describe('Fill price of the entry, rounded to the tick of the instrument.'),
           exit_time: z.number().describe('Instant of the exit, epoch milliseconds UTC.'),
-          exit_price: z.number().describe('Fill price of the exit.'),
+          exit_price: z.number().describe('Fill price of the exit, rounded to the tick of the instrument.'),
           duration_days: z.number().describe('Exit minus entry, days, 6 decimals.'),
           return_pct: percent(
             'Return per unit of notional after all costs; after commission alone if the ledger has no other costs.',
@@ -53,7 +53,7 @@ export const trades = datasetRoute({
 })
 
 function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
-  const decimals = decimalsOf(tick_size)
+  const toTick = tickRounder(tick_size)
   const {
     side,
     entry_time,
@@ -70,9 +70,9 @@ function tradeTable({ trades: ledger, tick_size }: StrategyData): Table {
     columns: [
       wordColumn('side', row => wordAt(side, row)),
       instantColumn('entry_time', row => entry_time[row]!),
-      numberColumn('entry_price', row => toPrice(entry_price[row]!, decimals)),
+      numberColumn('entry_price', row => toTick(entry_price[row]!)),
       instantColumn('exit_time', row => exit_time[row]!),
-      numberColumn('exit_price', row => toPrice(exit_price[row]!, decimals)),
+      numberColumn('exit_price', row => toTick(exit_price[row]!)),
       numberColumn('duration_days', row => toPercent((exit_time[row]! - entry_time[row]!) / DAY_MS)),
       numberColumn('return_pct', row => toPercent(100 * notional_return[row]!)),
       wordColumn('result', row => tradeResult(account_return[row]!)),

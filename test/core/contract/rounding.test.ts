@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimalsOf, toCorrelation, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
+import { tickRounder, toCorrelation, toPercent, toPrice, toSignificant } from '#core/contract/rounding.ts'
 
 describe('rounding at the wire', () => {
   test('never leaves a minus on zero', () => {
-    for (const value of [toPercent(-1e-9), toCorrelation(-1e-12), toSignificant(-0), toPrice(-1e-9, 2)]) {
+    for (const value of [toPercent(-1e-9), toCorrelation(-1e-12), toSignificant(-0), toPrice(-1e-9)]) {
       expect(Object.is(value, 0)).toBe(true)
     }
   })
@@ -19,16 +19,28 @@ describe('rounding at the wire', () => {
   })
 
   test.each([
-    [0.1, 1],
-    [0.25, 2],
-    [0.5, 1],
-    [1, 0],
-    [5, 0],
-    [0.01, 2],
-    [0.00000001, 8],
-    [0.000000001, 8],
-    [1 / 3, 8],
-  ])('a tick of %d has %d decimals', (tick, decimals) => {
-    expect(decimalsOf(tick)).toBe(decimals)
+    [0.1, 100.17, 100.2],
+    [0.25, 100.13, 100.25],
+    [0.25, 100.1, 100],
+    [0.5, 100.3, 100.5],
+    [5, 102, 100],
+    [0.05, 63001.80000000001, 63001.8],
+    [0.00000001, 0.123456789, 0.12345679],
+    [0.000000001, 0.1234567891, 0.12345679], // finer than the 8 decimals of a price
+    [0, 100.123456789, 100.12345679], // unknown
+  ])('with a tick of %d a price of %d is %d', (tick, price, rounded) => {
+    expect(tickRounder(tick)(price)).toBe(rounded)
+  })
+
+  test('a price moves by half a tick at the most, and a rounded one stays', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(0.01, 0.05, 0.1, 0.25, 0.5, 2.5, 5, 25), anyPrice, (tick, price) => {
+        const toTick = tickRounder(tick)
+        expect(Math.abs(toTick(price) - price)).toBeLessThanOrEqual((tick / 2) * (1 + 1e-9))
+        expect(toTick(toTick(price))).toBe(toTick(price))
+      }),
+    )
   })
 })
+
+const anyPrice = fc.double({ min: 1e-3, max: 2e5, noNaN: true })

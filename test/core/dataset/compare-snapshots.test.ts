@@ -42,6 +42,7 @@ test('equal datasets have no differences', () => {
     history_restated: false,
     added: [],
     removed: [],
+    definitions: [],
   })
   for (const { id, ...each } of strategies) {
     const trades = { appended: 0, restated_count: 0, restated: [] }
@@ -150,6 +151,21 @@ test('another base risk restates every rescaled figure, though no return differs
 test('a change of the catalogue is listed at full precision', () => {
   const [change] = compare([ash], [{ ...ash, tick_size: 1e-8 }]).strategies
   expect(change?.catalogue).toEqual([{ field: 'tick_size', old: 0.1, new: 1e-8 }])
+})
+
+test('a version made by an earlier method announces the definitions that changed since, and they restate nothing', () => {
+  const before = handSnapshot([ash], { method_revision: 1 })
+  const changes = compareSnapshots(before, handSnapshot([ash], NEXT))
+  expect(changes.definitions?.map(({ figure }) => figure)).toContain('trades: entry_price, exit_price')
+  for (const { from, to, why } of changes.definitions ?? []) expect([from, to, why]).not.toContain('')
+  expect(changes.history_restated).toBe(false)
+  expect(schema.safeParse(changes).error).toBeUndefined()
+})
+
+test('a price that only its rounding changes is not restated', () => {
+  const priced = { ...ash, tick_size: 0.25, trades: [{ ...ash.trades![0]!, entry_price: 100.13 }] }
+  const before = handSnapshot([priced], { method_revision: 1 })
+  expect(compareSnapshots(before, handSnapshot([priced], NEXT)).history_restated).toBe(false)
 })
 
 test('appending is never a restatement, altering one day always is, and both hold to the schema', () => {

@@ -103,6 +103,14 @@ describe('reading', () => {
   })
 })
 
+test('a snapshot without the number of its method was made by the first', () => {
+  const bytes = encodeSnapshot(SNAPSHOT)
+  const { dataset, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
+  const { method_revision: _, ...unnumbered } = dataset
+  const old = decodeSnapshot({ ...bytes, document: toBytes({ ...document, dataset: unnumbered }) })
+  expect(old.dataset.method_revision).toBe(1)
+})
+
 describe('a snapshot is refused, with what to do about it,', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
   const document: object = JSON.parse(new TextDecoder().decode(bytes.document))

@@ -1,6 +1,7 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
 import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type {
   DatasetRecord,
   Snapshot,
@@ -74,6 +75,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   max_modelled_risk_pct: 0.1,
   embargo_days: 0,
   history_restated: false,
+  method_revision: METHOD_REVISION,
 }
 
 const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({

@@ -49,10 +49,10 @@ describe('a trade', () => {
 
   test.each([
     [0.5, 43_210.5],
-    [0.25, 43_210.46],
+    [0.25, 43_210.5],
     [1, 43_210],
     [0.00001, 43_210.45678],
-  ])('at a tick of %d has prices with the decimals of the tick', (tick, price) => {
+  ])('at a tick of %d has prices rounded to it', (tick, price) => {
     expect(ledgerOf([trade({ entry_price: 43_210.456_78 })], tick)[0]?.entry_price).toBe(price)
   })
 

@@ -1,0 +1,26 @@
+import type { DefinitionChange } from '#core/contract/payloads/changes.ts'
+
+/** A definition that changed, and the revision of the method since which it holds. */
+type Revised = DefinitionChange & { readonly revision: number }
+
+/**
+ * Every figure whose definition changed, oldest first. The number of the last revision is in each snapshot, so that the
+ * first version made under a new definition announces it in `changes.json`. Add a row with a new revision whenever the
+ * same data give another value of a published figure.
+ */
+const REVISED: readonly Revised[] = [
+  {
+    revision: 2,
+    figure: 'trades: entry_price, exit_price',
+    from: 'rounded to the decimals of the tick',
+    to: 'rounded to the nearest multiple of the tick',
+    why: 'A tick of 0.25 has prices such as 100.25 and none such as 100.13.',
+  },
+]
+
+/** The method by which this program computes figures. Snapshots without a number were made by the first. */
+export const METHOD_REVISION = Math.max(...REVISED.map(({ revision }) => revision))
+
+/** What changed in the definitions since a revision. */
+export const definitionsSince = (revision: number): DefinitionChange[] =>
+  REVISED.filter(each => each.revision > revision).map(({ revision: _, ...change }) => change)
