@@ -8,14 +8,12 @@ import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
-import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
 import { collect, threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
 import { liveEntries } from '../live.ts'
 import type { Runtime } from '../runtime.ts'
-import { redisUrlOf } from '../signals/redis-url.ts'
+import { openRedis } from '../signals/redis-url.ts'
 import type { Terminal } from '../terminal.ts'
 import { newEpochOf } from './ops/backup.ts'
 
@@ -61,10 +59,9 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
-  const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // every command reports its own error
+  const redis = await openRedis(environment, environment.dataFolder)
   const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed }, note)
   try {
-    await redis.connect().catch(explainAbsence)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
     await guardLog(
@@ -80,11 +77,6 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
     redis.disconnect()
     await stepper.close()
   }
-}
-
-function explainAbsence(error: unknown): never {
-  const why = messageOf(error)
-  throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause: error })
 }
 
 const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (message: string) => {

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
-import { tellRedisUrl } from '#cli/signals/redis-url.ts'
+import { publishRedisUrl } from '#cli/signals/redis-url.ts'
 import { createAlerts } from '#signals/alerts.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
@@ -253,7 +253,7 @@ describe('backup and restore', () => {
     await ops(['backup', file])
     const env = { DATA_FOLDER: join(folder, 'data') }
     await mkdir(env.DATA_FOLDER)
-    await tellRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:1') // of a service that was killed
+    await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
     expect(await run(['ops', 'restore', file], { env })).toMatchObject({
       code: 0,
       out: expect.stringContaining('1 signals of'),
