@@ -2,7 +2,6 @@ import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
-import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 
 /** The default address of a Redis. */
@@ -60,9 +59,7 @@ async function followOwn({ options }: Redis, dataFolder: string): Promise<void> 
 /** Connects. Rejects with the fix if Redis does not answer. */
 export async function reachRedis(redis: Redis): Promise<void> {
   await redis.connect().catch((cause: unknown) => {
-    throw new Error(`Redis cannot be reached (${messageOf(cause)}): start it, or name it in REDIS_URL`, {
-      cause,
-    })
+    throw new Error('Redis cannot be reached: start it, or name it in REDIS_URL', { cause })
   })
 }
 
