@@ -2,6 +2,7 @@
 // address or a secret.
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
+import type { WebhookChange } from './delivery/register-webhook.ts'
 import { LogGoneError } from './log/guard.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
@@ -59,6 +60,8 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   return {
     raise,
     onEvent,
+    /** Each change is an alert of its own: a second one may be the thief's. */
+    onWebhook: (change: WebhookChange): void => raise(toChangeAlert(change, toIsoInstant(now()))),
     /**
      * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
      * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
@@ -117,6 +120,20 @@ function toAlert(event: DeliveryEvent): Alert | null {
       return alert('stuck', 'workers', message)
     }
   }
+}
+
+function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
+  const subject = `${client} at ${at}`
+  if (change === 'suspended') {
+    const message = `the webhook of ${client} is suspended, because the key ${keyId} that set it was revoked: its owner confirms the address by PUT /v1/webhook with a live key`
+    return alert('webhook_changed', subject, message)
+  }
+  const what = { set: 'was set', rotated: 'has a new secret', removed: 'was removed' }[change]
+  const message =
+    keyId === null
+      ? `the webhook of ${client} ${what} through the operator interface: if that was not you, change OPERATOR_TOKEN`
+      : `the webhook of ${client} ${what} with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
+  return alert('webhook_changed', subject, message)
 }
 
 /** An internal error concerns one client; a network fault concerns all and is one alert. */
@@ -198,6 +215,7 @@ export function problemsOfDisk(used: number | null): readonly Alert[] {
 export const ALERT_KINDS = [
   'exhausted',
   'disabled',
+  'webhook_changed',
   'failing',
   'stuck',
   'our_fault',

@@ -4,6 +4,7 @@ import {
   type RegisterParts,
   registerWebhook,
   rotateWebhookSecret,
+  type WebhookChange,
   type WebhookRequest,
 } from '#signals/delivery/register-webhook.ts'
 import { resendFrom } from '#signals/delivery/resend.ts'
@@ -32,7 +33,10 @@ export function createDeliveryOrders(parts: RegisterParts) {
     rotate: (client: string, overlapMs?: number) => rotateWebhookSecret(parts, client, overlapMs),
     enable: (client: string) => enableWebhook(redis, client),
     disable: (client: string, why: string) => disableWebhook(redis, client, why),
-    remove: (client: string) => removeWebhook(redis, client),
+    async remove(client: string): Promise<void> {
+      await removeWebhook(redis, client)
+      parts.onChange({ client, change: 'removed', keyId: null })
+    },
     /** Fires a test through the normal delivery; resolves with its number. */
     fireTest: (client: string) => fireTest(parts, client),
     /** Owes every signal from a number on again; resolves with how many. */
@@ -72,6 +76,8 @@ export type OperatorParts = {
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Called with the time from a fire to its acknowledgement by the disk. */
   readonly onFired?: (durableMs: number) => void
+  /** Called if revoking a key suspended a webhook. */
+  readonly onWebhook: (change: WebhookChange) => void
   /** Called for every request. */
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that the caller did not cause. */

@@ -35,6 +35,8 @@ export const webhook = z
     live_secrets: count.optional().describe('Secrets that sign now. Their text is never shown again.'),
     enabled: webhookState.shape.enabled,
     disabled_why: webhookState.shape.disabled_why,
+    set_at: webhookState.shape.set_at,
+    set_by_key: webhookState.shape.set_by_key,
     lane: z
       .enum(['fast', 'slow'])
       .describe('Slow or failing receivers have a lane of their own, so that they delay no others.'),
@@ -48,6 +50,8 @@ export const toWebhook = (state: WebhookState, address: WebhookAddress | null): 
   ...(address === null ? {} : { url: address.url, live_secrets: address.liveSecrets }),
   enabled: state.enabled,
   disabled_why: state.disabledWhy,
+  set_at: instantOrNull(state.setter?.atMs ?? null),
+  set_by_key: state.setter?.keyId ?? null,
   lane: state.lane,
   breaker: state.condition.breaker.kind,
   failing_since: instantOrNull(state.condition.health.failingSinceMs),

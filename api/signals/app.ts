@@ -2,10 +2,11 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength } from '../http/exchange.ts'
+import { assertUrlLength, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import {
+  type Answered,
   answerHeaders,
   type Exchange,
   type ServedParts,
@@ -33,6 +34,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   app.use(async (c, next) => {
     c.set('startedMs', parts.clock.elapsed())
     await next()
+    parts.onAnswered(answeredOf(c, parts, remoteAddress))
   })
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     mount(app, path, routes, served, callers)
@@ -44,6 +46,16 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   app.onError((error, c) => sendError(c, parts, error))
   return app
 }
+
+const answeredOf = (c: Exchange, { clock }: SignalsParts, remoteAddress: RemoteAddress): Answered => ({
+  method: c.req.method,
+  route: c.req.routePath,
+  status: c.res.status,
+  ms: tookMs(c, clock),
+  address: remoteAddress(c),
+  keyId: c.get('keyId') ?? null,
+  client: c.get('client') ?? null,
+})
 
 /** `/docs`: the API reference. Requests cannot be tried there, because nearly all need a key. */
 function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {

@@ -31,11 +31,27 @@ export type SignalsParts = {
   /** A new name for the history of a log. */
   readonly newEpoch: () => string
   readonly isDraining: () => boolean
+  /** Called for every request. */
+  readonly onAnswered: (answered: Answered) => void
   /** Called for every error that neither the caller nor an unreachable Redis caused. */
   readonly onError: (error: unknown) => void
 }
 
-export type SignalsEnv = http.ServiceEnv
+/** One request as it may be logged: its route and never its URL, and the id of a key and never the key. */
+export type Answered = {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+  /** The network of the caller. */
+  readonly address: string
+  /** Null unless a key was given that has its form. */
+  readonly keyId: string | null
+  /** Null unless the key was valid. */
+  readonly client: string | null
+}
+
+export type SignalsEnv = http.ServiceEnv & { Variables: { keyId?: string; client?: string } }
 
 export type Exchange = Context<SignalsEnv>
 

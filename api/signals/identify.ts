@@ -28,13 +28,18 @@ export function createIdentify({ redis, clock }: Pick<SignalsParts, 'redis' | 'c
   return async c => {
     const token = c.req.header('x-api-key')
     if (token === undefined || token === '') throw unauthorized(MISSING_KEY)
-    if (parseToken(token) === null) throw unauthorized(WRONG_KEY)
+    const parsed = parseToken(token)
+    if (parsed === null) throw unauthorized(WRONG_KEY)
+    c.set('keyId', parsed.id)
     const digest = digestOf(token)
     if (wrong.has(digest)) throw unauthorized(WRONG_KEY)
     const identity = await authenticate(redis, token, clock.now())
-    if (identity !== null) return identity
-    wrong.set(digest, true)
-    throw unauthorized(WRONG_KEY)
+    if (identity === null) {
+      wrong.set(digest, true)
+      throw unauthorized(WRONG_KEY)
+    }
+    c.set('client', identity.client.id)
+    return identity
   }
 }
 

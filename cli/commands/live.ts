@@ -8,13 +8,12 @@ import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
 import { openStore } from '#storage/open-store.ts'
 import { collect, threadsFor } from '../build-options.ts'
 import { readEnvironment } from '../environment.ts'
 import { liveEntries, parseFeeds, runLive } from '../live.ts'
 import type { Runtime } from '../runtime.ts'
-import { reachRedis, redisUrlOf } from '../signals/redis-url.ts'
+import { openRedis } from '../signals/redis-url.ts'
 import type { Terminal } from '../terminal.ts'
 import { newEpochOf } from './ops/backup.ts'
 
@@ -58,10 +57,9 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
-  const redis = connectRedis(await redisUrlOf(environment, environment.dataFolder), () => {}) // every command reports its own error
+  const redis = await openRedis(environment, environment.dataFolder)
   const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed }, note)
   try {
-    await reachRedis(redis)
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
     await guardLog(

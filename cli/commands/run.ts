@@ -73,7 +73,7 @@ function printExamples(url: string, signals: RunningSignals | null, { print }: T
   if (signals !== null) {
     print(`signals service on ${signals.url}`)
     print(`operator interface on ${signals.operatorUrl}/ops`)
-    print(`Redis on ${signals.redisUrl}`)
+    print(`Redis on ${signals.redisAddress}`)
   }
   print('')
   print('try:')

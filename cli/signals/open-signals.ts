@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { createAlerts } from '#signals/alerts.ts'
 import type { DeliveryOptions } from '#signals/delivery/delivery-service.ts'
 import { createHighWater, readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
-import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import type { RegisterParts, WebhookChange } from '#signals/delivery/register-webhook.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { createSender, createSendSignal } from '#signals/delivery/send.ts'
@@ -60,7 +60,11 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   started.add(() => clearInterval(looking))
   const box = createSecretBox(parseKeyRing(order.secrets.secretKey), drawBytes)
   const clock = { now, elapsed, startTimer }
-  return { order, redis, privateStore, served, alerts, box, clock, newToken, onError }
+  const onWebhook = (change: WebhookChange): void => {
+    log.info('webhook', { ...change })
+    alerts.onWebhook(change)
+  }
+  return { order, redis, privateStore, served, alerts, box, clock, newToken, onWebhook, onError }
 }
 
 async function openRedis(
@@ -98,7 +102,7 @@ export const createReach = ({ order }: OpenSignals): Pick<DeliveryOptions, 'rule
 
 /** For registrations: a separate sender, because they wait for the answer. */
 export function createRegistering(
-  { redis, box, clock, newToken, served, privateStore, order }: OpenSignals,
+  { redis, box, clock, newToken, served, privateStore, onWebhook, order }: OpenSignals,
   reach: Pick<DeliveryOptions, 'rules' | 'resolveHost'>,
   started: Started,
 ): RegisterParts {
@@ -114,6 +118,7 @@ export function createRegistering(
     highWater: createHighWater(privateStore),
     send: createSendSignal(sender, clock.now),
     rules: reach.rules,
+    onChange: onWebhook,
   }
 }
 

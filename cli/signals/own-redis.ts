@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { type LocalServer, startLocalServer } from '../local-server.ts'
 import type { Runtime } from '../runtime.ts'
-
-/** The data folder of the service's own Redis. */
-export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
+import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
 
 /**
- * Starts the service's own Redis if REDIS_URL is not set: the `redis-server` of this machine, or one unpacked under
- * `.servers/`, on a free port of loopback. Its data is in the data folder and is there again at the next start. It is
- * restarted at the same port when it ends unexpectedly; `note` prints that.
+ * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this machine, or
+ * one unpacked under `.servers/`, on loopback, on the port of its last start if that is free. Its data is in the data folder
+ * and is there again at the next start. It is restarted at the same port when it ends unexpectedly; `note` prints that.
+ * Rejects if another process runs a Redis in the data folder.
  */
 export async function startOwnRedis(
   { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,
@@ -19,13 +18,22 @@ export async function startOwnRedis(
 ): Promise<KeptServer> {
   const script = join(root, 'deploy/servers/redis-server.sh')
   const folder = ownRedisFolder(dataFolder)
-  const args = [join(root, '.servers/redis'), folder, String(await freePort())]
-  return keepServer({
-    start: () => startLocalServer(script, args),
+  const last = await ownRedisUrl(dataFolder)
+  const other = String(await freePort())
+  let ports = last === null ? [other] : [new URL(last).port, other]
+  const start = async (): Promise<LocalServer> => {
+    const server = await startLocalServer(script, [join(root, '.servers/redis'), folder, ...ports])
+    ports = [new URL(server.url).port]
+    return server
+  }
+  const kept = await keepServer({
+    start,
     log: join(folder, 'redis.log'),
     runtime: { pause, elapsed },
     note,
   })
+  await publishRedisUrl(dataFolder, kept.url)
+  return kept
 }
 
 export type KeptServer = Awaited<ReturnType<typeof keepServer>>

@@ -1,34 +1,61 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
+import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 
 /** The default address of a Redis. */
 const USUAL_URL = 'redis://127.0.0.1:6379'
 
-/** The file with the address of our own Redis while it runs. */
+/** The file with the address and the password of our own Redis: of the one that runs, else of the last one. */
 const fileIn = (dataFolder: string): string => join(dataFolder, 'redis-url')
 
-/** The Redis of the signals: REDIS_URL, or the one that runs for this data folder, or the default. */
-export async function redisUrlOf(
-  { redisUrl }: Pick<Environment, 'redisUrl'>,
-  dataFolder: string,
-): Promise<string> {
-  return redisUrl ?? (await ownRedisUrl(dataFolder)) ?? USUAL_URL
-}
+/** Only its owner may read the password. */
+const PRIVATE_MODE = 0o600
 
-/** The address of the Redis of this data folder, possibly left by a killed service; null if there is none. */
+/** The data folder of the service's own Redis. */
+export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
+
+/** The address of the Redis of this data folder, which may not run; null if there never was one. */
 export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
   const own = await readFile(fileIn(dataFolder), 'utf8').catch(() => '')
   return own.trim() || null
 }
 
-/** Publishes the address of our own Redis to other commands. */
-export const publishRedisUrl = (dataFolder: string, url: string): Promise<void> =>
-  writeFile(fileIn(dataFolder), `${url}\n`)
+/** Publishes the address of our own Redis to other commands. Only the process that runs it may write it. */
+export async function publishRedisUrl(dataFolder: string, url: string): Promise<void> {
+  const draft = `${fileIn(dataFolder)}.new`
+  await writeFile(draft, `${url}\n`, { mode: PRIVATE_MODE })
+  await rename(draft, fileIn(dataFolder)) // another command never reads half an address
+}
 
-export const removeRedisUrl = (dataFolder: string): Promise<void> => rm(fileIn(dataFolder), { force: true })
+/**
+ * Connects to the Redis of the signals: REDIS_URL, or the one of this data folder, or the default. Our own may come back
+ * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer.
+ */
+export async function openRedis(
+  { redisUrl }: Pick<Environment, 'redisUrl'>,
+  dataFolder: string,
+): Promise<Redis> {
+  const redis = connectRedis(redisUrl ?? (await ownRedisUrl(dataFolder)) ?? USUAL_URL, () => {}) // every command reports its own error
+  if (redisUrl === null) redis.on('close', () => void followOwn(redis, dataFolder))
+  try {
+    await reachRedis(redis)
+    return redis
+  } catch (error) {
+    redis.disconnect()
+    throw error
+  }
+}
+
+/** The connection reads its options at each attempt. */
+async function followOwn({ options }: Redis, dataFolder: string): Promise<void> {
+  const url = await ownRedisUrl(dataFolder)
+  if (url === null) return
+  const { hostname, port, password } = new URL(url)
+  Object.assign(options, { host: hostname, port: Number(port), password: password || null })
+}
 
 /** Connects. Rejects with the fix if Redis does not answer. */
 export async function reachRedis(redis: Redis): Promise<void> {
@@ -36,4 +63,10 @@ export async function reachRedis(redis: Redis): Promise<void> {
     const why = messageOf(cause)
     throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause })
   })
+}
+
+/** Whether a Redis works in the folder of our own; another program may have got its port. */
+export async function isOwn(redis: Redis, dataFolder: string): Promise<boolean> {
+  const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
+  return folder === (await realpath(ownRedisFolder(dataFolder)).catch(() => null))
 }

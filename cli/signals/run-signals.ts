@@ -7,8 +7,8 @@ import { createLog } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { createStarted, type Started } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
-import { type KeptServer, ownRedisFolder, startOwnRedis } from './own-redis.ts'
-import { publishRedisUrl, removeRedisUrl } from './redis-url.ts'
+import { startOwnRedis } from './own-redis.ts'
+import { ownRedisFolder } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
@@ -39,13 +39,13 @@ async function start(order: RunOrder, started: Started) {
   else if (order.hasDemo) runtime.terminal.note(NO_RECEIVER)
   await mkdir(dataFolder, { recursive: true })
   const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
-  const { url: redisUrl, failed } =
-    environment.redisUrl === null
-      ? await startRedis(order, started)
-      : { url: environment.redisUrl, failed: NEVER }
-  const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/)].filter(isLong)
+  const { redisUrl, redisFolder, failed } = await chooseRedis(order, started)
+  const known = [
+    secrets.operatorToken,
+    ...secrets.secretKey.split(/[,:]/),
+    new URL(redisUrl).password,
+  ].filter(isLong)
   const log = createLog(levelOf(order), runtime.logStream, runtime.now, known)
-  const redisFolder = environment.redisUrl === null ? ownRedisFolder(dataFolder) : environment.redisFolder
   const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
@@ -53,17 +53,26 @@ async function start(order: RunOrder, started: Started) {
   if (order.hasDemo) demo = await demonstrate(order, service)
   const { url, operatorUrl, program } = service
   const hasProgram = program() !== null
-  return { url, operatorUrl, redisUrl, hasProgram, demo, failed, stop: started.endAll }
+  return {
+    url,
+    operatorUrl,
+    redisAddress: new URL(redisUrl).host,
+    hasProgram,
+    demo,
+    failed,
+    stop: started.endAll,
+  }
 }
 
-/** Starts our own Redis and publishes its address. */
-async function startRedis({ runtime, environment }: RunOrder, started: Started): Promise<KeptServer> {
-  const { dataFolder } = environment
-  const redis = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
-  started.add(redis.stop)
-  await publishRedisUrl(dataFolder, redis.url)
-  started.add(() => removeRedisUrl(dataFolder))
-  return redis
+/** The Redis of REDIS_URL, or our own, which is started. */
+async function chooseRedis(
+  { runtime, environment: { dataFolder, redisUrl, redisFolder } }: RunOrder,
+  started: Started,
+) {
+  if (redisUrl !== null) return { redisUrl, redisFolder, failed: NEVER }
+  const own = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
+  started.add(own.stop)
+  return { redisUrl: own.url, redisFolder: ownRedisFolder(dataFolder), failed: own.failed }
 }
 
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {

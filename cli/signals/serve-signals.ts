@@ -5,6 +5,7 @@ import { listenOperator } from '#api/operator/app.ts'
 import { hostsOf } from '#api/operator/guard.ts'
 import { createDeliveryOrders } from '#api/operator/parts.ts'
 import { listenSignals } from '#api/signals/app.ts'
+import type { Answered } from '#api/signals/exchange.ts'
 import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
@@ -92,7 +93,7 @@ async function listenToClients(
   started: Started,
 ): Promise<RunningServer> {
   const { order, redis, served, clock, newToken, onError } = open
-  const { environment } = order
+  const { environment, log } = order
   const limits = openLimits(open, started)
   const toParts = (url: string) => ({
     redis,
@@ -109,6 +110,7 @@ async function listenToClients(
     registering,
     newEpoch: newToken,
     isDraining,
+    onAnswered: (answered: Answered) => log.info('request', { ...answered }),
     onError,
   })
   const server = await listenSignals(toParts, environment.host, environment.signals.port)
@@ -117,7 +119,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, clock, served, newToken, onError }: OpenSignals,
+  { order, redis, clock, served, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
   started: Started,
@@ -137,6 +139,7 @@ async function listenToOperator(
     diskUsed,
     metrics: metrics.read,
     onFired: metrics.onFired,
+    onWebhook,
     onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
       metrics.onAnswered(answered)
       log.info('request', { ...answered })

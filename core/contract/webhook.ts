@@ -25,7 +25,14 @@ const instant = z.string().describe('UTC instant, ISO 8601 with milliseconds.')
 const state = {
   host: z.string().describe('Host of the address. The rest is not shown: it may hold a token.'),
   enabled: z.boolean().describe('False if nothing is sent there any more.'),
-  disabled_why: z.string().nullable().describe('Why nothing is sent, or null.'),
+  disabled_why: z
+    .string()
+    .nullable()
+    .describe(
+      'Why nothing is sent, or null. If the key that set it was revoked, it is suspended until a live key sets it again.',
+    ),
+  set_at: instant.nullable().describe('When it was set; null if it is older than this record.'),
+  set_by_key: z.string().nullable().describe('Id of the key that set it; null if the operator did.'),
   failing_since: instant.nullable().describe('Since when no delivery succeeded, or null.'),
   secrets: z
     .array(z.object({ expires_at: instant.nullable().describe('When it signs no more, or null.') }))

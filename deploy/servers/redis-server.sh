@@ -1,10 +1,14 @@
 #!/bin/bash
 # Redis that loses nothing it has acknowledged, from a folder of its own.
 #
-#   redis-server.sh PACKAGES FOLDER PORT
+#   redis-server.sh PACKAGES FOLDER PORT [OTHER_PORT]
 #
-# Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER has the append-only file and is made if it is
-# missing. Prints "ready redis://127.0.0.1:PORT" and runs until its standard input ends or it gets SIGTERM.
+# Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER has the append-only file and the password, and is
+# made if it is missing. Prints "ready redis://:PASSWORD@127.0.0.1:PORT PID" and runs until its standard input ends or it
+# gets SIGTERM. If another program has PORT, it takes OTHER_PORT, or fails if there is none.
+#
+# Two locks make sure that a single Redis works in FOLDER: this script holds the first while it supervises, and Redis holds
+# the second for as long as it lives, even if this script is killed. Such an orphan is ended before another is started.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/wait.sh"
@@ -15,16 +19,51 @@ if [ -z "$program" ]; then
   export LD_LIBRARY_PATH="$packages/usr/lib/$(uname -m)-linux-gnu:$packages/lib/$(uname -m)-linux-gnu"
   program=$packages/usr/bin/redis-server
 fi
+umask 077
 mkdir -p "$folder"
-"$program" --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
+chmod -R go= "$folder"
+exec 8>> "$folder/supervisor.lock"
+flock -w 5 8 || { # one that ends releases it before it waits for its Redis
+  echo "$folder is in use: another process runs the Redis in it; end that one, or set DATA_FOLDER to another folder" >&2
+  exit 1
+}
+exec 9>> "$folder/redis.lock"
+# signal_holders SIGNAL: to every other process that holds the lock of Redis: an orphan, or a rewrite of its file.
+signal_holders() {
+  local open pid
+  for open in /proc/[0-9]*/fd/*; do
+    pid=${open#/proc/}; pid=${pid%%/*}
+    [ "$pid" = "$$" ] || ! [ "$open" -ef "$folder/redis.lock" ] || kill "-$1" "$pid" 2> /dev/null || true
+  done
+}
+if ! flock -n 9; then
+  echo "the Redis of an earlier start still runs in $folder: it is ended, and started again" >&2
+  signal_holders TERM
+  flock -w 30 9 || { signal_holders KILL; flock -w 10 9; } || { # what it acknowledged is on the disk
+    echo "$folder is in use: a Redis of another user runs in it; end that one, or set DATA_FOLDER to another folder" >&2
+    exit 1
+  }
+fi
+if listens "$port"; then
+  [ -n "${4-}" ] || { echo "another program listens on port $port: end it, and start this again" >&2; exit 1; }
+  port=$4
+fi
+if ! [ -s "$folder/password" ]; then
+  od -An -v -tx1 -N32 /dev/urandom | tr -d ' \n' > "$folder/password.new"
+  mv "$folder/password.new" "$folder/password"
+fi
+password=$(< "$folder/password")
+"$program" - --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
   --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
-  < /dev/null > /dev/null 2>&1 &
+  <<< "requirepass $password" > /dev/null 2>&1 8>&- &
 server=$!
+exec 9>&-
 input=
 # Redis refuses to end while it writes a first append-only file, and does not try again by itself. What it acknowledged is
 # on the disk, so ending it by force after half a minute loses nothing.
 stop() {
   trap - EXIT
+  exec 8>&-
   [ -z "$input" ] || kill "$input" 2> /dev/null || true
   for ((tries = 0; tries < 600; tries++)); do
     kill "$server" 2> /dev/null || exit 0
@@ -36,12 +75,13 @@ stop() {
 }
 trap stop EXIT INT TERM
 answers() (
-  exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'PING\r\n' >&3 && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]
+  exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'AUTH %s\r\nPING\r\n' "$password" >&3 &&
+    read -r -t 1 reply <&3 && [[ $reply == +OK* ]] && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]
 )
 wait_for "$server" 600 answers || give_up redis-server "$folder/redis.log" 30 "$server"
-echo "ready redis://127.0.0.1:$port $server"
+echo "ready redis://:$password@127.0.0.1:$port $server"
 exec 2> /dev/null # the parent process reports the end
-cat <&0 > /dev/null & # ends when the standard input does
+cat <&0 > /dev/null 8>&- & # ends when the standard input does
 input=$!
 wait -n "$server" "$input" || true
 exit 0

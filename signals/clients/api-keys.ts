@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
-import { apiKeyKey, clientKey, clientKeysKey } from '../redis/keys.ts'
+import { apiKeyKey, clientKey, clientKeysKey, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { unknownClient } from './clients.ts'
 import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
@@ -41,24 +41,32 @@ export async function issueKey(
 }
 
 /**
- * Confirms the newer key of a client and revokes every older one. A single key, or one confirmed before, stays as it
- * is. Throws `not_found`, or `conflict` if a newer key waits for confirmation.
+ * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set. A
+ * single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer key waits for
+ * confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)
   if (client === null) throw unknownKey(keyId)
-  const reply = await runScript(redis, CONFIRM_SCRIPT, [clientKeysKey(client)], keyId, nowMs, apiKeyKey(''))
-  const [verdict, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
+  const args = [client, keyId, nowMs, apiKeyKey('')]
+  const reply = await runScript(redis, CONFIRM_SCRIPT, [clientKeysKey(client), WEBHOOKS], ...args)
+  const [verdict, suspendedBy, ...retired] = (reply as unknown[]).map(String) // the script returns a list of texts
   if (verdict === 'unknown') throw unknownKey(keyId)
   if (verdict === 'older') throw olderKey(keyId)
-  return { client, keyId, retired }
+  return { client, keyId, retired, suspendedBy: suspendedBy || null }
 }
 
-/** Revokes a key; false if there was none. */
-export async function revokeKey(redis: Redis, keyId: string): Promise<boolean> {
+/** A key that was revoked, and whether that suspended the webhook of its client. */
+export type Revoked = { readonly client: string; readonly isSuspended: boolean }
+
+/** Revokes a key, which suspends a webhook that it set; null if there was none. */
+export async function revokeKey(redis: Redis, keyId: string): Promise<Revoked | null> {
   const client = await ownerOf(redis, keyId)
-  if (client === null) return false
-  return (await runScript(redis, REVOKE_SCRIPT, [apiKeyKey(keyId), clientKeysKey(client)], keyId)) === 1
+  if (client === null) return null
+  const keys = [apiKeyKey(keyId), clientKeysKey(client), WEBHOOKS]
+  const reply = await runScript(redis, REVOKE_SCRIPT, keys, client, keyId)
+  const [revoked, suspended] = reply as [number, number] // the script returns both
+  return revoked === 1 ? { client, isSuspended: suspended === 1 } : null
 }
 
 /** The live keys of a client, oldest first. */
@@ -94,9 +102,21 @@ redis.call('SADD', KEYS[2], id)
 return 'ok'
 `
 
-/** The keys it names itself have the same hash tag as the declared one. */
-const CONFIRM_SCRIPT = `
-local id, now, prefix = unpack(ARGV)
+/** Lua: suspends the webhook of a client if the key set it; returns whether it did. Only a live key sets it again. */
+const SUSPEND = `
+local function suspend(webhooks, client, id)
+  local webhook = '${WEBHOOK_PREFIX}' .. client
+  if redis.call('HGET', webhook, 'set_by') ~= id then return false end
+  local why = 'the key ' .. id .. ' that set it was revoked: confirm the address by PUT /v1/webhook with a live key'
+  redis.call('HSET', webhook, 'enabled', '0', 'disabled_why', why)
+  redis.call('SREM', webhooks, client)
+  return true
+end
+`
+
+/** The keys it names itself have the same hash tag as the declared ones. */
+const CONFIRM_SCRIPT = `${SUSPEND}
+local client, id, now, prefix = unpack(ARGV)
 local function number(key) return tonumber(redis.call('HGET', prefix .. key, 'number')) end
 if redis.call('SISMEMBER', KEYS[1], id) == 0 then return {'unknown'} end
 local others = {}
@@ -107,16 +127,19 @@ for _, other in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   end
 end
 redis.call('HSETNX', prefix .. id, 'confirmed_at', now)
+local by = ''
 for _, other in ipairs(others) do
   redis.call('SREM', KEYS[1], other)
   redis.call('DEL', prefix .. other)
+  if suspend(KEYS[2], client, other) then by = other end
 end
-return {'ok', unpack(others)}
+return {'ok', by, unpack(others)}
 `
 
-const REVOKE_SCRIPT = `
-redis.call('SREM', KEYS[2], ARGV[1])
-return redis.call('DEL', KEYS[1])
+const REVOKE_SCRIPT = `${SUSPEND}
+local client, id = unpack(ARGV)
+redis.call('SREM', KEYS[2], id)
+return {redis.call('DEL', KEYS[1]), suspend(KEYS[3], client, id) and 1 or 0}
 `
 
 const NOTE_USE_SCRIPT = `

@@ -23,6 +23,16 @@ export type RegisterParts = FireTestParts & {
   readonly send: DeliveryParts['send']
   /** Allowed addresses. */
   readonly rules: AddressRules
+  /** Called once a change is written. */
+  readonly onChange: (change: WebhookChange) => void
+}
+
+/** A change of what a webhook is, for the log and the operator. */
+export type WebhookChange = {
+  readonly client: string
+  readonly change: 'set' | 'rotated' | 'removed' | 'suspended'
+  /** The id of the key that made it, or that was revoked; null for the operator. */
+  readonly keyId: string | null
 }
 
 /** The address, and the secret if the subscriber has its own. */
@@ -40,16 +50,18 @@ export async function assertMayRegister(redis: Redis, client: string): Promise<v
 }
 
 /**
- * Registers the webhook of a client, within the limit per hour. Throws `rate_limited`, and what registerWebhook
- * throws, but with the same message for every failure at the address.
+ * Registers the webhook of a client with one of its keys, within the limit per hour. Throws `rate_limited`,
+ * `unauthorized` if the key was revoked meanwhile, and what registerWebhook throws, but with the same message for
+ * every failure at the address.
  */
 export async function registerOwnWebhook(
   parts: RegisterParts,
   client: string,
+  keyId: string,
   request: WebhookRequest,
 ): Promise<string | null> {
   await countRegistration(parts.redis, client)
-  const { made, refusal } = await tryToRegister(parts, client, request)
+  const { made, refusal } = await tryToRegister(parts, client, keyId, request)
   if (refusal !== null) throw invalid('url', NOT_ACKNOWLEDGED)
   return made
 }
@@ -66,7 +78,7 @@ export async function registerWebhook(
   client: string,
   request: WebhookRequest,
 ): Promise<string | null> {
-  const { made, refusal } = await tryToRegister(parts, client, request)
+  const { made, refusal } = await tryToRegister(parts, client, null, request)
   if (refusal !== null) throw invalid('url', refusal)
   return made
 }
@@ -77,6 +89,7 @@ type Tried = { readonly made: string | null; readonly refusal: string | null }
 async function tryToRegister(
   parts: RegisterParts,
   client: string,
+  keyId: string | null,
   { url, secret }: WebhookRequest,
 ): Promise<Tried> {
   const before = await readWebhook(parts.redis, parts.box, client)
@@ -84,7 +97,13 @@ async function tryToRegister(
   const refusal =
     refusalOfUrl(url, parts.rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
   if (refusal !== null) return { made: null, refusal }
-  await saveWebhook(parts.redis, parts.box, { client, url, secrets })
+  const setter = { keyId, atMs: parts.now() }
+  if (!(await saveWebhook(parts.redis, parts.box, { client, url, secrets }, setter)))
+    throw new ApiError(
+      'unauthorized',
+      'the key was revoked while the address was tested: nothing was changed',
+    )
+  parts.onChange({ client, change: 'set', keyId })
   return { made, refusal: null }
 }
 
@@ -92,7 +111,7 @@ async function tryToRegister(
  * Creates a new secret, shown this once; the old ones sign beside it for the overlap. Throws `not_found`, `conflict`.
  */
 export async function rotateWebhookSecret(
-  parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes'>,
+  parts: Pick<RegisterParts, 'redis' | 'box' | 'now' | 'drawBytes' | 'onChange'>,
   client: string,
   overlapMs?: number,
 ): Promise<string> {
@@ -103,6 +122,7 @@ export async function rotateWebhookSecret(
   const made = createWebhookSecret(parts.drawBytes)
   const secrets = rotated(webhook.secrets, made, parts.now(), overlapMs)
   await saveSecrets(parts.redis, parts.box, { ...webhook, secrets })
+  parts.onChange({ client, change: 'rotated', keyId: null })
   return made
 }
 

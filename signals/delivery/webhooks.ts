@@ -1,8 +1,9 @@
 // The webhooks of clients. Address and secrets are sealed; only this file opens them.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
+import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
-import { WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import { clientKeysKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -19,6 +20,14 @@ export type Webhook = {
   readonly disabledWhy: string | null
   readonly lane: Lane
   readonly condition: Condition
+  readonly setter: Setter | null
+}
+
+/** Who set a webhook, and when. */
+export type Setter = {
+  /** The id of the key; null for the operator. */
+  readonly keyId: string | null
+  readonly atMs: number
 }
 
 const stored = z.object({
@@ -28,6 +37,8 @@ const stored = z.object({
   disabled_why: z.string(),
   lane: z.enum(['fast', 'slow']),
   condition: z.string(),
+  set_by: z.string().optional(),
+  set_at: z.string().optional(),
 })
 
 const FRESH = {
@@ -51,6 +62,7 @@ export function toWebhook(
 ): Webhook | null {
   if (Object.keys(fields).length === 0) return null
   const record = stored.parse(fields)
+  const { set_by, set_at } = record
   return {
     client,
     url: box.open(record.url, { client, field: 'url' }),
@@ -59,22 +71,28 @@ export function toWebhook(
     disabledWhy: record.disabled_why === '' ? null : record.disabled_why,
     lane: record.lane,
     condition: JSON.parse(record.condition) as Condition, // written below, and when a try is settled
+    setter: toSetter(set_by, set_at),
   }
 }
 
-/** Sets a webhook, enabled, after a successful test fire. */
-export async function saveWebhook(
+/** The setter from its stored fields; null in records of earlier releases. */
+export const toSetter = (by: string | null | undefined, at: string | null | undefined): Setter | null =>
+  at ? { keyId: by || null, atMs: Number(at) } : null
+
+/** Sets a webhook, enabled, after a successful test fire. False if the key of its setter was revoked meanwhile. */
+export const saveWebhook = (
   redis: Redis,
   box: SecretBox,
   { client, url, secrets }: Pick<Webhook, 'client' | 'url' | 'secrets'>,
-): Promise<void> {
-  const fields = {
+  { keyId, atMs }: Setter,
+): Promise<boolean> =>
+  begin(redis, client, {
     url: box.seal(url, { client, field: 'url' }),
     secrets: sealSecrets(box, client, secrets),
+    set_by: keyId ?? '',
+    set_at: String(atMs),
     ...FRESH,
-  }
-  await begin(redis, client, fields)
-}
+  })
 
 /** Replaces the secrets, after a rotation or under another key of the ring. */
 export const saveSecrets = (
@@ -98,11 +116,27 @@ export const disableWebhook = (redis: Redis, client: string, why: string): Promi
     redis.multi().hset(webhookKey(client), { enabled: '0', disabled_why: why }).srem(WEBHOOKS, client).exec(),
   )
 
-/** Enables it with a clean record. What was missed is sent only if the operator resends it. */
-export const enableWebhook = (redis: Redis, client: string): Promise<unknown> => begin(redis, client, FRESH)
+/**
+ * Enables it with a clean record. What was missed is sent only if the operator resends it. Throws `conflict` if it is
+ * suspended: enabling it would send signals to an address that a stolen key may have set.
+ */
+export async function enableWebhook(redis: Redis, client: string): Promise<void> {
+  if (await begin(redis, client, FRESH)) return
+  throw new ApiError(
+    'conflict',
+    `the webhook of '${client}' is suspended, because the key that set it was revoked: its owner confirms the address ` +
+      `by PUT /v1/webhook with a live key, or you set it with \`highwater ops webhook set ${client} URL\``,
+  )
+}
 
-const begin = (redis: Redis, client: string, fields: Readonly<Record<string, string>>): Promise<unknown> =>
-  runScript(redis, ENABLE_SCRIPT, [WEBHOOKS], client, ...Object.entries(fields).flat())
+async function begin(
+  redis: Redis,
+  client: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const pairs = Object.entries(fields).flat()
+  return (await runScript(redis, ENABLE_SCRIPT, [WEBHOOKS, clientKeysKey(client)], client, ...pairs)) === 1
+}
 
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
   askRedis(() => redis.multi().del(webhookKey(client)).srem(WEBHOOKS, client).exec())

@@ -40,7 +40,7 @@ export const clientKey = (client: string): string => `${CLIENT_PREFIX}${client}`
 export const CLIENT_PREFIX = `${PREFIX}:client:`
 
 /** Set of a client: the ids of its live keys, at most two. */
-export const clientKeysKey = (client: string): string => `${PREFIX}:client:${client}:keys`
+export const clientKeysKey = (client: string): string => `${CLIENT_PREFIX}${client}:keys`
 
 /**
  * Hash of a live API key, by its public id: `client`, `sha256` of the token, `number` (its ordinal within the
@@ -59,7 +59,8 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
 
 /**
  * Hash of a client's webhook: `url` and `secrets` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
- * and `probe_at`, the next probe of an open breaker.
+ * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
+ * set it, empty for the operator.
  */
 export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { listClients } from '../clients/clients.ts'
 import { dueCounts, LANES, owedCount } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
+import { toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
 import { readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
@@ -96,9 +97,9 @@ export async function readWebhookStates(
 
 /** A client's webhook without its address and secrets, which stay sealed. */
 async function readWebhookState(redis: Redis, client: string) {
-  const [enabled, why, lane, condition] = await askRedis(() =>
-    redis.hmget(webhookKey(client), 'enabled', 'disabled_why', 'lane', 'condition'),
-  )
+  const fields = ['enabled', 'disabled_why', 'lane', 'condition', 'set_by', 'set_at'] as const
+  const values = await askRedis(() => redis.hmget(webhookKey(client), ...fields))
+  const [enabled, why, lane, condition, setBy, setAt] = values
   if (enabled == null) return null
   return {
     client,
@@ -107,6 +108,7 @@ async function readWebhookState(redis: Redis, client: string) {
     disabledWhy: why == null || why === '' ? null : why,
     lane: LANES.find(each => each === lane) ?? ('fast' as const),
     condition: condition == null ? SOUND : (JSON.parse(condition) as Condition), // written by webhooks.ts alone
+    setter: toSetter(setBy, setAt),
     owed: await owedCount(redis, client),
   }
 }

@@ -1,15 +1,21 @@
 // `highwater run` and `serve signals` as an operator meets them: real processes, a real Redis, Ctrl-C, and crashes.
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Exit, highwater, type Running, startHighwater } from '../support/history/highwater-process.ts'
+import { highwater } from '../support/history/highwater-process.ts'
 import { addressIn } from '../support/history/history-process.ts'
 import { until } from '../support/signals/delivery.ts'
-import { copyStores } from '../support/stores/stores.ts'
+import {
+  fire,
+  processesOf,
+  publishedDataFolder,
+  redisOf,
+  type SignalsProcess,
+  startSignalsProcess,
+} from '../support/signals/signals-process.ts'
 
 const KEY = /X-API-Key: (hw_\w+)/
 const HISTORY = /^history service on (http:\/\/\S+)$/m
@@ -29,22 +35,6 @@ async function keyOf(running: SignalsProcess): Promise<string> {
 
 const ask = (running: SignalsProcess, key: string, path: string): Promise<Response> =>
   fetch(running.signalsUrl + path, { headers: { 'X-API-Key': key } })
-
-/** Fires an entry of a strategy, as an operator does. */
-async function fire(running: SignalsProcess, folder: string, signalId: string, alias: string): Promise<void> {
-  const file = join(folder, `${signalId}.json`)
-  const signal = {
-    signal_id: signalId,
-    alias,
-    action: 'long',
-    signal_price: 50_000,
-    stop: 49_000,
-    base_risk_pct: 0.02,
-    timestamp: `${new Date().toISOString().slice(0, 19)}Z`,
-  }
-  await writeFile(file, JSON.stringify(signal))
-  expect(await running.ops('fire', file)).toMatchObject({ code: 0, stderr: '' })
-}
 
 /** On a quick machine it has ended already. */
 function killOrGone(pid: number): void {
@@ -194,12 +184,12 @@ describe('`highwater serve`', () => {
     const folder = await publishedDataFolder()
     const other = await publishedDataFolder()
     const first = await startSignalsProcess(folder, ['serve', 'signals'])
-    const { port } = await redisOf(folder)
-    const all = await startSignalsProcess(other, ['serve', 'all'], { REDIS_URL: `redis://127.0.0.1:${port}` })
+    const url = (await readFile(join(folder, 'redis-url'), 'utf8')).trim()
+    const all = await startSignalsProcess(other, ['serve', 'all'], { REDIS_URL: url })
     const history = addressIn(await all.prints(HISTORY))
     expect((await fetch(`${history}/v1/strategies`)).status).toBe(200)
     expect((await fetch(`${all.signalsUrl}/readyz`)).status).toBe(200)
-    expect((await processesOf(other)).filter(({ command }) => command.includes('redis'))).toEqual([])
+    expect((await processesOf(other)).filter(({ command }) => command.includes('redis-server'))).toEqual([])
     for (const running of [all, first]) {
       running.kill('SIGINT')
       expect(await running.ended).toMatchObject(ENDED)
@@ -223,70 +213,3 @@ describe('`highwater serve`', () => {
     },
   )
 })
-
-/** A data folder in which the tiny book is published. */
-async function publishedDataFolder(): Promise<string> {
-  return dirname(fileURLToPath((await copyStores(inject('tinyStore'))).url))
-}
-
-const environmentOf = (folder: string): Record<string, string> => ({
-  DATA_FOLDER: folder,
-  HISTORY_PORT: '0',
-  SIGNALS_PORT: '0',
-  OPERATOR_PORT: '0',
-})
-
-type SignalsProcess = Running & {
-  readonly signalsUrl: string
-  /** Runs `highwater ops ...` against it. */
-  readonly ops: (...args: readonly string[]) => Promise<Exit>
-}
-
-const SIGNALS_ADDRESS = /^signals service on (http:\/\/\S+)$/m
-const OPERATOR_ADDRESS = /^operator interface on (http:\/\/\S+)\/ops$/m
-
-/** Starts `highwater run`, or another command that serves signals, on free ports, and waits until it listens. */
-async function startSignalsProcess(
-  folder: string,
-  args: readonly string[] = ['run'],
-  more: Readonly<Record<string, string>> = {},
-): Promise<SignalsProcess> {
-  const env = { ...environmentOf(folder), ...more }
-  const running = startHighwater(args, { env })
-  const [, signalsUrl] = await running.prints(SIGNALS_ADDRESS)
-  const [, operatorUrl] = await running.prints(OPERATOR_ADDRESS)
-  const ops = (...asked: readonly string[]): Promise<Exit> =>
-    highwater(['ops', ...asked], { env: { ...env, OPERATOR_URL: z.url().parse(operatorUrl) } })
-  return { ...running, signalsUrl: z.url().parse(signalsUrl), ops }
-}
-
-type LeftProcess = { readonly pid: number; readonly command: string }
-
-/** Processes that work in a folder: it is below their own, or stands in their command line or in their environment. */
-async function processesOf(folder: string): Promise<readonly LeftProcess[]> {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  const found = await Promise.all(pids.map(pid => lookAt(pid, folder)))
-  return found.flatMap(one => (one === null ? [] : [one]))
-}
-
-async function lookAt(pid: number, folder: string): Promise<LeftProcess | null> {
-  const orEnded = (text: Promise<string>): Promise<string> => text.catch(() => '') // ended meanwhile, or is not ours
-  const [command, environ, cwd] = await Promise.all([
-    orEnded(readFile(`/proc/${pid}/cmdline`, 'utf8')),
-    orEnded(readFile(`/proc/${pid}/environ`, 'utf8')),
-    orEnded(readlink(`/proc/${pid}/cwd`)), // a Redis writes over the other two
-  ])
-  if (![command, environ, cwd].some(text => text.includes(folder))) return null
-  return { pid, command: command.replaceAll('\0', ' ').trim() }
-}
-
-type LocalRedis = { readonly pid: number; readonly port: string }
-
-/** The Redis that works in a folder. */
-async function redisOf(folder: string): Promise<LocalRedis> {
-  for (const { pid, command } of await processesOf(folder)) {
-    const port = /^\S*redis-server [\d.]+:(\d+)/.exec(command)?.[1]
-    if (port !== undefined) return { pid, port }
-  }
-  throw new Error(`no Redis works in ${folder}`)
-}

@@ -105,7 +105,7 @@ function webhookPanel(
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}, ${webhook.lane} lane${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, owed ${webhook.owed}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
-  }${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
+  }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
 ${webhook.enabled ? action(session, `${base}/disable`, 'Disable', 'stop') : action(session, `${base}/enable`, 'Enable')}
 ${action(session, `${base}/replay`, 'Replay', 'quiet', from)}</div></div>`

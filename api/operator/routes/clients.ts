@@ -81,11 +81,16 @@ const issuedKey = z
   })
   .meta({ id: 'IssuedKey' })
 
+const webhookSuspended = z
+  .boolean()
+  .describe('True if the key had set the webhook: nothing is sent until a live key of the client sets it.')
+
 const confirmedKey = z
   .object({
     client: ofClient,
     key_id: z.string().describe('The key that stays.'),
     retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
+    webhook_suspended: webhookSuspended,
   })
   .meta({ id: 'ConfirmedKey' })
 
@@ -93,6 +98,7 @@ const revokedKey = z
   .object({
     key_id: z.string().describe('Public part of the key.'),
     revoked: z.literal(true).describe('From now on it is refused.'),
+    webhook_suspended: webhookSuspended,
   })
   .meta({ id: 'RevokedKey' })
 
@@ -240,9 +246,13 @@ export const CLIENT_ROUTES = [
     refusals: ['validation_error', 'conflict'],
     example: { path: '/ops/keys/00EXAMPL/confirm' },
     command: { usage: 'keys confirm <key>' },
-    handler: async (c, { redis, clock }) => {
-      const { client, keyId, retired } = await confirmKey(redis, keyOf(c), clock.now())
-      return { data: { client, key_id: keyId, retired_key_ids: retired } }
+    handler: async (c, { redis, clock, onWebhook }) => {
+      const confirmed = await confirmKey(redis, keyOf(c), clock.now())
+      const { client, keyId, retired, suspendedBy } = confirmed
+      const isSuspended = suspendedBy !== null
+      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: suspendedBy })
+      const data = { client, key_id: keyId, retired_key_ids: retired, webhook_suspended: isSuspended }
+      return { data }
     },
   }),
   operatorRoute({
@@ -254,11 +264,14 @@ export const CLIENT_ROUTES = [
     refusals: ['validation_error'],
     example: { path: '/ops/keys/00EXAMPL/revoke' },
     command: { usage: 'keys revoke <key>' },
-    handler: async (c, { redis }) => {
+    handler: async (c, { redis, onWebhook }) => {
       const key = keyOf(c)
-      if (!(await revokeKey(redis, key)))
+      const revoked = await revokeKey(redis, key)
+      if (revoked === null)
         throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
-      return { data: { key_id: key, revoked: true as const } }
+      const { client, isSuspended } = revoked
+      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+      return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
     },
   }),
 ]

@@ -36,6 +36,11 @@ const confirmation = z
     client_id: z.string().describe('Id of the client.'),
     key_id: z.string().describe('The key that stays.'),
     retired_key_ids: z.array(z.string()).describe('The keys that this retired.'),
+    webhook_suspended: z
+      .boolean()
+      .describe(
+        'True if a retired key had set the webhook: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
+      ),
   })
   .meta({ id: 'KeyConfirmation' })
 
@@ -63,15 +68,20 @@ export const OWN_ROUTES = routesOf('key', [
     path: '/v1/keys/confirm',
     title: 'Confirm a key',
     about:
-      'Sent with the new key of a rotation: from now on the old one is refused. Repeating it changes nothing.',
+      'Sent with the new key of a rotation: from now on the old one is refused, and a webhook that it set is suspended ' +
+      'until a live key sets it: do that with the new key first. Repeating it changes nothing.',
     data: confirmation,
     refusals: ['conflict'],
     handler: async (c, parts, { keyId }) => {
-      const { client, retired } = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
+      const confirmed = await confirmKey(parts.redis, keyId, parts.clock.now()).catch(died)
+      const { client, retired, suspendedBy } = confirmed
+      if (suspendedBy !== null)
+        parts.registering.onChange({ client, change: 'suspended', keyId: suspendedBy })
       const data: ValueOf<typeof confirmation> = {
         client_id: client,
         key_id: keyId,
         retired_key_ids: retired,
+        webhook_suspended: suspendedBy !== null,
       }
       return sendEnveloped(c, parts, data, { self: '/v1/keys/confirm', whoami: WHOAMI })
     },
@@ -83,17 +93,17 @@ export const OWN_ROUTES = routesOf('key', [
     title: 'Register the webhook',
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
-      'The answer does not say what went wrong there. At most five times an hour.',
+      'The answer does not say what went wrong there. At most five times an hour. Sending the same address confirms it.',
     body: ownWebhookRequest,
     data: registeredWebhook,
     refusals: ['rate_limited', 'conflict'],
     example: { path: WEBHOOK, body: { url: 'https://hooks.example.org/signals' } },
     // The answer has the secret only if it was created here.
-    handler: async (c, parts, { client }) => {
+    handler: async (c, parts, { client, keyId }) => {
       const { registering } = parts
       await assertMayRegister(registering.redis, client.id)
       const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
-      const secret = await registerOwnWebhook(registering, client.id, request)
+      const secret = await registerOwnWebhook(registering, client.id, keyId, request).catch(died)
       const webhook = await readWebhook(registering.redis, registering.box, client.id)
       if (webhook === null)
         throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')
@@ -117,9 +127,10 @@ export const OWN_ROUTES = routesOf('key', [
   },
 ])
 
-/** Revoked between identification and confirmation. */
+/** Revoked since it was identified. */
 function died(error: unknown): never {
-  throw error instanceof ApiError && error.code === 'not_found' ? unauthorized(WRONG_KEY) : error
+  const isDead = error instanceof ApiError && (error.code === 'not_found' || error.code === 'unauthorized')
+  throw isDead ? unauthorized(WRONG_KEY) : error
 }
 
 /** Without the path of the address, which may contain a token, and without secrets, only their expiry. */
@@ -129,10 +140,13 @@ const stateOf = ({
   disabledWhy,
   secrets,
   condition,
+  setter,
 }: Webhook): ValueOf<typeof webhookState> => ({
   host: new URL(url).host,
   enabled,
   disabled_why: disabledWhy,
+  set_at: toInstant(setter?.atMs ?? null),
+  set_by_key: setter?.keyId ?? null,
   failing_since: toInstant(condition.health.failingSinceMs),
   secrets: secrets.map(({ expiresAtMs }) => ({ expires_at: toInstant(expiresAtMs) })),
 })

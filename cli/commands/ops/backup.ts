@@ -12,7 +12,6 @@ import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { beginAnew } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { flushFolder } from '#storage/file-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -20,7 +19,7 @@ import { dataFolder, type Environment, parseEnvironment, UsageError } from '../.
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../signals/own-redis.ts'
-import { ownRedisUrl, reachRedis } from '../../signals/redis-url.ts'
+import { isOwn, openRedis, ownRedisUrl } from '../../signals/redis-url.ts'
 
 type JsonOption = { readonly json?: boolean }
 
@@ -72,34 +71,25 @@ async function withRedis(
   const { env, root } = runtime
   const folder = dataFolder(root, env)
   const environment = parseEnvironment(env, folder)
-  const running = environment.redisUrl ?? (await runningRedisUrl(folder))
-  if (running !== null) return actOn(running, redis => act(redis, environment))
+  if (environment.redisUrl !== null || (await ownRedisRuns(folder))) {
+    const redis = await openRedis(environment, folder)
+    return act(redis, environment).finally(() => redis.disconnect())
+  }
   const own = await startOwnRedis(runtime, folder, line => runtime.terminal.note(line))
   try {
-    await actOn(own.url, redis => act(redis, environment))
+    const redis = await openRedis(environment, folder)
+    await act(redis, environment).finally(() => redis.disconnect())
   } finally {
     await own.stop()
   }
 }
 
-/** Our own Redis, if it answers; null if its service has ended, or was killed. */
-const runningRedisUrl = async (folder: string): Promise<string | null> => {
-  const url = await ownRedisUrl(folder)
-  if (url === null) return null
-  return actOn(url, () => Promise.resolve()).then(
-    () => url,
-    () => null,
-  )
-}
-
-async function actOn(url: string, act: (redis: Redis) => Promise<void>): Promise<void> {
-  const redis = connectRedis(url, () => {}) // every command reports its own error
-  try {
-    await reachRedis(redis)
-    await act(redis)
-  } finally {
-    redis.disconnect()
-  }
+/** Whether our own Redis answers: false if its service has ended, or was killed, or another program got its port. */
+async function ownRedisRuns(folder: string): Promise<boolean> {
+  if ((await ownRedisUrl(folder)) === null) return false
+  const redis = await openRedis({ redisUrl: null }, folder).catch(() => null)
+  if (redis === null) return false
+  return isOwn(redis, folder).finally(() => redis.disconnect())
 }
 
 /** Makes unique names of epochs. */

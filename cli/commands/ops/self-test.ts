@@ -8,11 +8,10 @@ import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
-import { dataFolder, type Environment, parseEnvironment, UsageError } from '../../environment.ts'
+import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
 import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
-import { reachRedis, redisUrlOf } from '../../signals/redis-url.ts'
+import { openRedis } from '../../signals/redis-url.ts'
 import { startTimer } from '../../started.ts'
 import type { Terminal } from '../../terminal.ts'
 
@@ -130,12 +129,11 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
 
 /** The webhook of a client, enabled or not. Throws if there is none, or Redis or the key is not available. */
 async function readStoredWebhook(runtime: Runtime, client: string) {
-  const { env, root, now, drawBytes } = runtime
-  const environment = parseEnvironment(env, dataFolder(root, env))
-  const box = createSecretBox(parseKeyRing(await secretKeyOf(environment, dataFolder(root, env))), drawBytes)
-  const redis = connectRedis(await redisUrlOf(environment, dataFolder(root, env)), () => {}) // the command reports its own error
+  const { now, drawBytes } = runtime
+  const environment = readEnvironment(runtime)
+  const box = createSecretBox(parseKeyRing(await secretKeyOf(environment)), drawBytes)
+  const redis = await openRedis(environment, environment.dataFolder)
   try {
-    await reachRedis(redis)
     const webhook = await readWebhook(redis, box, client)
     if (webhook === null) {
       throw new Error(
@@ -153,5 +151,5 @@ async function readStoredWebhook(runtime: Runtime, client: string) {
   }
 }
 
-const secretKeyOf = async ({ signals }: Environment, folder: string): Promise<string> =>
-  signals.secretKey ?? readSecretFile(join(folder, SECRET_KEY_FILE))
+const secretKeyOf = async ({ signals, dataFolder }: Environment): Promise<string> =>
+  signals.secretKey ?? readSecretFile(join(dataFolder, SECRET_KEY_FILE))

@@ -253,7 +253,7 @@ describe('backup and restore', () => {
     await ops(['backup', file])
     const env = { DATA_FOLDER: join(folder, 'data') }
     await mkdir(env.DATA_FOLDER)
-    await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:1') // of a service that was killed
+    await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
     expect(await run(['ops', 'restore', file], { env })).toMatchObject({
       code: 0,
       out: expect.stringContaining('1 signals of'),

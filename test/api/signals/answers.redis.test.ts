@@ -12,7 +12,7 @@ import { MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
 import { saveProfile } from '#signals/program/profile.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { BOX } from '../../support/signals/delivery.ts'
+import { BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { servedProgram } from '../../support/signals/served-program.ts'
 import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
@@ -34,7 +34,12 @@ beforeAll(async () => {
   pending = (await addClient(redis, 'late', ['alder'], random)).token
   await suspendClient(redis, 'late')
   for (const id of ['a', 'b']) await fire(redis, id, 'alder')
-  await saveWebhook(redis, BOX, { client: 'acme', url: 'https://hooks.example.org/', secrets: [] })
+  await saveWebhook(
+    redis,
+    BOX,
+    { client: 'acme', url: 'https://hooks.example.org/', secrets: [] },
+    BY_OPERATOR,
+  )
   await entitleClient(redis, 'acme', { program: true }, PROGRAM_ALIAS)
   await saveProfile(redis, 'acme', { equity_usd: 5_000, contribution_cadence_bars: 14 }, NOW_MS)
 })

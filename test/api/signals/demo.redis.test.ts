@@ -9,7 +9,7 @@ import { authenticate } from '#signals/clients/authenticate.ts'
 import { entitleClient, findClient } from '#signals/clients/clients.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { BOX } from '../../support/signals/delivery.ts'
+import { BOX, BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
 import { registerParts } from '../../support/signals/signals-app.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -71,7 +71,7 @@ describe('the demonstration', () => {
   test('without a receiver leaves no webhook that points to an earlier one', async () => {
     const folder = await temporaryFolder()
     const { client } = await start(folder)
-    await saveWebhook(redis, BOX, { client, url: 'http://127.0.0.1:9/', secrets: [] })
+    await saveWebhook(redis, BOX, { client, url: 'http://127.0.0.1:9/', secrets: [] }, BY_OPERATOR)
     expect((await start(folder)).hasReceiver).toBe(false)
     expect(await redis.exists(`{hw}:webhook:${client}`)).toBe(0)
   })

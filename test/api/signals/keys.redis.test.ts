@@ -81,7 +81,7 @@ describe('a rotation', () => {
     const [old, fresh] = [await issue(), await issue()]
     expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([true, true])
     const confirmed = await confirmKey(redis, fresh.id, NOW_MS)
-    expect(confirmed).toEqual({ client: 'acme', keyId: fresh.id, retired: [old.id] })
+    expect(confirmed).toEqual({ client: 'acme', keyId: fresh.id, retired: [old.id], suspendedBy: null })
     expect([await isValid(old.token), await isValid(fresh.token)]).toEqual([false, true])
     expect(await idsOf()).toEqual([fresh.id])
   })
@@ -97,7 +97,7 @@ describe('a rotation', () => {
     const { id } = await issue()
     await confirmKey(redis, id, NOW_MS)
     const again = await confirmKey(redis, id, NOW_MS + 60_000)
-    expect(again).toEqual({ client: 'acme', keyId: id, retired: [] })
+    expect(again).toEqual({ client: 'acme', keyId: id, retired: [], suspendedBy: null })
     expect(await listKeys(redis, 'acme')).toMatchObject([{ id, confirmed_at: '2026-11-21T00:00:05Z' }])
   })
 
@@ -120,7 +120,7 @@ describe('a revoked key', () => {
     const { id, token } = await issue()
     const keeper = await issue()
     expect(await isValid(token)).toBe(true)
-    expect(await revokeKey(redis, id)).toBe(true)
+    expect(await revokeKey(redis, id)).toEqual({ client: 'acme', isSuspended: false })
     expect(await isValid(token)).toBe(false)
     expect(await idsOf()).toEqual([keeper.id])
     expect(await redis.exists(apiKeyKey(id))).toBe(0)
@@ -130,7 +130,7 @@ describe('a revoked key', () => {
     const { id } = await issue()
     await issue()
     await revokeKey(redis, id)
-    expect(await revokeKey(redis, id)).toBe(false)
+    expect(await revokeKey(redis, id)).toBeNull()
     await expect(issue()).resolves.toMatchObject({})
   })
 

@@ -1,16 +1,20 @@
 // What the signals service prints for the operator when it starts, in this process and on a real Redis.
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseEnvironment } from '#cli/environment.ts'
 import { freePort } from '#cli/free-port.ts'
 import { type RunningSignals, runSignals } from '#cli/signals/run-signals.ts'
+import { createToken } from '#signals/clients/token.ts'
 import { madeUp } from '../../cli/made-up.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { seededBytes } from '../../support/signals/signals.ts'
+import { startReceiver } from '../../support/signals/delivery.ts'
+import { addClient, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let server: TestRedis
 let running: RunningSignals | null = null
+let logged: string[] = []
 
 beforeAll(async () => {
   server = await startTestRedis()
@@ -26,7 +30,10 @@ async function start(more: Record<string, string>, hasDemo = false): Promise<rea
   const dataFolder = await temporaryFolder()
   const ports = { SIGNALS_PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'silent' }
   const env = { REDIS_URL: server.url, ...ports, ...more }
-  const { runtime, err } = madeUp({ env, drawBytes: seededBytes(dataFolder), now: () => Date.now() })
+  logged = []
+  const logStream = { write: (line: string) => void logged.push(line) }
+  const made = { env, drawBytes: seededBytes(dataFolder), now: () => Date.now(), logStream }
+  const { runtime, err } = madeUp(made)
   const environment = parseEnvironment(env, join(dataFolder, 'data'))
   running = await runSignals({ environment, runtime, hasDemo })
   return err()
@@ -44,6 +51,35 @@ describe('the signals service', () => {
     ])
     await running?.stop()
     expect(await start({})).toEqual([])
+  })
+
+  test('logs every request with its client, key and network, and every change of a webhook, which is also an alert', async () => {
+    const redis = await server.connect()
+    const { token, keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const file = join(await temporaryFolder(), 'alerts')
+    const more = { LOG_LEVEL: 'info', ALLOW_PRIVATE_WEBHOOKS: 'yes', ALERT_COMMAND: `cat >> ${file}` }
+    const receiver = await startReceiver((_, response) => response.end())
+    await start(more)
+    const ask = (path: string, init: RequestInit) => fetch(`${running?.url}${path}`, init)
+    await ask('/v1/whoami', { headers: { 'X-API-Key': createToken(seededBytes('guess')).token } })
+    const body = JSON.stringify({ url: receiver.urlOf('hidden-path') })
+    const headers = { 'X-API-Key': token, 'content-type': 'application/json' }
+    expect((await ask('/v1/webhook?x=1', { method: 'PUT', headers, body })).status).toBe(200)
+    await expect.poll(() => readFile(file, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/}\n$/)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      kind: 'webhook_changed',
+      message: expect.stringContaining(`with the key ${keyId}`),
+    })
+    await running?.stop()
+    await receiver.close()
+    const lines = logged.map(line => JSON.parse(line) as Record<string, unknown>)
+    const caller = { address: '127.0.0.1', keyId, client: 'acme' }
+    expect(lines.filter(({ msg }) => msg !== 'something went wrong')).toMatchObject([
+      { msg: 'request', route: '/v1/whoami', status: 401, keyId: expect.any(String), client: null },
+      { msg: 'webhook', client: 'acme', change: 'set', keyId },
+      { msg: 'request', method: 'PUT', route: '/v1/webhook', status: 200, ...caller },
+    ])
+    for (const hidden of [token, 'hidden-path', 'x=1']) expect(logged.join('')).not.toContain(hidden)
   })
 
   test('shows a demo client without a receiver where the operator says no to such webhooks', async () => {

@@ -1,10 +1,15 @@
 // A client registers its own webhook and looks at it: what is accepted, what is refused, and what no answer contains.
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
-import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
+import {
+  MOST_REGISTRATIONS,
+  registerWebhook,
+  type WebhookChange,
+} from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret, keyOfSecret } from '#signals/delivery/sign.ts'
-import { disableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
+import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
 import { HEAD } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
@@ -14,8 +19,11 @@ import { envelopeOf, refusalOf } from './keyed-answers.ts'
 
 const URL = 'https://hooks.example.org/token-of-mine'
 
+const random = seededBytes('webhook')
 let redis: Redis
 let token: string
+let keyId: string
+let changes: WebhookChange[]
 let sentTo: string[]
 let acknowledges: boolean
 
@@ -23,7 +31,10 @@ useTestRedis(connected => {
   redis = connected
 })
 beforeEach(async () => {
-  token = (await addClient(redis, 'acme', ['alder'], seededBytes('webhook'))).token
+  const owner = await addClient(redis, 'acme', ['alder'], random)
+  token = owner.token
+  keyId = owner.keyId
+  changes = []
   sentTo = []
   acknowledges = true
 })
@@ -37,7 +48,8 @@ function createApp() {
       return acknowledges ? delivered() : failed()
     },
   )
-  return createTestSignals(redis, { registering }).app
+  const onChange = (change: WebhookChange): unknown => changes.push(change)
+  return createTestSignals(redis, { registering: { ...registering, onChange } }).app
 }
 
 const asJson = { 'content-type': 'application/json' }
@@ -62,6 +74,8 @@ describe('a registration', () => {
       host: 'hooks.example.org',
       enabled: true,
       disabled_why: null,
+      set_at: '2026-11-21T00:00:05.000Z',
+      set_by_key: keyId,
       failing_since: null,
       secrets: [{ expires_at: null }],
     }
@@ -167,5 +181,81 @@ describe(`after ${MOST_REGISTRATIONS} registrations in an hour`, () => {
     const statuses = (await Promise.all(all)).map(({ status }) => status)
     expect(statuses.filter(status => status !== 429)).toHaveLength(MOST_REGISTRATIONS)
     expect(sentTo).toHaveLength(MOST_REGISTRATIONS)
+  })
+})
+
+describe('a webhook whose key is revoked', () => {
+  const second = () => issueKey(redis, 'acme', random, NOW_MS)
+  const stateFor = async (app: ReturnType<typeof createApp>, key: string) =>
+    (await envelopeOf(await app.request('/v1/webhook', withKey(key)))).data
+
+  test('is suspended with the reason, until a live key of the client sets it; its setter and time are shown', async () => {
+    const app = createApp()
+    await app.request('/v1/webhook', register())
+    const fresh = await second()
+    await revokeKey(redis, keyId)
+    const why = `the key ${keyId} that set it was revoked: confirm the address by PUT /v1/webhook with a live key`
+    const suspended = { enabled: false, disabled_why: why, set_by_key: keyId }
+    expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
+    expect(await enabledWebhooks(redis)).toEqual([])
+    await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await stateFor(app, fresh.token)).toMatchObject(suspended)
+    token = fresh.token
+    await app.request('/v1/webhook', register())
+    const confirmed = { enabled: true, disabled_why: null, set_by_key: fresh.id }
+    expect(await stateFor(app, fresh.token)).toMatchObject(confirmed)
+    expect(await enabledWebhooks(redis)).toEqual(['acme'])
+    expect(changes).toEqual([keyId, fresh.id].map(id => ({ client: 'acme', change: 'set', keyId: id })))
+  })
+
+  test('by the confirmation of another is suspended too, unless the new key set it before', async () => {
+    const app = createApp()
+    const confirm = async (key: string) =>
+      (await envelopeOf(await app.request('/v1/keys/confirm', withKey(key, 'POST')))).data
+    await app.request('/v1/webhook', register())
+    const fresh = await second()
+    expect(await confirm(fresh.token)).toMatchObject({ webhook_suspended: true })
+    expect(await stateFor(app, fresh.token)).toMatchObject({ enabled: false, set_by_key: keyId })
+    expect(changes.at(-1)).toEqual({ client: 'acme', change: 'suspended', keyId })
+    token = fresh.token
+    await app.request('/v1/webhook', register())
+    const third = await second()
+    token = third.token
+    await app.request('/v1/webhook', register())
+    expect(await confirm(third.token)).toMatchObject({ webhook_suspended: false })
+    expect(await stateFor(app, third.token)).toMatchObject({ enabled: true, set_by_key: third.id })
+  })
+
+  test('stays if another key or the operator had set it', async () => {
+    const app = createApp()
+    const fresh = await second()
+    token = fresh.token
+    await app.request('/v1/webhook', register())
+    await revokeKey(redis, keyId)
+    expect(await stateFor(app, token)).toMatchObject({ enabled: true })
+    await registerWebhook(
+      registerParts(redis, () => NOW_MS),
+      'acme',
+      { url: URL, secret: null },
+    )
+    const other = await second()
+    await revokeKey(redis, fresh.id)
+    expect(await stateFor(app, other.token)).toMatchObject({ enabled: true, set_by_key: null })
+  })
+
+  test('while it is being registered is not saved: the answer is 401', async () => {
+    const registering = registerParts(
+      redis,
+      () => NOW_MS,
+      async () => {
+        await revokeKey(redis, keyId)
+        return delivered()
+      },
+    )
+    const { app } = createTestSignals(redis, { registering })
+    const response = await app.request('/v1/webhook', register())
+    expect(response.status).toBe(401)
+    expect(await refusalOf(response)).toMatchObject({ code: 'unauthorized' })
+    expect(await readWebhook(redis, BOX, 'acme')).toBeNull()
   })
 })

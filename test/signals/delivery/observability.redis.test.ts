@@ -127,6 +127,19 @@ describe('alerts', () => {
     expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
   })
 
+  test('about a change of a webhook are each raised, with the key that made it', () => {
+    const { sent, clock, alerts } = start()
+    alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+    clock.ms += 1_000
+    alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+    alerts.onWebhook({ client: 'birch', change: 'set', keyId: null })
+    alerts.onWebhook({ client: 'cedar', change: 'suspended', keyId: 'abcd1234' })
+    expect(sent.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'webhook_changed'))
+    expect(sent[0]?.message).toContain('highwater ops keys revoke abcd1234')
+    expect(sent[2]?.message).toContain('through the operator interface')
+    expect(sent[3]?.message).toContain('is suspended')
+  })
+
   test('are limited to twenty a minute, with the number of the others afterwards', () => {
     const { sent, clock, alerts } = start()
     const storm = () => {

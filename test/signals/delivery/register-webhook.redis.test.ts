@@ -47,6 +47,7 @@ let receiver: Receiver
 let sender: Sender
 let answer: ReceiverAnswer
 let clock: { ms: number }
+let keyId: string
 
 beforeAll(async () => {
   server = await startTestRedis()
@@ -55,7 +56,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await redis.flushall()
-  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  keyId = (await addClient(redis, 'acme', ['alder'], seededBytes('keys'))).keyId
   answer = acknowledge
   clock = { ms: NOW_MS }
   sender = createSender({
@@ -83,6 +84,7 @@ function registering() {
     drawBytes: seededBytes('secrets'),
     aliases: () => ['birch'],
     rules: { allowLoopback: true },
+    onChange: () => {},
     send: createSendSignal(sender, () => Date.now()), // verifiers look at their own clock
   }
   return { parts, privateStore }
@@ -211,7 +213,7 @@ describe('a refused registration', () => {
     const refusals = new Set<string>()
     for (const url of urls) {
       await redis.del(registrationsKey('acme'))
-      const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', { url, secret: null }))
+      const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url, secret: null }))
       refusals.add(JSON.stringify([refusal.code, refusal.message, refusal.details, refusal.headers]))
       expect(refusal.message).not.toContain(url)
     }
@@ -239,7 +241,7 @@ describe('a refused registration', () => {
     const { parts } = registering()
     const urls = ['https://169.254.169.254/', 'gopher://example.org/', 'no address at all']
     for (const url of urls) await refusalOf(registerWebhook(parts, 'acme', { url, secret: null }))
-    await refusalOf(registerOwnWebhook(parts, 'acme', { url: 'https://10.0.0.1/', secret: null }))
+    await refusalOf(registerOwnWebhook(parts, 'acme', keyId, { url: 'https://10.0.0.1/', secret: null }))
     expect(await redis.hget(HEAD, 'seq')).toBeNull()
   })
 
@@ -254,15 +256,15 @@ describe('a refused registration', () => {
 
   test(`comes for the asking after ${MOST_REGISTRATIONS} in an hour, of one client, and sends nothing`, async () => {
     const { parts } = registering()
-    await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
-    for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', request())
+    const bolt = await addClient(redis, 'bolt', ['alder'], seededBytes('bolt'))
+    for (let i = 0; i < MOST_REGISTRATIONS; i++) await registerOwnWebhook(parts, 'acme', keyId, request())
     const [sent, seq] = [receiver.received.length, await redis.hget(HEAD, 'seq')]
-    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', request()))
+    const refusal = await refusalOf(registerOwnWebhook(parts, 'acme', keyId, request()))
     expect(refusal.code).toBe('rate_limited')
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0)
     expect(receiver.received).toHaveLength(sent)
     expect(await redis.hget(HEAD, 'seq')).toBe(seq)
-    await registerOwnWebhook(parts, 'bolt', request())
+    await registerOwnWebhook(parts, 'bolt', bolt.keyId, request())
   })
 })
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { saveWebhook } from '#signals/delivery/webhooks.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
+import { BY_OPERATOR } from '../../support/signals/delivery.ts'
 import { OTHER_SECRET, SECRET } from '../../support/signals/receiver-kit.ts'
 import { selfTest, startFlawedReceiver } from '../../support/signals/self-test.ts'
 import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
@@ -28,7 +29,7 @@ describe('the command for a client', () => {
       { text: SECRET, expiresAtMs: null },
       { text: OTHER_SECRET, expiresAtMs: NOW_MS + 1 },
     ]
-    await saveWebhook(redis, BOX, { client: 'acme', url, secrets })
+    await saveWebhook(redis, BOX, { client: 'acme', url, secrets }, BY_OPERATOR)
     const { out, err, error } = await selfTest(['acme'], env())
     expect([err, error]).toEqual(['', null])
     expect(out.match(/^passed /gm)).toHaveLength(15)
@@ -36,7 +37,12 @@ describe('the command for a client', () => {
 
   test('names the option that its address on this machine needs', async () => {
     const url = await startFlawedReceiver([SECRET], null)
-    await saveWebhook(redis, BOX, { client: 'here', url, secrets: [{ text: SECRET, expiresAtMs: null }] })
+    await saveWebhook(
+      redis,
+      BOX,
+      { client: 'here', url, secrets: [{ text: SECRET, expiresAtMs: null }] },
+      BY_OPERATOR,
+    )
     const named = { REDIS_URL: server.url, SECRET_KEY }
     const { out, error } = await selfTest(['here'], named)
     expect([out, error]).toEqual(['', expect.stringContaining('--allow-loopback lets it be of this machine')])

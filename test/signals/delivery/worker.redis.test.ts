@@ -10,7 +10,15 @@ import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signal
 import { drainClient } from '#signals/delivery/worker.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { addSubscriber, BOX, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
+import {
+  addSubscriber,
+  BOX,
+  BY_OPERATOR,
+  delivered,
+  failed,
+  madeWorld,
+  relayAll,
+} from '../../support/signals/delivery.ts'
 import { fire, NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
 
 const URL_OF_ACME = 'http://127.0.0.1:9999/acme'
@@ -195,7 +203,10 @@ describe('an error of the program', () => {
 describe('a receiver that is down', () => {
   test.each([
     ['enabled', () => enableWebhook(redis, 'acme')],
-    ['registered', () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] })],
+    [
+      'registered',
+      () => saveWebhook(redis, BOX, { client: 'acme', url: URL_OF_ACME, secrets: [] }, BY_OPERATOR),
+    ],
   ])('is attempted at once, and not at its next probe, if it is %s again', async (_, renew) => {
     const { drain, seqs } = await owed(5, () => failed(null))
     await drain()
@@ -278,7 +289,7 @@ describe('a receiver that is down', () => {
     const { drain } = await owed(1, async () => {
       const url = 'http://127.0.0.1:9999/elsewhere'
       const found = await readWebhook(redis, BOX, 'acme')
-      await saveWebhook(redis, BOX, { client: 'acme', url, secrets: found?.secrets ?? [] })
+      await saveWebhook(redis, BOX, { client: 'acme', url, secrets: found?.secrets ?? [] }, BY_OPERATOR)
       return failed(410)
     })
     await drain()

@@ -62,7 +62,7 @@ type CuttingProxy = {
 }
 
 async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
-  const { hostname, port } = new URL(serverUrl)
+  const { hostname, port, password } = new URL(serverUrl)
   const sockets = new Set<Socket>()
   const plan = { text: '', left: 0 }
   const proxy = createServer(client => {
@@ -92,7 +92,7 @@ async function startCuttingProxy(serverUrl: string): Promise<CuttingProxy> {
   await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
   const address = proxy.address()
   return {
-    url: `redis://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    url: `redis://:${password}@127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     lose(text, count) {
       plan.text = text
       plan.left = count

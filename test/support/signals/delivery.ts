@@ -15,7 +15,7 @@ import { relayOnce } from '#signals/delivery/relay.ts'
 import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery/secret-box.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
-import { saveWebhook } from '#signals/delivery/webhooks.ts'
+import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, NOW_MS, seededBytes } from './signals.ts'
 
@@ -27,6 +27,9 @@ export const BOX: SecretBox = createSecretBox(
 const secretBytes = seededBytes('webhook secrets')
 const keyBytes = seededBytes('api keys')
 
+/** The setter of webhooks for which it does not matter. */
+export const BY_OPERATOR: Setter = { keyId: null, atMs: NOW_MS }
+
 /** An active client with an enabled webhook; gives its secret. */
 export async function addSubscriber(
   redis: Redis,
@@ -36,7 +39,8 @@ export async function addSubscriber(
 ): Promise<string> {
   await addClient(redis, client, aliases, keyBytes)
   const secret = createWebhookSecret(secretBytes)
-  await saveWebhook(redis, BOX, { client, url, secrets: [{ text: secret, expiresAtMs: null }] })
+  const secrets = [{ text: secret, expiresAtMs: null }]
+  await saveWebhook(redis, BOX, { client, url, secrets }, BY_OPERATOR)
   return secret
 }
 

@@ -37,13 +37,14 @@ export function offlineOrders(
     },
     async register(client, { url, secret }) {
       const text = secret ?? createWebhookSecret(random)
-      await saveWebhook(redis, box, { client, url, secrets: [{ text, expiresAtMs: null }] })
+      const secrets = [{ text, expiresAtMs: null }]
+      await saveWebhook(redis, box, { client, url, secrets }, { keyId: null, atMs: NOW_MS })
       return secret === null ? text : null
     },
     rotate: async () => createWebhookSecret(random),
     enable: client => enableWebhook(redis, client),
     disable: (client, why) => disableWebhook(redis, client, why),
-    remove: client => removeWebhook(redis, client),
+    remove: async client => void (await removeWebhook(redis, client)),
     fireTest: client => fire(redis, `test_${client}`, 'alder', client),
     async replay(client, fromSeq) {
       const signals = await readAfter(redis, fromSeq - 1, 1_000)
@@ -72,6 +73,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
+    onWebhook: () => {},
     onAnswered: () => {},
     onError: error => {
       throw error

@@ -36,6 +36,7 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     registering: registerParts(redis, () => NOW_MS + clock.ms),
     newEpoch: () => 'first-epoch',
     isDraining: () => false,
+    onAnswered: () => {},
     onError: error => errors.push(error),
     ...changes,
   }
@@ -55,6 +56,7 @@ export function registerParts(redis: Redis, now: () => number, send?: RegisterPa
     rules: { allowLoopback: true },
     highWater: createHighWater(createMemoryStore('private')),
     send: send ?? (async () => delivered()),
+    onChange: () => {},
   }
 }
 

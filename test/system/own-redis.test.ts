@@ -1,0 +1,240 @@
+// The service's own Redis: one for each data folder, whoever starts another, and whatever is killed.
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { readAfter } from '#signals/log/read-log.ts'
+import { connectRedis } from '#signals/redis/connect.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { until } from '../support/signals/delivery.ts'
+import {
+  entryOf,
+  environmentOf,
+  processesOf,
+  publishedDataFolder,
+  redisOf,
+  type SignalsProcess,
+  startSignalsProcess,
+} from '../support/signals/signals-process.ts'
+
+const SERVE = ['serve', 'signals']
+const IN_USE = 'another process runs the Redis in it; end that one, or set DATA_FOLDER to another folder'
+
+describe('two services on one data folder', () => {
+  test('under fire: one serves, the other is refused, and no acknowledged signal is lost or shares its number', async () => {
+    const folder = await publishedDataFolder()
+    let serving = await startSignalsProcess(folder, SERVE)
+    const firing = startFiring(folder, () => serving.operatorUrl)
+    await firing.more()
+    const address = await urlIn(folder)
+    const second = await highwater(SERVE, { env: environmentOf(folder) })
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(IN_USE) })
+    expect(await urlIn(folder)).toBe(address)
+    await firing.more()
+    for (const kill of [killAlone, killWithScript, killAlone, killWithScript]) {
+      await kill(serving, folder)
+      serving = await oneOfTwo(folder)
+      await firing.more()
+    }
+    await firing.stop()
+    await expectAll(folder, firing.acknowledged)
+    serving.kill('SIGTERM')
+    await serving.ended
+    const last = await startSignalsProcess(folder, SERVE)
+    await expectAll(folder, firing.acknowledged)
+    last.kill('SIGTERM')
+    await last.ended
+    expect(await processesOf(folder)).toEqual([])
+  })
+
+  test('share no Redis with a backup either: it uses the one that runs, or starts it for as long as it lasts', async () => {
+    const folder = await publishedDataFolder()
+    const file = join(folder, 'signals.jsonl')
+    const serving = await startSignalsProcess(folder, SERVE)
+    const firing = startFiring(folder, () => serving.operatorUrl)
+    await firing.more()
+    const backups = Promise.all([1, 2].map(i => serving.ops('backup', `${file}.${i}`)))
+    await firing.more()
+    for (const { code } of await backups) expect(code).toBe(0)
+    await firing.stop()
+    await expectAll(folder, firing.acknowledged)
+    await killWithScript(serving, folder)
+    expect(await serving.ops('backup', file)).toMatchObject({ code: 0 }) // the orphan answers
+    process.kill((await redisOf(folder)).pid, 'SIGKILL')
+    expect(await serving.ops('backup', file)).toMatchObject({ code: 0 })
+    expect(await processesOf(folder)).toEqual([])
+    const lines = (await readFile(file, 'utf8')).split('\n')
+    expect(lines.filter(line => line.includes('"type":"signal"'))).toHaveLength(firing.acknowledged.size)
+  })
+})
+
+describe('the Redis of a data folder', () => {
+  test('is readable by its owner only, and answers nobody without its password', async () => {
+    const folder = await publishedDataFolder()
+    const running = await startSignalsProcess(folder)
+    await running.prints(/Ctrl-C stops everything/)
+    const redis = join(folder, 'redis')
+    expect(await modeOf(redis)).toBe(0o700)
+    const files = await readdir(redis, { recursive: true, withFileTypes: true })
+    for (const entry of files) {
+      const wanted = entry.isDirectory() ? 0o700 : 0o600
+      expect([entry.name, await modeOf(join(entry.parentPath, entry.name))]).toEqual([entry.name, wanted])
+    }
+    expect(await modeOf(join(folder, 'redis-url'))).toBe(0o600)
+    const { password, port } = new URL(await urlIn(folder))
+    expect(password).toMatch(/^[0-9a-f]{64}$/)
+    expect(await replyTo('KEYS *\r\n', Number(port))).toMatch(/^-NOAUTH/)
+    running.kill('SIGINT')
+    expect(await running.ended).toMatchObject({ code: 0 })
+    expect(running.printed()).not.toContain(password)
+  })
+
+  test('has the same port and password after a restart, and another port if a program took it', async () => {
+    const folder = await publishedDataFolder()
+    const first = await startSignalsProcess(folder, SERVE)
+    const address = await urlIn(folder)
+    first.kill('SIGTERM')
+    await first.ended
+    const second = await startSignalsProcess(folder, SERVE)
+    expect(await urlIn(folder)).toBe(address)
+    second.kill('SIGTERM')
+    await second.ended
+    const taken = await listen(Number(new URL(address).port))
+    const third = await startSignalsProcess(folder, SERVE)
+    const moved = new URL(await urlIn(folder))
+    expect(moved.port).not.toBe(new URL(address).port)
+    expect(moved.password).toBe(new URL(address).password)
+    third.kill('SIGTERM')
+    await third.ended
+    taken.close()
+  })
+
+  test('that outlived its service is ended, and started again with its data', async () => {
+    const folder = await publishedDataFolder()
+    const serving = await startSignalsProcess(folder, SERVE)
+    const firing = startFiring(folder, () => serving.operatorUrl)
+    await firing.more()
+    await firing.stop()
+    const orphan = await redisOf(folder)
+    await killWithScript(serving, folder)
+    const again = await startSignalsProcess(folder, SERVE)
+    expect((await redisOf(folder)).pid).not.toBe(orphan.pid)
+    expect((await redisOf(folder)).port).toBe(orphan.port)
+    await expectAll(folder, firing.acknowledged)
+    again.kill('SIGTERM')
+    await again.ended
+  })
+})
+
+const urlIn = async (folder: string): Promise<string> =>
+  (await readFile(join(folder, 'redis-url'), 'utf8')).trim()
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+/** What a server replies to a stranger. */
+const replyTo = (text: string, port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    socket.once('error', reject)
+    socket.once('data', reply => {
+      socket.destroy()
+      resolve(String(reply))
+    })
+  })
+
+const listen = (port: number): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+
+/** Kills a service: its script ends Redis, while the next service starts. */
+async function killAlone(serving: SignalsProcess): Promise<void> {
+  serving.kill('SIGKILL')
+  await serving.ended
+}
+
+/** Kills a service and the script of its Redis, which becomes an orphan. */
+async function killWithScript(serving: SignalsProcess, folder: string): Promise<void> {
+  const script = (await processesOf(folder)).filter(({ command }) => command.includes('redis-server.sh'))
+  for (const { pid } of script) process.kill(pid, 'SIGKILL')
+  serving.kill('SIGKILL')
+  await serving.ended
+}
+
+/** Starts two services at the same time: one serves, and the other is refused. */
+async function oneOfTwo(folder: string): Promise<SignalsProcess> {
+  const both = await Promise.allSettled([1, 2].map(() => startSignalsProcess(folder, SERVE)))
+  const [serving, ...more] = both.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+  expect(more).toEqual([])
+  expect(both.find(one => one.status === 'rejected')?.reason).toMatchObject({
+    message: expect.stringContaining(IN_USE),
+  })
+  return serving!
+}
+
+const answer = z.object({ data: z.object({ seq: z.int().min(1) }) })
+
+/** Fires one entry after another, each until it is acknowledged. */
+function startFiring(folder: string, operatorUrl: () => string) {
+  const acknowledged = new Map<string, number>()
+  let isStopped = false
+  const fireOn = async (worker: number): Promise<void> => {
+    const token = (await readFile(join(folder, 'operator-token'), 'utf8')).trim()
+    for (let i = 0; !isStopped; i++) {
+      const signal = entryOf(`w${worker}-${i}`, 'ash')
+      for (let seq: number | null = null; seq === null && !isStopped; ) {
+        seq = await post(operatorUrl(), token, signal)
+        if (seq === null) await sleep(20)
+        else acknowledged.set(signal.signal_id, seq)
+      }
+    }
+  }
+  const firing = Promise.all([1, 2].map(fireOn))
+  return {
+    acknowledged,
+    /** Resolves when some more are acknowledged. */
+    async more(): Promise<void> {
+      const wanted = acknowledged.size + 25
+      await Promise.race([until(async () => acknowledged.size >= wanted), firing])
+    },
+    async stop(): Promise<void> {
+      isStopped = true
+      await firing
+    },
+  }
+}
+
+/** The number that was acknowledged, or null if the outcome is unknown. */
+async function post(url: string, token: string, signal: ReturnType<typeof entryOf>): Promise<number | null> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  try {
+    const response = await fetch(`${url}/ops/signals`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(signal),
+    })
+    const text = await response.text()
+    if (response.status === 503) return null
+    if (!response.ok) throw new Error(`a fire was answered ${response.status}: ${text}`)
+    return answer.parse(JSON.parse(text)).data.seq
+  } catch (error) {
+    if (error instanceof TypeError) return null // the service is away
+    throw error
+  }
+}
+
+/** Every acknowledged signal is in the log under its number, which no other has. */
+async function expectAll(folder: string, acknowledged: ReadonlyMap<string, number>): Promise<void> {
+  const redis = connectRedis(await urlIn(folder), () => {})
+  await redis.connect()
+  const log = await readAfter(redis, 0, 1_000_000)
+  redis.disconnect()
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
+  const written = new Map(log.map(({ seq, body }) => [JSON.parse(body).signal_id as string, seq]))
+  expect([...acknowledged].filter(([id, seq]) => written.get(id) !== seq)).toEqual([])
+  expect(new Set(acknowledged.values()).size).toBe(acknowledged.size)
+}
