@@ -1,11 +1,16 @@
-import { type Bars, barHolding, describeInstant, endOfBars, lastAtOrBefore } from './bars.ts'
+import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
-import { type Costs, signOf, slippagePrice, type Trade } from './trade.ts'
+import { returnPerNotional, sumFunding, type TradeTerms } from './resolve-trade.ts'
+import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
 
 type AuditInput = {
   readonly trades: readonly Trade[]
   readonly bars: Bars
+  /** Null: the instrument has no funding. */
+  readonly funding: Funding | null
   readonly costs: Costs
+  /** Largest difference between a result and its recomputation: a fraction of account equity at entry. */
+  readonly resultTolerance: number
   readonly allowOverlap?: boolean
 }
 
@@ -19,6 +24,7 @@ export type AuditProblem = {
     | 'stop_side'
     | 'stop_exit'
     | 'stop_missed'
+    | 'result'
     | 'overlap'
   /** A whole sentence that names the trade. */
   readonly message: string
@@ -30,8 +36,11 @@ export type AuditProblem = {
  */
 const PRICE_TOLERANCE = 1e-9
 
+/** A result may differ from its recomputation by this much beside the tolerance, for the same reason. */
+const RESULT_DUST = 1e-9
+
 /**
- * Checks a ledger against the bars of its instrument. Without a problem, the trades are possible:
+ * Checks a ledger against the bars and the funding of its instrument. Without a problem, the trades are possible:
  *
  * - each row is a trade: prices above 0, the exit not before the entry;
  * - each fill is inside the bar that contains its time, give or take the declared slippage. A fill in a gap
@@ -40,22 +49,34 @@ const PRICE_TOLERANCE = 1e-9
  * - a stop exit is not worse than the stop, less the slippage, unless its bar opened beyond the stop; a
  *   better one is a stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
+ * - a result that is given with its leverage follows from prices, commission and funding, within the tolerance, and
+ *   may be lower by the declared slippage of both fills;
  * - there is one position at a time, unless overlaps are allowed.
  *
  * O(trades log trades + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const problems: AuditProblem[] = []
+  const charges = { feeRate: commissionRate(input.costs), funding: sumFunding(input.bars, input.funding) }
   input.trades.forEach((trade, index) => {
     const report = (problem: AuditProblem['problem'], what: string | null): void => {
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
     }
     const fault = describeFault(trade)
     report('not_a_trade', fault)
-    if (fault === null) auditTrade(trade, input, report)
+    if (fault !== null) return
+    auditTrade(trade, input, report)
+    report('result', describeResultFault(trade, input, charges))
   })
   return problems.concat(auditOverlaps(input)).sort((a, b) => a.index - b.index)
 }
+
+/**
+ * Whether the audit can recompute the result of a trade: leverage and, once it is closed, its result are given. Without
+ * them the trade may be possible, but its effect on the account is only a claim.
+ */
+export const isRecomputable = ({ leverage, exit_time, exit_reason, account_return }: Trade): boolean =>
+  leverage !== null && (exit_time === null || exit_reason === 'liquidation' || account_return !== null)
 
 type Report = (problem: AuditProblem['problem'], what: string | null) => void
 
@@ -148,4 +169,27 @@ function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | nu
     )
   }
   return null
+}
+
+// The prices are fills, so slippage is in them. If a ledger has the prices of the market instead, slippage is in its
+// results alone, which are lower by it. A liquidation returns -1 at any price, because the account is gone.
+function describeResultFault(
+  trade: Trade,
+  { bars, costs, resultTolerance }: AuditInput,
+  charges: Pick<TradeTerms, 'feeRate' | 'funding'>,
+): string | null {
+  const { leverage, account_return, exit_time, exit_reason, entry_price } = trade
+  if (leverage === null || account_return === null || exit_reason === 'liquidation') return null
+  const perNotional = returnPerNotional(trade, charges)
+  // Bars and funding are not known to the end of a trade that exits after the last bar.
+  if (exit_time === null || perNotional === null || exit_time >= endOfBars(bars)) return null
+  const expected = Math.max(-1, leverage * perNotional)
+  const slack = resultTolerance + RESULT_DUST
+  const slippage = (leverage * 2 * slippagePrice(costs)) / entry_price
+  if (account_return <= expected + slack && account_return >= expected - slippage - slack) return null
+  return (
+    `has the result ${account_return}, and ${Number(expected.toPrecision(6))} follows from its prices, its leverage of ${leverage}, the ` +
+    `commission and the funding, with a tolerance of ${resultTolerance}: correct account_return, leverage or the ` +
+    'prices, or give the costs and the funding that were paid'
+  )
 }

@@ -92,8 +92,11 @@ function leverageFromReturn(accountReturn: number | null, perNotional: number | 
 const leverageFromStop = ({ entry_price }: Trade, stop: number, { baseRisk }: TradeTerms): number =>
   (baseRisk * entry_price) / Math.abs(entry_price - stop)
 
-/** Prices, both commissions and funding; null while open. */
-function returnPerNotional(trade: Trade, { feeRate, funding }: TradeTerms): number | null {
+/** Net return per unit of notional from prices, both commissions and funding; null while open. */
+export function returnPerNotional(
+  trade: Trade,
+  { feeRate, funding }: Pick<TradeTerms, 'feeRate' | 'funding'>,
+): number | null {
   const beforeFunding = pricesAlone(trade, { feeRate })
   if (beforeFunding === null || trade.exit_time === null) return null
   const paid = paidUpTo(funding, trade.exit_time) - paidUpTo(funding, trade.entry_time)

@@ -101,6 +101,17 @@ export const settingsShape = {
     description: 'Entries above this leverage (notional / account equity) are refused.',
     expected: 'a number above 0 and at most 1000 (notional / account equity)',
   }),
+  result_tolerance_bps: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(1)
+    .meta({
+      description:
+        'Largest difference between the result of a trade in a ledger and what prices, leverage and costs make of it, ' +
+        'in basis points of account equity: 1 = 0.01 %.',
+      expected: 'a number of basis points from 0 to 100 (1 = 0.01 % of account equity)',
+    }),
   mark: timeframe(
     'Timeframe of the bars whose closes mark a ledger. A module is marked on the bars it is replayed on.',
   ).default('1d'),

@@ -3,7 +3,7 @@ import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
-import { auditLedger } from '#core/replay/audit.ts'
+import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
@@ -120,8 +120,8 @@ const ledgerInput = ({ entry, bars, funding }: BarsTask, trades: readonly Trade[
   baseRisk: entry.base_risk_pct,
 })
 
-const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, entry }: BarsTask): string[] =>
-  auditLedger({ trades, bars, costs: costsOf(entry) }).map(
+const auditOwnLedger = ({ trades }: Replay<unknown>, { bars, funding, entry }: BarsTask): string[] =>
+  auditLedger({ trades, bars, funding, costs: costsOf(entry), resultTolerance: 0 }).map(
     ({ message }) => `the engine's own ledger: ${message}`,
   )
 
@@ -145,7 +145,10 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
 /** What a ledger is checked against. */
 type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>
 
-/** Audits a ledger made elsewhere against the bars, and marks it at their closes. */
+/**
+ * Audits a ledger made elsewhere against the bars, and marks it at their closes. It is verified only if every result
+ * could be recomputed.
+ */
 function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   const { entry } = task
   const problems = ledgerProblems(task, ledger)
@@ -156,23 +159,34 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
     ...(entry.inception === null ? {} : { from: entry.inception }),
   })
   const inceptionMs = marks.daily.first * DAY_MS
+  const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
   return {
     history: {
       daily: marks.daily,
       daysWithoutBars: marks.days_without_bars,
       trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
       marking: markingOf(marks.trades),
-      verification: 'single_verified',
-      notices: ledgerNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
+      verification: claims === 0 ? 'single_verified' : 'unverified',
+      notices: [
+        ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
+        ...claimNotices(entry.id, claims, ledger.trades.length),
+      ],
     },
   }
 }
 
 /** Every trade that cannot have happened on these bars, or whose size is unknown, by its row. */
 export function ledgerProblems(ground: LedgerGround, ledger: Ledger): Problem[] {
-  const { entry, bars } = ground
+  const { entry, bars, funding } = ground
   const faults = [
-    ...auditLedger({ trades: ledger.trades, bars, costs: costsOf(entry), allowOverlap: entry.allow_overlap }),
+    ...auditLedger({
+      trades: ledger.trades,
+      bars,
+      funding,
+      costs: costsOf(entry),
+      resultTolerance: entry.result_tolerance_bps / 10_000,
+      allowOverlap: entry.allow_overlap,
+    }),
     ...findUnsized(ground, ledger),
   ]
   return faults.map(({ index, message }) => at(ledger, index, message))
@@ -195,12 +209,20 @@ const at = ({ path, rows }: Ledger, index: number, message: string): Problem => 
   message: message.replace(`trade ${index} `, 'the trade '),
 })
 
-const ledgerNotices = (id: string, isRuined: boolean, left: number): string[] =>
+const ruinNotices = (id: string, isRuined: boolean, left: number): string[] =>
   isRuined
     ? [
         `${id}: the account was ruined; ${left} later trade${left === 1 ? '' : 's'} of its ledger did not happen`,
       ]
     : []
+
+const claimNotices = (id: string, claims: number, trades: number): string[] =>
+  claims === 0
+    ? []
+    : [
+        `${id}: unverified, because ${claims} of its ${trades} trades lack leverage or account_return and their results ` +
+          'cannot be recomputed: add both columns',
+      ]
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
 function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {

@@ -64,8 +64,7 @@ export async function writeSampleBook(dir: string): Promise<void> {
     ...spotFiles('BTCUSDT-SPOT-SYNTHETIC', market),
     ...(await sampleModules()),
     ...(await moduleKit()),
-    // Neither leverage nor result: the marking has to find both from stop, prices, costs and funding.
-    'ledgers/rowan.csv': ledgerText(weekly.trades, ['stop']),
+    'ledgers/rowan.csv': ledgerText(weekly.trades, ['leverage', 'stop', 'account_return']),
     'returns/willow.csv': returnsText(monthly.daily),
     'ledgers/willow.csv': ledgerText(monthly.trades, ['account_return']),
   })
@@ -83,7 +82,10 @@ const LEDGER_COLUMNS = [
   'exit_reason',
 ] as const
 
-function ledgerText(trades: readonly Trade[], known: readonly ('stop' | 'account_return')[]): string {
+function ledgerText(
+  trades: readonly Trade[],
+  known: readonly ('leverage' | 'stop' | 'account_return')[],
+): string {
   const columns = [...LEDGER_COLUMNS, ...known]
   return toCsv(
     columns,

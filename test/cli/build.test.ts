@@ -14,7 +14,9 @@ import {
   catalogue,
   csv,
   dailyBars,
+  dailyFunding,
   moduleText,
+  ONE_TRADE,
   reported,
 } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
@@ -24,11 +26,8 @@ import { NOW_MS, run } from './made-up.ts'
 const BOOK = {
   'catalogue.yaml': catalogue([aLedger('ash')]),
   'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
-  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
-  'ledgers/ash.csv': csv(
-    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
-    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
-  ),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'ledgers/ash.csv': ONE_TRADE,
 }
 
 /** A book and the arguments that build it into stores beside it. */

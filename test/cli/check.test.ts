@@ -7,7 +7,9 @@ import {
   catalogue,
   csv,
   dailyBars,
+  dailyFunding,
   moduleText,
+  ONE_TRADE,
   reported,
 } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
@@ -18,11 +20,8 @@ const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 9
 const SOUND = {
   'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak'), reported('yew')]),
   'bars/BTCUSDT-PERP/1d.csv': BARS,
-  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
-  'ledgers/ash.csv': csv(
-    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
-    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
-  ),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'ledgers/ash.csv': ONE_TRADE,
   'returns/yew.csv': csv('t,ret', '2024-01-13,0.01', '2024-01-14,-0.01'),
   'strategies/oak.ts': moduleText('oak'),
 }
@@ -80,10 +79,11 @@ describe('check', () => {
     })
     expect([code, left]).toEqual([1, ['book']])
     expect(out).toContain('oak           module           -           -           -      FAILED\n')
-    expect(err).toMatch(/^the book in \S+ has 5 problems:$/m)
+    expect(err).toMatch(/^the book in \S+ has 6 problems:$/m)
     expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.name: expected a line of text/m)
     expect(err).toMatch(/^ {2}catalogue\.yaml:\S+ strategies\[1\]\.source: expected ledgers\/elm\.csv/m)
     expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade .*900/m)
+    expect(err).toMatch(/^ {2}ledgers\/ash\.csv:2: the trade has the result 0\.03, and -0\.885556 follows/m)
     expect(err).toMatch(/^ {2}returns\/yew\.csv:2: ret: expected a fraction .*got "lots"$/m)
     expect(err).toMatch(/^ {2}strategies\/oak\.ts:\d+:\d+: no luck$/m)
   })

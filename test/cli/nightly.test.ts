@@ -12,7 +12,7 @@ import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { aLedger, catalogue, csv, dailyBars } from '#test/pipeline/night/night-book.ts'
+import { aLedger, catalogue, csv, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 
@@ -21,11 +21,8 @@ const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 9
 /** All but the bars, which the import brings. */
 const BOOK = {
   'catalogue.yaml': catalogue([aLedger('ash')]),
-  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
-  'ledgers/ash.csv': csv(
-    'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
-    'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1',
-  ),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'ledgers/ash.csv': ONE_TRADE,
 }
 
 const IMPORT = 'mkdir -p bars/BTCUSDT-PERP && cp ../fetched.csv bars/BTCUSDT-PERP/1d.csv'

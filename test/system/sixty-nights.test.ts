@@ -64,11 +64,10 @@ function cut(path: string, text: string, day: EpochDay): string {
 
 /** A trade that is open has neither exit nor result yet; one that did not begin is in no ledger. */
 function tradeAsOf(row: readonly string[], end: string): readonly string[] | null {
-  const [side = '', entryTime = '', entryPrice = '', exitTime = '', , , known = ''] = row
+  const [side = '', entryTime = '', entryPrice = '', exitTime = '', , , ...known] = row
   if (entryTime >= end) return null
   if (exitTime < end) return row
-  const isStop = Number(known) > 1 // rowan knows the stop, willow the account's return
-  return [side, entryTime, entryPrice, '', '', '', isStop ? known : '']
+  return [side, entryTime, entryPrice, '', '', '', ...known.with(-1, '')] // the last column is the account's return
 }
 
 /** Rewrites the rows of a CSV text one by one, or drops them; the header stays. */
@@ -135,6 +134,19 @@ const INJECTIONS: readonly Injection[] = [
     files: withRow(RETURNS, PAST_DAY, row => row.with(1, '0.0123')),
     refusal: published => [
       `  willow: return of ${PAST_DAY}: ${returnOf(published, 'willow', PAST_DAY)} -> 0.0123`,
+    ],
+  },
+  {
+    what: 'the base risk of reported returns',
+    files: texts => ({
+      ...texts,
+      [CATALOGUE]: texts[CATALOGUE]!.replace(
+        /(- id: willow\n(?: {4}.*\n)*? {4}base_risk_pct): .*/,
+        '$1: 0.03',
+      ),
+    }),
+    refusal: () => [
+      '  willow: base_risk_pct: 0.02 -> 0.03, which changes every figure at another risk level',
     ],
   },
   {

@@ -24,7 +24,8 @@ export const strategyIdentity = () => ({
   verification_state: z
     .enum(VERIFICATION_STATES)
     .describe(
-      'Depth of the internal validation: `single_verified` when the ledger audit passes, `dual_verified` when two ' +
-        'independent computations of the daily marks agree as well. Recomputed at every build.',
+      'Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of ' +
+        'every trade; `dual_verified` when two independent computations of the daily marks agree as well; ' +
+        '`unverified` when a result could not be recomputed. Determined by every build.',
     ),
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type AuditProblem, auditLedger } from '#core/replay/audit.ts'
+import { type AuditProblem, auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import type { Trade } from '#core/replay/trade.ts'
-import { FREE, HOUR_MS, handBars, type Ohlc, slot, still, trade } from './hand.ts'
+import { FREE, HOUR_MS, handBars, handFunding, type Ohlc, slot, still, trade } from './hand.ts'
 
 // Slots 0 to 4, then an outage of two slots, then one more bar.
 const ROWS: (Ohlc | null)[] = [
@@ -16,8 +16,10 @@ const ROWS: (Ohlc | null)[] = [
 ]
 const SLIPPING = { ...FREE, slippage_ticks: 2, tick_size: 0.5 }
 
+const GROUND = { bars: handBars(ROWS), funding: null, costs: FREE, resultTolerance: 0 }
+
 const audit = (trades: readonly Trade[], costs = FREE): AuditProblem[] =>
-  auditLedger({ trades, bars: handBars(ROWS), costs })
+  auditLedger({ ...GROUND, trades, costs })
 
 const problems = (change: Partial<Trade>, costs = FREE): string[] =>
   audit([trade(change)], costs).map(({ problem }) => problem)
@@ -133,6 +135,91 @@ describe('a stop', () => {
   })
 })
 
+describe('a result that is given with its leverage', () => {
+  // Without costs: 0.5 of a gain of a tenth.
+  const known = { leverage: 0.5, account_return: 0.05 }
+  const results = (
+    change: Partial<Trade>,
+    ground: Partial<Parameters<typeof auditLedger>[0]> = {},
+  ): string[] =>
+    auditLedger({ ...GROUND, ...ground, trades: [trade({ ...known, ...change })] }).map(
+      ({ problem }) => problem,
+    )
+
+  test('follows from the prices', () => {
+    expect(results({})).toEqual([])
+    expect(results({ account_return: 0.05 + 1e-12 })).toEqual([])
+    expect(results({ account_return: 0.0501 })).toEqual(['result'])
+    expect(results({ account_return: 0.0499 })).toEqual(['result'])
+    expect(results({ side: 'short', account_return: -0.05 })).toEqual([])
+    expect(results({ side: 'short' })).toEqual(['result'])
+  })
+
+  test('cannot be a gain where the prices lose', () => {
+    const falls = [still(260), [260, 260, 249.2, 249.2], still(249.2)] as const
+    const trades = [
+      trade({ entry_price: 260, exit_time: slot(2), exit_price: 249.2, leverage: 0.25, account_return: 0.5 }),
+    ]
+    const problems = auditLedger({ ...GROUND, bars: handBars([...falls]), trades, resultTolerance: 0.01 })
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^trade 0 has the result 0\.5, and -0\.0103846 follows from its prices, its leverage of 0\.25, /,
+      ),
+    ])
+  })
+
+  test('has both commissions in it', () => {
+    const costs = { ...FREE, commission_bps_per_side: 10 }
+    expect(results({}, { costs })).toEqual(['result'])
+    expect(results({ account_return: 0.5 * (0.1 - 0.001 * 2.1) }, { costs })).toEqual([])
+  })
+
+  test('has the funding between entry and exit in it', () => {
+    // Charged at the last close, 102.
+    const funding = handFunding([slot(1), 0.5], [slot(2), 0.01], [slot(4), 0.5])
+    expect(results({}, { funding })).toEqual(['result'])
+    expect(results({ account_return: 0.5 * (0.1 - 0.0102) }, { funding })).toEqual([])
+  })
+
+  test('may be lower by the slippage of both fills, and not higher', () => {
+    const costs = { ...FREE, slippage_ticks: 1, tick_size: 0.5 }
+    expect(results({ account_return: 0.05 - 0.5 * 0.01 }, { costs })).toEqual([])
+    expect(results({ account_return: 0.05 - 0.5 * 0.011 }, { costs })).toEqual(['result'])
+    expect(results({ account_return: 0.0501 }, { costs })).toEqual(['result'])
+  })
+
+  test('may differ by the tolerance', () => {
+    expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0001 })).toEqual([])
+    expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0001 })).toEqual([])
+    expect(results({ account_return: 0.0502 }, { resultTolerance: 0.0001 })).toEqual(['result'])
+  })
+
+  test('is not below -1: an account loses no more than it has, at a liquidation at any price', () => {
+    const fall = { entry_price: 110, entry_time: slot(3), exit_price: 96, exit_time: slot(4), leverage: 9 }
+    expect(results({ ...fall, account_return: -1 })).toEqual([])
+    expect(results({ ...fall, leverage: 7, account_return: -1 })).toEqual(['result'])
+    expect(results({ ...fall, leverage: 7, exit_reason: 'liquidation', account_return: -1 })).toEqual([])
+  })
+
+  test('is not judged after the last bar, while the trade is open, or where something is missing', () => {
+    expect(results({ exit_time: slot(8) })).toEqual([])
+    expect(results({ exit_time: null, exit_price: null, account_return: null })).toEqual([])
+    expect(results({ leverage: null, account_return: 0.5 })).toEqual([])
+  })
+
+  test.each([
+    ['leverage and result', known, true],
+    ['an open trade with its leverage', { ...known, exit_time: null, account_return: null }, true],
+    ['a liquidation with its leverage', { leverage: 3, exit_reason: 'liquidation' as const }, true],
+    ['no leverage', { account_return: 0.05 }, false],
+    ['no leverage, but a stop that makes one', { stop: 97, account_return: 0.05 }, false],
+    ['no result', { leverage: 0.5 }, false],
+    ['an open trade without leverage', { exit_time: null, stop: 97 }, false],
+  ])('can be recomputed or not: %s', (_, change, expected) => {
+    expect(isRecomputable(trade(change))).toBe(expected)
+  })
+})
+
 describe('the rows', () => {
   test('that are not trades are reported once and not checked further', () => {
     expect(problems({ entry_price: 0, stop: 500 })).toEqual(['not_a_trade'])
@@ -153,7 +240,7 @@ describe('the rows', () => {
           'allow overlaps',
       },
     ])
-    expect(auditLedger({ trades, bars: handBars(ROWS), costs: FREE, allowOverlap: true })).toEqual([])
+    expect(auditLedger({ ...GROUND, trades, allowOverlap: true })).toEqual([])
     const next = trade({ entry_time: slot(3), entry_price: 107, exit_time: slot(4) })
     expect(audit([trade(), next])).toEqual([])
   })

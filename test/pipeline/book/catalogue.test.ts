@@ -83,7 +83,7 @@ describe('a bad field of the catalogue is named with its line and column, what w
     [
       'mark: 4h',
       'mark: 4h\n  base_risk_pct: 0.02',
-      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage and mark',
+      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage, result_tolerance_bps and 1 more',
     ],
     ['id: alder', 'id: Alder', `9:9: strategies[0].id: ${ID}, got "Alder"`],
     ['id: alder', 'id: -alder', `9:9: strategies[0].id: ${ID}, got "-alder"`],

@@ -55,6 +55,7 @@ describe('a sound book', () => {
         slippage_ticks: 2,
         tick_size: 0.1,
         max_leverage: 15,
+        result_tolerance_bps: 1,
         mark: '4h',
         bars: 'BTCUSDT-PERP/4h',
         source: { kind: 'module', path: join(dir, 'strategies/alder.ts') },

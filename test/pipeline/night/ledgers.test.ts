@@ -37,6 +37,10 @@ const LEDGERS: Readonly<Record<string, string>> = {
     `long,${at('01-10')},90,${at('01-11')},100,signal,0.9,,`,
   ),
   idle: ledger(),
+  proven: ledger(
+    `long,${at('01-03')},100,${at('01-05')},120,signal,0.3,,0.06`,
+    `long,${at('01-10')},90,,,,1,,`,
+  ),
 }
 
 let night: Night
@@ -119,11 +123,46 @@ test('a liquidated account loses all on that day and nothing after it; notices r
   const { trades } = of('ruined')
   expect([...trades.account_return]).toEqual([-1])
   expect(wordAt(trades.exit_reason, 0)).toBe('liquidation')
+  const claims = (id: string, count: number) =>
+    `${id}: unverified, because ${count} of its ${count} trades lack leverage or account_return and their results ` +
+    'cannot be recomputed: add both columns'
   expect(night.notices).toEqual([
+    ...['by_leverage', 'by_stop', 'by_result', 'booked_whole'].map(id => claims(id, 1)),
     'ruined: the account was ruined; 1 later trade of its ledger did not happen',
+    ...['ruined', 'later'].map(id => claims(id, 2)),
     'elm: its reported returns end on 2024-01-04, 10 days before the window',
     'dead: its reported returns end on 2024-01-12, 2 days before the window',
   ])
+})
+
+test('a ledger is verified if leverage and result of each trade are given, and unverified otherwise, with a notice', () => {
+  const states = Object.keys(LEDGERS).map(id => [id, of(id).verification_state])
+  expect(Object.fromEntries(states)).toEqual({
+    ...Object.fromEntries(Object.keys(LEDGERS).map(id => [id, 'unverified'])),
+    still_open: 'single_verified',
+    idle: 'single_verified',
+    proven: 'single_verified',
+  })
+})
+
+test('a result that does not follow from prices, leverage and costs is refused with the row of its file', async () => {
+  const book = (rows: string, costs = {}) => ({
+    ...BARS,
+    'ledgers/ash.csv': ledger(rows),
+    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }]),
+  })
+  const falls = (result: number) => `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,${result}`
+  expect(await problemsOfNight(book(falls(0.5)))).toEqual([
+    expect.stringMatching(
+      /^ledgers\/ash\.csv:2: the trade has the result 0\.5, and -0\.0454545 follows .* tolerance of 0\.0001: correct /,
+    ),
+  ])
+  expect(await problemsOfNight(book(falls(-0.0455)))).toEqual([])
+  expect(await problemsOfNight(book(falls(-0.046)))).toHaveLength(1)
+  expect(await problemsOfNight(book(falls(-0.046), { result_tolerance_bps: 6 }))).toEqual([])
+  expect(await problemsOfNight(book(falls(-0.046), { commission_bps_per_side: 11 }))).toEqual([])
+  const funding = { 'funding/BTCUSDT-PERP.csv': csv('t,rate', `${at('01-06')},0.00275`) }
+  expect(await problemsOfNight({ ...book(falls(-0.046)), ...funding })).toEqual([])
 })
 
 describe('reported returns', () => {

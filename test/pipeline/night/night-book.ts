@@ -39,6 +39,17 @@ export function dailyBars(closes: readonly number[], first = FIRST_DAY): string 
 export const dailyReturns = (values: readonly number[], first = FIRST_DAY): string =>
   csv('t,ret', ...values.map((value, i) => `${toIsoDate(first + i)},${value}`))
 
+/** A payment at the open of each of as many days, from `FIRST_DAY` on. */
+export const dailyFunding = (days: number, rate = 0): string =>
+  csv('t,rate', ...Array.from({ length: days }, (_, i) => `${toIsoDate(FIRST_DAY + i)}T00:00:00Z,${rate}`))
+
+/** A ledger of one trade, from 100 on the second day to 103 on the eighth, whose result is given and right. */
+export const ONE_TRADE = [
+  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,account_return',
+  'long,2024-01-02T00:00:00Z,100,2024-01-08T00:00:00Z,103,signal,1,0.03',
+  '',
+].join('\n')
+
 /** A table: its header and its rows. */
 export const csv = (...lines: readonly string[]): string => lines.map(line => `${line}\n`).join('')
 
