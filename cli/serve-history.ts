@@ -72,7 +72,13 @@ async function openHistory(
   const source = createVersionSource(store, privateStore)
   const published = createPublishedAnswers(store, note)
   const computed = createComputedAnswers()
-  const pinned = createPinnedVersions(source, store, privateStore, error => note(messageOf(error)))
+  const pinned = createPinnedVersions(
+    source,
+    store,
+    privateStore,
+    error => note(messageOf(error)),
+    world.elapsed,
+  )
   const version = (): string | null => source.current()?.version ?? null
   const observed = {
     version,

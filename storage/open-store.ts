@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -69,12 +70,21 @@ function folderOf(url: string): string {
   )
 }
 
-/** Whether a process of this host lives: one that we may not signal does. */
+/** Whether a process of this host lives: one that we may not signal does, one that its parent has not reaped does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    if (codeOf(error) !== 'EPERM') return false
+  }
+  return !isZombie(pid)
+}
+
+/** The state follows the name in parentheses, which may contain any character. False if there is no /proc. */
+function isZombie(pid: number): boolean {
+  try {
+    return /.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] === 'Z'
+  } catch {
+    return false
   }
 }

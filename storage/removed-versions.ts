@@ -26,7 +26,8 @@ export const markRemoved = (
     { concurrency: LOOKS_AT_ONCE },
   )
 
-async function isMissing(store: ObjectStore, key: string): Promise<boolean> {
+/** Whether an object is missing. If the store does not answer, it does not count as missing. */
+export async function isMissing(store: ObjectStore, key: string): Promise<boolean> {
   try {
     return (await store.read(key)) === null
   } catch (error) {

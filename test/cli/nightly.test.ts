@@ -12,7 +12,14 @@ import { documentKey, privateKey } from '#core/contract/artifacts.ts'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
-import { aLedger, catalogue, csv, dailyBars, dailyFunding, ONE_TRADE } from '#test/pipeline/night/night-book.ts'
+import {
+  aLedger,
+  catalogue,
+  csv,
+  dailyBars,
+  dailyFunding,
+  ONE_TRADE,
+} from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 

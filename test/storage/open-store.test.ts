@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
-import { assertApart, cleanStore, openStore, privateTwin } from '#storage/open-store.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { assertApart, cleanStore, isAlive, openStore, privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 describe('a public and a private store', () => {
@@ -91,5 +93,24 @@ describe('a store', () => {
     expect(privateTwin('s3://bucket/store/')).toBe('s3://bucket/store.private')
     expect(privateTwin('s3://bucket')).toBe('s3://bucket.private')
     expect(privateTwin('file:///srv/store')).toBe('file:///srv/store.private')
+  })
+})
+
+describe('a process lives', () => {
+  test('until it ends, even if its parent does not reap it', async () => {
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void parent.kill())
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
+    const child = Number(line)
+    expect([isAlive(process.pid), isAlive(child)]).toEqual([true, true])
+    process.kill(child)
+    await expect.poll(() => isAlive(child)).toBe(false)
+    expect(() => process.kill(child, 0)).not.toThrow() // it is still in the table of processes
+  })
+
+  test('never under a number that no process has', () => {
+    expect(isAlive(2 ** 30)).toBe(false)
   })
 })

@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { manifestKey } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { Publication } from '#storage/publications.ts'
+import { isMissing } from '#storage/removed-versions.ts'
 import { findPublication } from './history.ts'
 import {
   GoneVersionError,
@@ -11,7 +13,7 @@ import {
   type ServedVersion,
   UnfitVersionError,
 } from './served-version.ts'
-import type { VersionSource } from './version-source.ts'
+import { POLL_MS, type VersionSource } from './version-source.ts'
 
 /** Snapshots in memory beside the served one: two, so that a comparison of versions does not load at every request. */
 export const MOST_RESIDENT = 2
@@ -22,14 +24,20 @@ export const MOST_LOADING = 8
 /** The versions that were published, each loaded when it is requested. */
 export type PinnedVersions = ReturnType<typeof createPinnedVersions>
 
-/** `onFault` is called with the reason if a version that was published cannot be served. */
+/**
+ * `onFault` is called with the reason if a version that was published cannot be served. `elapsed` is a
+ * monotonic clock.
+ */
 export function createPinnedVersions(
   source: VersionSource,
   store: ObjectStore,
   privateStore: ObjectStore,
   onFault: (error: unknown) => void,
+  elapsed: () => number,
 ) {
-  const resident = new LRUCache<string, ServedVersion>({ max: MOST_RESIDENT })
+  const resident = new LRUCache<string, { readonly loaded: ServedVersion; checkedMs: number }>({
+    max: MOST_RESIDENT,
+  })
   const loading = new Map<string, Promise<ServedVersion>>()
   const throughGate = createGate(
     MOST_LOADING,
@@ -40,8 +48,17 @@ export function createPinnedVersions(
     const published = await loadManifest(store, publication)
     while (resident.size >= MOST_RESIDENT) resident.pop() // before the new one takes memory, and not after
     const version = await loadPinned(privateStore, published)
-    resident.set(publication.version, version)
+    resident.set(publication.version, { loaded: version, checkedMs: elapsed() })
     return version
+  }
+  /** A version in memory, unless it was removed from the store since. */
+  const openResident = async (version: string): Promise<ServedVersion | null> => {
+    const known = resident.get(version)
+    if (known === undefined || elapsed() - known.checkedMs < POLL_MS) return known?.loaded ?? null
+    known.checkedMs = elapsed()
+    if (!(await isMissing(store, manifestKey(version)))) return known.loaded
+    resident.delete(version)
+    return null
   }
   const refuse = (publication: Publication) => (error: unknown) => {
     if (error instanceof GoneVersionError) throw goneError(publication.version)
@@ -59,8 +76,8 @@ export function createPinnedVersions(
     async open(version: string): Promise<ServedVersion> {
       const served = source.current()
       if (served?.version === version) return served
-      const known = resident.get(version)
-      if (known !== undefined) return known
+      const known = await openResident(version)
+      if (known !== null) return known
       const publication = findPublication(source.history(), version)
       const running = loading.get(version)
       if (running !== undefined) return running // requests for the same version wait for the same load

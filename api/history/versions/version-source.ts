@@ -12,7 +12,7 @@ export const POLL_MS = 5_000
 
 /**
  * After so many polls, an hour, the list of versions is read again even without a new entry, because a removal writes
- * none. A removed version answers 410 at once; only the list is late.
+ * none. A removed version answers 410 after one poll at the most; only the list is late.
  */
 export const LOOKS_BETWEEN_LISTINGS = 720
 

@@ -1,5 +1,6 @@
 // Old versions come into memory when they are asked for, verified, three at a time with the served one.
 import { beforeAll, describe, expect, test } from 'vitest'
+import { POLL_MS } from '#api/history/versions/version-source.ts'
 import { manifestKey, privateKey } from '#core/contract/artifacts.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
@@ -10,7 +11,7 @@ import {
   publishInMemory,
 } from '../../support/books/publish-in-memory.ts'
 import { smallBook } from '../../support/books/small-book.ts'
-import { createTestApp } from '../../support/history/history-app.ts'
+import { createTestApp, NOW_MS } from '../../support/history/history-app.ts'
 import { pointAt } from '../../support/history/point-to.ts'
 import { createGate, damage, meddled, outage } from '../../support/stores/store-doubles.ts'
 import { type App, errorOf } from './answers.ts'
@@ -55,6 +56,24 @@ describe('a version', () => {
     const { app, loads } = await open()
     for (let i = 0; i < 3; i++) expect((await ask(app, A)).status).toBe(200)
     expect(loads).toEqual([A])
+  })
+
+  test('that was removed since it was loaded is 410 after one poll of the pointer at the most', async () => {
+    let isRemoved = false
+    const pruned = meddled(
+      stores.store,
+      key => key === manifestKey(A),
+      bytes => (isRemoved ? null : bytes),
+    )
+    let ms = 0
+    const clock = { now: () => NOW_MS, elapsed: () => ms }
+    const { app } = await createTestApp(pruned, stores.privateStore, { clock })
+    expect((await ask(app, A)).status).toBe(200)
+    isRemoved = true
+    ms = POLL_MS - 1
+    expect((await ask(app, A)).status).toBe(200)
+    ms = POLL_MS
+    expect((await ask(app, A)).status).toBe(410)
   })
 
   test('that is served already is not loaded again', async () => {
