@@ -11,6 +11,20 @@ type Revised = DefinitionChange & { readonly revision: number }
 const REVISED: readonly Revised[] = [
   {
     revision: 2,
+    figure: 'summary: equal_weight_book',
+    from: 'the mean of all strategies, over the days that all have',
+    to: 'on each day the mean of the strategies alive on it, from the first to the last day of any strategy',
+    why: 'One strategy that ended before the others began left a book without days.',
+  },
+  {
+    revision: 2,
+    figure: 'summary: mean_pairwise_correlation, diversification',
+    from: 'over the strategies that have a correlation with every other one',
+    to: 'over the pairs that have a correlation',
+    why: 'One strategy that shared no days with the others left no effective bets.',
+  },
+  {
+    revision: 2,
     figure: 'trades: entry_price, exit_price',
     from: 'rounded to the decimals of the tick',
     to: 'rounded to the nearest multiple of the tick',

@@ -13,46 +13,50 @@ export type NamedPair = {
  * To what extent the strategies of a book are different bets, from their correlation matrix, whose rows are
  * the strategies of `ids` in this order.
  *
- * A strategy counts if it is neither flat nor too short and has a correlation with every other such strategy;
- * so one flat strategy does not exclude the others. Mean, extremes and effective bets are taken over the
- * strategies that count; effective bets, `N / (1 + (N - 1) * max(mean correlation, 0))`, are the number of
- * independent strategies that would spread risk as well. The extremes are those of the signed correlation; of
- * equal ones, the first pair in the order of the matrix. With fewer than two such strategies all are
- * undefined (`too_few_points`), except that a matrix of one is one bet.
+ * Mean and extremes are taken over the pairs that have a correlation, so that a strategy that shares no days with some
+ * others costs its own pairs with them and no more. `N`, the number of strategies used, counts those in at least one
+ * such pair. Effective bets, `N / (1 + (N - 1) * max(mean correlation, 0))`, are the number of independent strategies
+ * that would spread risk as well. The extremes are those of the signed correlation; of equal ones, the first pair in
+ * the order of the matrix. Without such a pair all are undefined (`too_few_points`), except that a matrix of one is one
+ * bet, and `N` counts the strategies that are neither flat nor too short.
  */
 export function diversification(matrix: CorrelationMatrix, ids: readonly string[]) {
-  const used = usedStrategies(matrix)
-  const pairs = pairsOf(matrix, used, ids)
+  const { size } = matrix
+  const pairs = definedPairs(matrix, ids)
   const mean_correlation = meanOf(pairs)
+  const used = pairs.length === 0 ? countSound(matrix) : countNamed(pairs)
   return {
-    n_strategies_used: used.length,
+    n_strategies_used: used,
     mean_correlation,
     most_correlated: extreme(pairs, (rho, best) => rho > best),
     least_correlated: extreme(pairs, (rho, best) => rho < best),
     effective_bets:
-      matrix.size === 1
-        ? 1
-        : mapFigure(mean_correlation, mean => used.length / (1 + (used.length - 1) * Math.max(mean, 0))),
+      size === 1 ? 1 : mapFigure(mean_correlation, mean => used / (1 + (used - 1) * Math.max(mean, 0))),
+    coverage: { pairs: (size * (size - 1)) / 2, pairs_defined: pairs.length },
   }
 }
 
-function usedStrategies({ size, rho }: CorrelationMatrix): number[] {
-  const sound = Array.from({ length: size }, (_, i) => i).filter(i => !Number.isNaN(rho[i * size + i]!))
-  return sound.filter(i => sound.every(j => !Number.isNaN(rho[i * size + j]!)))
+/** The pairs that have a correlation, in the order of the matrix. */
+function definedPairs({ size, rho, overlap }: CorrelationMatrix, ids: readonly string[]): NamedPair[] {
+  const pairs: NamedPair[] = []
+  for (let a = 0; a < size; a++) {
+    for (let b = a + 1; b < size; b++) {
+      const cell = a * size + b
+      const correlation = rho[cell]!
+      if (Number.isNaN(correlation)) continue
+      pairs.push({ pair: [ids[a]!, ids[b]!], correlation, overlap: overlap[cell]! })
+    }
+  }
+  return pairs
 }
 
-/** The pairs of the used strategies, in the order of the matrix. */
-function pairsOf(
-  { size, rho, overlap }: CorrelationMatrix,
-  used: readonly number[],
-  ids: readonly string[],
-): NamedPair[] {
-  const pair = (a: number, b: number): NamedPair => ({
-    pair: [ids[a]!, ids[b]!],
-    correlation: rho[a * size + b]!,
-    overlap: overlap[a * size + b]!,
-  })
-  return used.flatMap((a, position) => used.slice(position + 1).map(b => pair(a, b)))
+const countNamed = (pairs: readonly NamedPair[]): number => new Set(pairs.flatMap(({ pair }) => pair)).size
+
+/** On the diagonal, NaN means that the series is flat or too short. */
+function countSound({ size, rho }: CorrelationMatrix): number {
+  let count = 0
+  for (let i = 0; i < size; i++) if (!Number.isNaN(rho[i * size + i]!)) count++
+  return count
 }
 
 function meanOf(pairs: readonly NamedPair[]): Figure {

@@ -1,15 +1,14 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { bookFigures } from '#core/figures/book.ts'
 import {
   assembleCorrelation,
   type CorrelationMatrix,
   type CorrelationRows,
   rowBlocks,
 } from '#core/figures/correlation.ts'
-import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
 import { diversification } from '#core/figures/diversification.ts'
-import { performanceFigures } from '#core/figures/performance.ts'
 import { lastDay, type Period, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
@@ -121,7 +120,6 @@ function assembleSnapshot(
   strategies: readonly StrategyData[],
   correlation: Snapshot['correlation'],
 ): Snapshot {
-  const book = equalWeightBook(strategies.map(({ daily }) => daily))
   return {
     dataset: {
       version,
@@ -132,7 +130,7 @@ function assembleSnapshot(
     },
     strategies,
     correlation,
-    book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
+    book: splitFigures(bookFigures(strategies.map(({ daily }) => daily))),
     diversification: splitFigures(
       diversification(
         correlation.daily,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { dateWindow, percent, ratio } from '#core/contract/payloads/field.ts'
+import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/split-figures.ts'
@@ -16,6 +16,21 @@ const pair = () =>
     })
     .nullable()
 
+const bookCoverage = () =>
+  z
+    .looseObject({
+      from: isoDate('First day of the book.').nullable(),
+      to: isoDate('Last day of the book.').nullable(),
+      fewest_strategies: z.int().describe('Strategies alive on the day with the fewest.'),
+      most_strategies: z.int().describe('Strategies alive on the day with the most.'),
+      days_with_all: z.int().describe('Days on which all strategies are alive.'),
+      days_without_any: z
+        .int()
+        .describe('Days between two strategies without any; the book returns 0 on them.'),
+    })
+    .nullable()
+    .describe('Of how many strategies the book consists; null in versions that did not count them.')
+
 export const summaryData = () =>
   z
     .looseObject({
@@ -23,10 +38,13 @@ export const summaryData = () =>
       coverage: dateWindow('Earliest and latest day of any series.'),
       mean_pairwise_correlation: z
         .number()
-        .describe('Mean correlation of daily returns over all pairs that have one, 8 decimals.'),
+        .describe('Mean correlation of daily returns over the pairs that have one, 8 decimals.'),
       equal_weight_book: z
         .looseObject({
-          n_days: z.int().describe('Days that all strategies have.').meta(figureRule('N', [])),
+          n_days: z
+            .int()
+            .describe('Days from the first to the last of any strategy.')
+            .meta(figureRule('N', [])),
           net_return_pct: percent('Net return.').meta(figureRule('100 × (E_N - 1)', [])),
           cagr_pct: percent('Compound annual growth rate.')
             .nullable()
@@ -39,28 +57,52 @@ export const summaryData = () =>
           )
             .nullable()
             .meta(figureRule('mean(b) / sd(b) × √365', ['too_few_points', 'zero_variance', 'ruin'])),
+          coverage: bookCoverage(),
           undefined: undefinedReasons,
         })
         .describe(
-          'Equal parts of every strategy at base risk, rebalanced daily, over the days that all have.',
+          'Equal parts of the strategies alive on each day, at base risk and rebalanced daily, from the first to the ' +
+            'last day of any strategy.',
         )
         .meta(
           convention(
-            'b: on each day the mean of the base returns of all strategies, N days; E: equity compounded from b and ' +
-              'E_0 = 1. Risk-free rate 0, sample deviation (n - 1).',
+            'b: on each day the mean of the base returns of the strategies alive on it, those whose series has the day, and ' +
+              '0 on a day without any; N days; E: equity compounded from b and E_0 = 1. Risk-free rate 0, sample ' +
+              'deviation (n - 1).',
           ),
         ),
       diversification: z
         .looseObject({
-          mean_correlation: z.number().describe('The same as `mean_pairwise_correlation`.'),
+          mean_correlation: z
+            .number()
+            .describe('The same as `mean_pairwise_correlation`; 0 without a pair.')
+            .meta(figureRule('mean(rho)', [])),
           most_correlated: pair().describe('The pair with the highest correlation, or null.'),
           least_correlated: pair().describe('The pair with the lowest correlation, or null.'),
-          effective_bets: ratio('N / (1 + (N - 1) x max(mean correlation, 0)).'),
+          effective_bets: ratio(
+            'Number of independent strategies that would spread risk as well; without a pair the number of strategies used.',
+          ).meta(figureRule('n / (1 + (n - 1) × max(mean(rho), 0))', [])),
           n_strategies_used: z
             .int()
-            .describe('N of the formula: strategies that are neither flat nor too short.'),
+            .describe(
+              'Strategies in at least one pair that has a correlation; without a pair those that are neither flat nor too short.',
+            )
+            .meta(figureRule('n', [])),
+          coverage: z
+            .looseObject({
+              pairs: z.int().describe('Pairs of strategies.'),
+              pairs_defined: z.int().describe('Pairs that have a correlation.'),
+            })
+            .nullable()
+            .describe('How many pairs the figures are taken over; null in versions that did not count them.'),
         })
-        .describe('How far the strategies are different bets.'),
+        .describe('How far the strategies are different bets.')
+        .meta(
+          convention(
+            'rho: correlations of daily returns at base risk, over the pairs that have one: at least 30 common days, and ' +
+              'neither strategy flat over them. A strategy that shares too few days with another costs this pair and no more.',
+          ),
+        ),
     })
     .describe('The book in one page.')
     .meta({ id: 'Summary' })
@@ -73,18 +115,22 @@ export const summary = datasetRoute({
   data: summaryData,
   handler: snapshot => {
     const spread = diversification(snapshot)
+    const book = equalWeightBook(snapshot)
     return {
       data: {
         strategy_count: snapshot.strategies.length,
         coverage: snapshot.dataset.window,
         mean_pairwise_correlation: spread.mean_correlation,
-        equal_weight_book: equalWeightBook(snapshot),
+        equal_weight_book: book,
         diversification: spread,
       },
-      meta: {},
+      meta: book.coverage === null ? {} : { note: SUMMARY_NOTE }, // without it the figures have older definitions
     }
   },
 })
+
+const SUMMARY_NOTE =
+  'The book of a day consists of the strategies alive on that day, equally weighted at base risk; mean correlation, extreme pairs and effective bets are taken over the pairs that have a correlation. Each coverage says how many they are.'
 
 /** Figures of the book that the summary shows. */
 const BOOK_FIELDS = [
@@ -95,16 +141,20 @@ const BOOK_FIELDS = [
   'sharpe_daily_annualized',
 ] as const
 
-function equalWeightBook({ book }: Snapshot): Json {
+function equalWeightBook({ book }: Snapshot) {
   const shown = BOOK_FIELDS.map(field => [field, book.values[field] ?? null] as const)
   const reasons = BOOK_FIELDS.flatMap(field => {
     const reason = book.undefined[field]
     return reason === undefined ? [] : [[field, reason] as const]
   })
-  return { ...publishFigures(Object.fromEntries(shown)), undefined: Object.fromEntries(reasons) }
+  return {
+    ...publishFigures(Object.fromEntries(shown)),
+    coverage: book.values.coverage ?? null,
+    undefined: Object.fromEntries(reasons),
+  }
 }
 
-/** With fewer than two usable strategies the mean is 0, the pairs are null and each strategy is one bet. */
+/** Without a pair that has a correlation the mean is 0, the pairs are null and each strategy is a bet of its own. */
 function diversification({ diversification: { values } }: Snapshot) {
   const used = numberOr(values.n_strategies_used, 0)
   return {
@@ -113,6 +163,7 @@ function diversification({ diversification: { values } }: Snapshot) {
     least_correlated: pairOrNull(values.least_correlated),
     effective_bets: publishFigures({ bets: numberOr(values.effective_bets, used) }).bets ?? 0,
     n_strategies_used: used,
+    coverage: values.coverage ?? null,
   } satisfies Json
 }
 

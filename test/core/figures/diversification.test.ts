@@ -27,6 +27,7 @@ describe('diversification', () => {
       most_correlated: { pair: ['oak', 'elm'], correlation: 0.5, overlap: 100 }, // a tie: the first pair in order
       least_correlated: { pair: ['oak', 'ash'], correlation: -0.25, overlap: 100 },
       effective_bets: 2,
+      coverage: { pairs: 3, pairs_defined: 3 },
     })
   })
 
@@ -34,24 +35,45 @@ describe('diversification', () => {
     expect(diversify([1, -0.5], [-0.5, 1]).effective_bets).toBe(2)
   })
 
-  test('a flat strategy does not exclude the others, but a pair without overlap excludes both', () => {
+  test('a flat strategy costs its own pairs alone', () => {
     const flat = diversify([1, NONE, 0.5], [NONE, NONE, NONE], [0.5, NONE, 1])
-    expect(flat).toMatchObject({ n_strategies_used: 2, mean_correlation: 0.5 })
+    expect(flat).toMatchObject({
+      n_strategies_used: 2,
+      mean_correlation: 0.5,
+      coverage: { pairs: 3, pairs_defined: 1 },
+    })
     expect(flat.most_correlated).toMatchObject({ pair: ['oak', 'ash'] })
-    const apart = diversify([1, NONE, 0.5, 0.1], [NONE, 1, 0.5, 0.1], [0.5, 0.5, 1, 0.2], [0.1, 0.1, 0.2, 1])
-    expect(apart).toMatchObject({ n_strategies_used: 2, mean_correlation: 0.2 })
-    expect(apart.most_correlated).toMatchObject({ pair: ['ash', 'fir'] })
   })
 
-  test('fewer than two usable strategies have no figures; a book of one is one bet', () => {
-    const two = diversify([1, NONE], [NONE, NONE])
-    expect(two).toMatchObject({
-      n_strategies_used: 1,
+  test('a pair without overlap costs that pair alone', () => {
+    const apart = diversify([1, NONE, 0.5, 0.1], [NONE, 1, 0.5, 0.1], [0.5, 0.5, 1, 0.2], [0.1, 0.1, 0.2, 1])
+    expect(apart).toMatchObject({ n_strategies_used: 4, coverage: { pairs: 6, pairs_defined: 5 } })
+    expect(apart.mean_correlation).toBeCloseTo((0.5 + 0.1 + 0.5 + 0.1 + 0.2) / 5, 15)
+    expect(apart.most_correlated).toMatchObject({ pair: ['oak', 'ash'] })
+  })
+
+  test('a strategy that shares no days with the others changes nothing of theirs', () => {
+    const { coverage: _, ...three } = diversify([1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1])
+    const { coverage, ...four } = diversify(
+      [1, 0.5, 0.2, NONE],
+      [0.5, 1, 0.1, NONE],
+      [0.2, 0.1, 1, NONE],
+      [NONE, NONE, NONE, 1],
+    )
+    expect(four).toEqual(three)
+    expect(coverage).toEqual({ pairs: 6, pairs_defined: 3 })
+  })
+
+  test('without a pair there are no figures; a book of one is one bet', () => {
+    const nothing = {
       mean_correlation: TOO_FEW,
       most_correlated: TOO_FEW,
       least_correlated: TOO_FEW,
       effective_bets: TOO_FEW,
-    })
+      coverage: { pairs: 1, pairs_defined: 0 },
+    }
+    expect(diversify([1, NONE], [NONE, NONE])).toEqual({ ...nothing, n_strategies_used: 1 })
+    expect(diversify([1, NONE], [NONE, 1])).toEqual({ ...nothing, n_strategies_used: 2 })
     expect(diversify([NONE]).effective_bets).toBe(1)
     expect(diversify().effective_bets).toEqual(TOO_FEW)
   })
@@ -59,8 +81,11 @@ describe('diversification', () => {
   test('effective bets are between 1 and the number of strategies used', () => {
     fc.assert(
       fc.property(bookOf(2, 8), series => {
-        const { effective_bets, n_strategies_used } = diversification(correlationMatrix(series), IDS)
-        if (isUndefined(effective_bets)) expect(n_strategies_used).toBeLessThan(2)
+        const { effective_bets, n_strategies_used, coverage } = diversification(
+          correlationMatrix(series),
+          IDS,
+        )
+        if (isUndefined(effective_bets)) expect(coverage.pairs_defined).toBe(0)
         else {
           expect(effective_bets).toBeGreaterThanOrEqual(1 - 1e-12)
           expect(effective_bets).toBeLessThanOrEqual(n_strategies_used)

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { equalWeightBook } from '#core/figures/book.ts'
 import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
-import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification, type NamedPair } from '#core/figures/diversification.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
-import { DAYS_PER_YEAR, MONTHS_PER_YEAR, type Series, WEEKS_PER_YEAR } from '#core/figures/series.ts'
+import {
+  DAYS_PER_YEAR,
+  lastDay,
+  MONTHS_PER_YEAR,
+  type Series,
+  sliceSeries,
+  WEEKS_PER_YEAR,
+} from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import {
@@ -142,7 +150,7 @@ function computeBlock({ series, trades }: Fixture, k: number) {
   const names = [...series.keys()]
   const daily = [...series.values()]
   const matrix = correlationMatrix(daily)
-  const book = equalWeightBook(daily)
+  const book = equalWeightBook(commonDays(daily)).daily
   return {
     strategies: Object.fromEntries(
       names.map((name, i) => [name, compute(daily[i]!, trades.get(name) ?? [], k)]),
@@ -161,6 +169,13 @@ function computeBlock({ series, trades }: Fixture, k: number) {
       ...summarize(diversification(matrix, names)),
     },
   }
+}
+
+/** The book of the goldens begins when all strategies live and ends with the first of them; on those days it is ours. */
+function commonDays(series: readonly Series[]): Series[] {
+  const first = Math.max(...series.map(each => each.first))
+  const last = Math.min(...series.map(lastDay))
+  return series.map(each => sliceSeries(each, first, last))
 }
 
 function compute(daily: Series, trades: Parameters<typeof strategyFigures>[0]['trades'], k: number) {

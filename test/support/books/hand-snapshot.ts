@@ -10,10 +10,10 @@ import type {
   TradeColumns,
 } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
+import { bookFigures } from '#core/figures/book.ts'
 import { correlationMatrix } from '#core/figures/correlation.ts'
-import { completeWeeks, equalWeightBook } from '#core/figures/derived-series.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification } from '#core/figures/diversification.ts'
-import { performanceFigures } from '#core/figures/performance.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
@@ -50,12 +50,11 @@ export function handSnapshot(
 ): Snapshot {
   const all = strategies.map(toStrategyData)
   const daily = correlationMatrix(all.map(strategy => strategy.daily))
-  const book = equalWeightBook(all.map(strategy => strategy.daily))
   return {
     dataset: { ...DATASET, window: coverage(all), ...dataset },
     strategies: all,
     correlation: { daily, weekly: correlationMatrix(all.map(strategy => strategy.weekly)) },
-    book: splitFigures(performanceFigures(book, completeWeeks(book), 1)),
+    book: splitFigures(bookFigures(all.map(strategy => strategy.daily))),
     diversification: splitFigures(
       diversification(
         daily,

@@ -8,18 +8,53 @@ import { readCorrelation, readStats, readSummary } from './evaluate.ts'
 const wave = (phase: number): number[] => Array.from({ length: 60 }, (_, i) => Math.sin(phase + i) / 50)
 
 describe('the summary', () => {
-  test('of strategies that share no day has a book of 0 days that gained and lost nothing, and ratios of null', () => {
-    const book = handSnapshot([
-      { id: 'alder', returns: [0.01, 0.02] },
-      { id: 'birch', first: '2024-03-01', returns: [0.01] },
-    ])
-    expect(readSummary(book).data.equal_weight_book).toMatchObject({
-      n_days: 0,
-      net_return_pct: 0,
-      cagr_pct: null,
-      max_drawdown_pct: 0,
-      sharpe_daily_annualized: null,
+  test('of twenty strategies and one that ended before they began has the bets of the twenty', () => {
+    const twenty = Array.from({ length: 20 }, (_, i) => ({ id: `s${i}`, returns: wave(i) }))
+    const retired = { id: 'retired', first: '2023-01-01', returns: wave(0.5) }
+    const { diversification: without } = readSummary(handSnapshot(twenty)).data
+    const { data, meta } = readSummary(handSnapshot([retired, ...twenty]))
+    expect(data.diversification).toEqual({ ...without, coverage: { pairs: 210, pairs_defined: 190 } })
+    expect(data.diversification.effective_bets).toBeGreaterThan(1)
+    expect(data.equal_weight_book).toMatchObject({
+      n_days: 425, // 2023-01-01 to 2024-02-29
+      coverage: {
+        from: '2023-01-01',
+        to: '2024-02-29',
+        fewest_strategies: 0,
+        most_strategies: 20,
+        days_with_all: 0,
+        days_without_any: 305,
+      },
     })
+    expect(data.equal_weight_book.net_return_pct).not.toBe(0)
+    expect(meta.note).toMatch(/strategies alive on that day.*pairs that have a correlation/)
+  })
+
+  test('of strategies that share no day has a book of each in its time, no extreme pairs and a bet for each', () => {
+    const book = handSnapshot([
+      { id: 'alder', returns: wave(0).slice(0, 31) },
+      { id: 'birch', first: '2024-03-01', returns: wave(1).slice(0, 31) },
+    ])
+    const { data } = readSummary(book)
+    expect(data.equal_weight_book.n_days).toBe(91)
+    expect(data.diversification).toMatchObject({
+      mean_correlation: 0,
+      most_correlated: null,
+      effective_bets: 2,
+    })
+  })
+
+  test('of a version that did not count them has no coverage and no note', () => {
+    const snapshot = handSnapshot([{ id: 'alder', returns: wave(0) }])
+    const { coverage: _, ...book } = snapshot.book.values
+    const { coverage: __, ...spread } = snapshot.diversification.values
+    const { data, meta } = readSummary({
+      ...snapshot,
+      book: { ...snapshot.book, values: book },
+      diversification: { ...snapshot.diversification, values: spread },
+    })
+    expect(data).toMatchObject({ equal_weight_book: { coverage: null }, diversification: { coverage: null } })
+    expect(meta.note).toBeUndefined()
   })
 
   test('of one strategy has a mean correlation of 0, no extreme pairs and one bet', () => {

@@ -1,0 +1,60 @@
+import { toIsoDate } from '#core/calendar.ts'
+import { completeWeeks } from './derived-series.ts'
+import { performanceFigures } from './performance.ts'
+import { assertFinite, dayOf, lastDay, type Series } from './series.ts'
+
+/** The equal-weight book, and for each of its days the number of strategies that it consists of. */
+export type Book = { readonly daily: Series; readonly alive: Uint32Array }
+
+/**
+ * The equal-weight book from the first to the last day of any series: on each day the mean of the returns of the
+ * strategies that are alive on it, whose series has the day, as if equal parts of them were held and rebalanced daily.
+ * On a day without any, between the end of one strategy and the start of the next, it holds cash and returns 0. Without
+ * series it has no points. Throws if a return is not finite.
+ *
+ * @param series daily series, in any order
+ */
+export function equalWeightBook(series: readonly Series[]): Book {
+  series.forEach(assertFinite)
+  const live = series.filter(({ values }) => values.length > 0)
+  if (live.length === 0) return EMPTY
+  const first = live.reduce((earliest, each) => Math.min(earliest, each.first), Infinity)
+  const last = live.reduce((latest, each) => Math.max(latest, lastDay(each)), -Infinity)
+  const values = new Float64Array(last - first + 1)
+  const alive = new Uint32Array(values.length)
+  for (const each of live) addTo(values, alive, each.values, each.first - first)
+  for (let i = 0; i < values.length; i++) if (alive[i]! > 0) values[i] = values[i]! / alive[i]!
+  return { daily: { period: 'daily', first, values }, alive }
+}
+
+const EMPTY: Book = {
+  daily: { period: 'daily', first: 0, values: new Float64Array(0) },
+  alive: new Uint32Array(0),
+}
+
+function addTo(sums: Float64Array, alive: Uint32Array, values: Float64Array, from: number): void {
+  for (let i = 0; i < values.length; i++) {
+    sums[from + i] = sums[from + i]! + values[i]!
+    alive[from + i] = alive[from + i]! + 1
+  }
+}
+
+/** The performance of the equal-weight book of these daily series, at base risk, and what it consists of. */
+export function bookFigures(series: readonly Series[]) {
+  const book = equalWeightBook(series)
+  const { daily } = book
+  return { ...performanceFigures(daily, completeWeeks(daily), 1), coverage: coverageOf(book, series.length) }
+}
+
+/** From when to when the book goes, and of how many of the strategies it consists. Dates are null without days. */
+function coverageOf({ daily, alive }: Book, strategies: number) {
+  const n = alive.length
+  return {
+    from: n === 0 ? null : toIsoDate(daily.first),
+    to: n === 0 ? null : toIsoDate(dayOf(daily, n - 1)),
+    fewest_strategies: n === 0 ? 0 : alive.reduce((fewest, count) => Math.min(fewest, count)),
+    most_strategies: alive.reduce((most, count) => Math.max(most, count), 0),
+    days_with_all: alive.filter(count => count === strategies).length,
+    days_without_any: alive.filter(count => count === 0).length,
+  }
+}
