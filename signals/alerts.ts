@@ -3,6 +3,7 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import type { WebhookChange } from './delivery/register-webhook.ts'
+import { isMissed, type LiveStatus } from './live/control.ts'
 import { LogGoneError } from './log/guard.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
@@ -187,7 +188,14 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
     const message = `the relay does not get past signal ${stoodAt}, and ${relayLag} signals wait: see the log of the process`
     found.push(alert('relay_stuck', 'relay', message))
   }
-  return found
+  return [...found, ...overview.live.filter(isMissed).map(toBehindAlert)]
+}
+
+function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
+  const minutes = Math.ceil(behindMs / MINUTE_MS)
+  const position = announced === null ? '' : `, and subscribers hold its ${announced.action}`
+  const message = `${alias} has not decided the bar that was due ${minutes} minutes ago${position}: check \`highwater live\` and its feed`
+  return alert('live_behind', alias, message)
 }
 
 export function problemsOfFailure(error: unknown): readonly Alert[] {
@@ -225,6 +233,7 @@ export const ALERT_KINDS = [
   'redis_full',
   'redis_wiped',
   'redis_read_only',
+  'live_behind',
   'live_mismatch',
   'program_unreadable',
   'swap_failed',

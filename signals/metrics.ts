@@ -126,8 +126,13 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
   const off = gauge('webhooks_disabled', 'Webhooks that are disabled.')
   const clients = gauge('clients', 'Clients by the state of their account.', ['status'])
   const halts = gauge('halted', 'Aliases that are halted; the halt of all counts as one.')
+  const behind = gauge(
+    'live_behind_seconds',
+    'For how long the next bar of a live strategy has been due, 0 where it is on time.',
+    ['alias'],
+  )
   const plain = [safe, memory, limit, seq, lag, relayed, owed, off, halts]
-  const labelled = [queue, breakers, clients]
+  const labelled = [queue, breakers, clients, behind]
   return overview => {
     for (const each of labelled) each.reset()
     for (const each of plain) each.remove()
@@ -149,5 +154,6 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
     clients.set({ status: 'active' }, overview.clients.active)
     clients.set({ status: 'pending' }, overview.clients.total - overview.clients.active)
     halts.set(overview.halted.length)
+    for (const { alias, behindMs } of overview.live) behind.set({ alias }, behindMs / 1_000)
   }
 }

@@ -116,6 +116,15 @@ export const liveStatus = z
       .describe('Bars that close from then on are decided live; null before the first.'),
     mode: z.enum(MODES).describe('What was ordered: a strategy whose catalogue says DRY_RUN stays so.'),
     halted: z.boolean().describe('Whether its entries are held back.'),
+    announced: z
+      .enum(['long', 'short'])
+      .nullable()
+      .describe('The side of the position that subscribers were sent, or null.'),
+    behind_seconds: z
+      .number()
+      .describe(
+        'For how long its next bar has been due: 0 until a quarter of a bar, at most five minutes, has passed. More means that its runner or its feed is silent.',
+      ),
   })
   .meta({ id: 'LiveStatus' })
 
@@ -134,12 +143,16 @@ export const toLive = ({
   liveFromMs,
   mode,
   isHalted,
+  announced,
+  behindMs,
 }: LiveStatus): ValueOf<typeof liveStatus> => ({
   alias,
   last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
   live_from: liveFromMs === null ? null : toIsoInstant(liveFromMs),
   mode,
   halted: isHalted,
+  announced: announced?.action ?? null,
+  behind_seconds: Math.round(behindMs / 1_000),
 })
 
 export const instantOf = (ms: number): string => new Date(ms).toISOString()

@@ -3,7 +3,7 @@ import { ApiError } from '#core/contract/errors.ts'
 import { MODES, type Mode } from '#core/contract/signal.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
-import { EVERY_ALIAS } from './live-record.ts'
+import { EVERY_ALIAS, lateAfterMs, parseAnnounced } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
@@ -27,16 +27,16 @@ export const haltedAliases = async (redis: Redis): Promise<readonly string[]> =>
  * `conflict` if the strategy never ran.
  */
 export async function orderMode(redis: Redis, alias: string, mode: Mode): Promise<void> {
-  if ((await readStatus(redis, alias)).cursorMs === null) {
+  if ((await askRedis(() => redis.hexists(liveKey(alias), 'cursor'))) === 0) {
     const message = `${alias} has never run: start \`highwater live\` first, and then order its mode`
     throw new ApiError('conflict', message)
   }
   await askRedis(() => redis.hset(liveKey(alias), 'mode', mode))
 }
 
-export async function readStatus(redis: Redis, alias: string) {
-  const [cursor, from, mode] = await askRedis(() =>
-    redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode'),
+export async function readStatus(redis: Redis, alias: string, nowMs: number) {
+  const [cursor, from, mode, announced, timeframe] = await askRedis(() =>
+    redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode', 'announced', 'timeframe_ms'),
   )
   const halted = await haltedAliases(redis)
   return {
@@ -47,5 +47,18 @@ export async function readStatus(redis: Redis, alias: string) {
     /** As ordered; a strategy whose catalogue says DRY_RUN stays so. */
     mode: MODES.find(each => each === mode) ?? ('DRY_RUN' as const),
     isHalted: halted.includes(alias) || halted.includes(EVERY_ALIAS),
+    /** The position that subscribers were sent, or null. */
+    announced: parseAnnounced(announced) ?? null,
+    /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
+    behindMs: cursor && timeframe ? behindMs(Number(cursor), Number(timeframe), nowMs) : 0,
   }
 }
+
+function behindMs(cursorMs: number, timeframeMs: number, nowMs: number): number {
+  const dueMs = nowMs - (cursorMs + timeframeMs)
+  return dueMs > lateAfterMs(timeframeMs) ? dueMs : 0
+}
+
+/** Whether a runner is silent that subscribers rely on: its strategy is LIVE, or they were sent a position of it. */
+export const isMissed = ({ behindMs, mode, announced }: LiveStatus): boolean =>
+  behindMs > 0 && (mode === 'LIVE' || announced !== null)

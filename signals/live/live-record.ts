@@ -35,15 +35,15 @@ const announcedShape = z
   .nullable()
 
 /** The fields of the live record after a bar. */
-export function recordFields({
-  version,
-  state,
-  announced,
-}: Omit<Standing, 'cursor'>): Record<string, string> {
+export function recordFields(
+  { version, state, announced }: Omit<Standing, 'cursor'>,
+  timeframeMs: number,
+): Record<string, string> {
   const hash = decisionHash(state)
   return {
     checkpoint: JSON.stringify({ format: CHECKPOINT_FORMAT, version, hash, state }),
     announced: JSON.stringify(announced),
+    timeframe_ms: String(timeframeMs),
     // The last bar of a day overwrites earlier ones; nightly replays of whole days are compared with it.
     [hashField(state.last_t)]: `${state.last_t} ${hash}`,
   }
@@ -62,13 +62,17 @@ export async function readStanding(redis: Redis, alias: string): Promise<Standin
   )
   if (!cursor) return null
   const parsed = checkpoint.safeParse(parseJson(text ?? ''))
-  const position = announcedShape.safeParse(parseJson(announced ?? 'null'))
-  if (!parsed.success || !position.success) throw damaged(alias, 'is not one that this runner can read')
+  const position = parseAnnounced(announced)
+  if (!parsed.success || position === undefined) throw damaged(alias, 'is not one that this runner can read')
   // A state with a matching digest was written by `recordFields`.
   const state = parsed.data.state as unknown as EngineState<unknown>
   if (decisionHash(state) !== parsed.data.hash) throw damaged(alias, 'is not what was written')
-  return { cursor, version: parsed.data.version, state, announced: position.data }
+  return { cursor, version: parsed.data.version, state, announced: position }
 }
+
+/** The field `announced` of a live record; undefined if it is malformed. */
+export const parseAnnounced = (text: string | null | undefined): Announced | undefined =>
+  announcedShape.safeParse(parseJson(text ?? 'null')).data
 
 const damaged = (alias: string, what: string): Error =>
   new Error(

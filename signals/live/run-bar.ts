@@ -72,7 +72,10 @@ async function writeBar(
     alias: strategy.alias,
     from: standing.cursor,
     to: next.cursor,
-    fields: { ...recordFields(next), ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])) },
+    fields: {
+      ...recordFields(next, strategy.timeframeMs),
+      ...Object.fromEntries(held.map(id => [heldField(id), 'halt'])),
+    },
   })
   if (outcome.kind === 'halted') return null
   if (outcome.kind === 'moved') return reload(world, strategy, standing, next)

@@ -69,7 +69,10 @@ async function catchUp(world: MarketWorld, { known, store }: Market, runs: reado
 
 function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Set<number>): boolean {
   const admission = admitBar(feed.name, known, bar)
-  if (admission === 'next') return true
+  if (admission === 'next') {
+    noteGap(world, feed, known, bar)
+    return true
+  }
   if (admission === 'gap' && !feed.repeats) {
     throw new FeedError(
       feed.name,
@@ -81,6 +84,16 @@ function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Se
   const what = admission === 'gap' ? 'came too late and stays a gap' : 'was revised; the first one stays'
   world.note(`${feed.name}: the bar at ${toIsoInstant(bar.t)} ${what}`)
   return false
+}
+
+/** What is decided from here on is decided without the bars that are missing, as the market itself may have a gap. */
+function noteGap(world: MarketWorld, { name }: Feed, known: KnownBars, bar: Bar): void {
+  const last = known.last()
+  const missing = last === null ? 0 : (bar.t - last.t) / known.timeframeMs - 1
+  if (missing <= 0) return
+  world.note(
+    `${name}: ${missing === 1 ? 'a bar is' : `${missing} bars are`} missing before ${toIsoInstant(bar.t)}, and the strategies go on without`,
+  )
 }
 
 /** Waits for a feed whose clock is slightly ahead; throws if it is far ahead, or this clock behind. */
@@ -121,7 +134,9 @@ async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): 
   let isNoted = false
   for (;;) {
     try {
-      return await ask()
+      const answer = await ask()
+      if (isNoted) world.note('Redis answers again')
+      return answer
     } catch (error) {
       if (!(error instanceof RedisDownError)) throw error
       if (!isNoted) world.note(`${error.message}; waiting for it`)
@@ -154,7 +169,7 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
     from: there?.cursor ?? '',
     to: next.cursor,
     fields: {
-      ...recordFields(next),
+      ...recordFields(next, strategy.timeframeMs),
       live_from: next.cursor,
       ...(there === null ? {} : { mode: 'DRY_RUN' }),
     },

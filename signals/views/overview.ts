@@ -30,7 +30,7 @@ export async function readOverview(parts: OverviewParts) {
     askRedis(() => redis.exists(RELAY_LEASE)),
     dueCounts(redis, parts.clock.now()),
     listClients(redis),
-    readLive(redis, parts.aliases()),
+    readLive(redis, parts.aliases(), parts.clock.now()),
     haltedAliases(redis),
   ])
   const webhooks = await readWebhookStates(
@@ -56,8 +56,12 @@ export async function readOverview(parts: OverviewParts) {
 }
 
 /** The strategies that have ever run live, sorted. */
-export async function readLive(redis: Redis, aliases: ReadonlySet<string>): Promise<readonly LiveStatus[]> {
-  const all = await Promise.all([...aliases].sort().map(alias => readStatus(redis, alias)))
+export async function readLive(
+  redis: Redis,
+  aliases: ReadonlySet<string>,
+  nowMs: number,
+): Promise<readonly LiveStatus[]> {
+  const all = await Promise.all([...aliases].sort().map(alias => readStatus(redis, alias, nowMs)))
   return all.filter(({ cursorMs }) => cursorMs !== null)
 }
 

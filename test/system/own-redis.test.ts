@@ -1,14 +1,16 @@
 // The service's own Redis: one for each data folder, whoever starts another, and whatever is killed.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { highwater } from '../support/history/highwater-process.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { until } from '../support/signals/delivery.ts'
+import { cursorOf, expectAll, type LiveBook, liveBook } from '../support/signals/live-kills.ts'
 import {
   entryOf,
   environmentOf,
@@ -39,11 +41,11 @@ describe('two services on one data folder', () => {
       await firing.more()
     }
     await firing.stop()
-    await expectAll(folder, firing.acknowledged)
+    await expectLogged(folder, firing.acknowledged)
     serving.kill('SIGTERM')
     await serving.ended
     const last = await startSignalsProcess(folder, SERVE)
-    await expectAll(folder, firing.acknowledged)
+    await expectLogged(folder, firing.acknowledged)
     last.kill('SIGTERM')
     await last.ended
     expect(await processesOf(folder)).toEqual([])
@@ -59,7 +61,7 @@ describe('two services on one data folder', () => {
     await firing.more()
     for (const { code } of await backups) expect(code).toBe(0)
     await firing.stop()
-    await expectAll(folder, firing.acknowledged)
+    await expectLogged(folder, firing.acknowledged)
     await killWithScript(serving, folder)
     expect(await serving.ops('backup', file)).toMatchObject({ code: 0 }) // the orphan answers
     process.kill((await redisOf(folder)).pid, 'SIGKILL')
@@ -122,11 +124,56 @@ describe('the Redis of a data folder', () => {
     const again = await startSignalsProcess(folder, SERVE)
     expect((await redisOf(folder)).pid).not.toBe(orphan.pid)
     expect((await redisOf(folder)).port).toBe(orphan.port)
-    await expectAll(folder, firing.acknowledged)
+    await expectLogged(folder, firing.acknowledged)
     again.kill('SIGTERM')
     await again.ended
   })
 })
+
+describe('a live runner', () => {
+  test('follows the Redis of its data folder to another port, and decides every bar once', async () => {
+    const folder = await publishedDataFolder()
+    const own = await liveBook(97, 12)
+    const [early, late] = [own.lines.slice(0, 6), own.lines.slice(6)]
+    const first = await startSignalsProcess(folder, SERVE)
+    const address = await urlIn(folder)
+    const args = ['live', '--book', own.book, '--feed', `file:${own.feed}`]
+    const runner = startHighwater(args, { env: environmentOf(folder) })
+    await appendFile(own.feed, `${early.join('\n')}\n`)
+    await untilCursor(folder, own, own.endMs - late.length * FOUR_HOURS_MS)
+    await killWithScript(first, folder)
+    process.kill((await redisOf(folder)).pid, 'SIGKILL')
+    const taken = await listen(Number(new URL(address).port))
+    const second = await startSignalsProcess(folder, SERVE)
+    expect(new URL(await urlIn(folder)).port).not.toBe(new URL(address).port)
+    await appendFile(own.feed, `${late.join('\n')}\n`)
+    await untilCursor(folder, own, own.endMs)
+    taken.close()
+    runner.kill('SIGTERM')
+    expect(await runner.ended).toMatchObject({ code: 0 })
+    const redis = await connectTo(folder)
+    await expectAll({ url: '', redis }, own)
+    redis.disconnect()
+    second.kill('SIGTERM')
+    await second.ended
+    await rm(own.folder, { recursive: true, force: true })
+  })
+})
+
+const FOUR_HOURS_MS = 14_400_000
+
+/** Waits until the live runner of a data folder has decided the bars up to an instant. */
+async function untilCursor(folder: string, own: LiveBook, closeMs: number): Promise<void> {
+  const redis = await connectTo(folder)
+  await until(async () => (await cursorOf({ url: '', redis }, own)) === closeMs)
+  redis.disconnect()
+}
+
+async function connectTo(folder: string): Promise<Redis> {
+  const redis = connectRedis(await urlIn(folder), () => {})
+  await redis.connect()
+  return redis
+}
 
 const urlIn = async (folder: string): Promise<string> =>
   (await readFile(join(folder, 'redis-url'), 'utf8')).trim()
@@ -228,9 +275,8 @@ async function post(url: string, token: string, signal: ReturnType<typeof entryO
 }
 
 /** Every acknowledged signal is in the log under its number, which no other has. */
-async function expectAll(folder: string, acknowledged: ReadonlyMap<string, number>): Promise<void> {
-  const redis = connectRedis(await urlIn(folder), () => {})
-  await redis.connect()
+async function expectLogged(folder: string, acknowledged: ReadonlyMap<string, number>): Promise<void> {
+  const redis = await connectTo(folder)
   const log = await readAfter(redis, 0, 1_000_000)
   redis.disconnect()
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))

@@ -98,8 +98,11 @@ const exhausted: View = async (c, { redis }, session) => {
   return page(session, 'Exhausted', 'Exhausted', exhaustedPage(session, found), note)
 }
 
-const live: View = async (c, { redis, aliases }, session) => {
-  const [strategies, halted] = await Promise.all([readLive(redis, aliases()), haltedAliases(redis)])
+const live: View = async (c, { redis, aliases, clock }, session) => {
+  const [strategies, halted] = await Promise.all([
+    readLive(redis, aliases(), clock.now()),
+    haltedAliases(redis),
+  ])
   return page(session, 'Live', 'Live', livePage(session, strategies, halted), c.req.query('note'))
 }
 
@@ -118,6 +121,7 @@ const MEBIBYTE = 1 << 20
 
 /** The service at a glance, and what needs attention. */
 export const overviewPage = (overview: Overview, nowMs: number): Piece => html`<h1>Overview</h1>
+${silentRunners(overview.live)}
 ${cards([logCard(overview), redisCard(overview), relayCard(overview), queueCard(overview), clientsCard(overview), haltCard(overview)])}
 <h2>Webhooks that need a look</h2>
 ${troubled(overview, nowMs)}
@@ -187,6 +191,14 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
 const nextProbe = ({ breaker }: Condition): Piece | string =>
   breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
+/** A line for each position that subscribers hold and no runner looks after. */
+const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(({ alias, announced, behindMs }) =>
+    announced === null || behindMs === 0
+      ? []
+      : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
+  )
+
 export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
   table(
     [
@@ -210,6 +222,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
   return html`<h1>Live</h1>
+${silentRunners(live)}
 <div class="panel">${
     isHalted
       ? html`<span class="bad">Every strategy is halted.</span> A flat still goes out.`

@@ -54,9 +54,9 @@ export const LIVE_ROUTES = [
   }),
 ]
 
-const describeLive = async ({ redis, aliases }: OperatorParts) => ({
+const describeLive = async ({ redis, aliases, clock }: OperatorParts) => ({
   halted: await haltedAliases(redis),
-  strategies: (await readLive(redis, aliases())).map(toLive),
+  strategies: (await readLive(redis, aliases(), clock.now())).map(toLive),
 })
 
 type Act = (alias: string, parts: OperatorParts) => Promise<void>

@@ -3,7 +3,10 @@ import type { Bar } from '#core/replay/strategy.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
 
-/** Between two polls: a bar is available seconds after its close; at most one request a second. */
+/**
+ * Between two polls, at most one request a second. An exchange may revise a bar in the first seconds after its close, so a bar
+ * is taken from an answer that was requested this long after it.
+ */
 const POLL_PART = 1 / 120
 const POLL_LEAST_MS = 1_000
 const POLL_MOST_MS = 5_000
@@ -33,7 +36,7 @@ export type PollOptions = {
 
 /**
  * Polls a URL for its newest bars. The answer is a table as in a book, or JSON: a list of `[t,o,h,l,c,v]` or
- * `{t,o,h,l,c,v}`, `t` being the open. Bars that have not closed are skipped. An unusable answer (not 200, no table)
+ * `{t,o,h,l,c,v}`, `t` being the open. Bars that have not closed, or closed a moment ago, are skipped. An unusable answer (not 200, no table)
  * is requested again; a malformed row stops the feed.
  */
 export const pollFeed = (options: PollOptions): Feed => ({
@@ -50,6 +53,7 @@ async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable
   const everyMs = Math.min(Math.max(timeframeMs * POLL_PART, POLL_LEAST_MS), POLL_MOST_MS)
   let failures = 0
   while (!stop.aborted) {
+    const settledMs = options.now() - everyMs
     const answer = await ask(options.url, stop)
     if (stop.aborted) return
     if ('why' in answer) {
@@ -60,7 +64,7 @@ async function* pollBars(options: PollOptions, stop: AbortSignal): AsyncIterable
     }
     if (failures > 0) note(`${withoutQuery(options.url)} answers again`)
     failures = 0
-    yield* closedBars(answer.table, options)
+    yield* finalBars(answer.table, settledMs, options)
     await pause(everyMs, stop)
   }
 }
@@ -93,14 +97,14 @@ async function ask(url: string, stop: AbortSignal): Promise<Answer> {
   }
 }
 
-/** The closed bars of a table, ascending; those after a hole only once it counts as a gap. */
-function closedBars(table: string, options: PollOptions): readonly Bar[] {
-  const { timeframeMs, newReader, now } = options
+/** The bars of a table that closed by `settledMs`, ascending; those after a hole only once it counts as a gap. */
+function finalBars(table: string, settledMs: number, options: PollOptions): readonly Bar[] {
+  const { timeframeMs, newReader } = options
   const read = newReader()
   const bars: Bar[] = []
   for (const [i, line] of table.split(/\r?\n/).entries()) {
     const bar = line === '' ? null : toBar(withoutQuery(options.url), read(line), i + 1)
-    if (bar !== null && bar.t + timeframeMs <= now()) bars.push(bar)
+    if (bar !== null && bar.t + timeframeMs <= settledMs) bars.push(bar)
   }
   bars.sort((a, b) => a.t - b.t)
   return upToHole(bars, options)

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { haltedAliases } from '#signals/live/control.ts'
+import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -220,6 +221,21 @@ test('the login has a user name, as password managers need it', async () => {
   expect((await browser().get('/ops/login')).text).toMatch(
     /<input name="username" [^>]*autocomplete="username"/,
   )
+})
+
+test('a runner that announced a position and is silent has a line on the overview and on the live page', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  const timeframe_ms = 14_400_000
+  const announced = JSON.stringify({ mode: 'LIVE', stop: 1, action: 'short' })
+  await redis.hset(liveKey('alder'), { cursor: NOW_MS - timeframe_ms - 300_001, timeframe_ms, announced })
+  for (const path of ['/ops', '/ops/view/live'])
+    expect((await page.get(path)).text).toContain(
+      'The runner of alder is silent: it announced a short, and its next bar has been due for 5.0 min.',
+    )
+  await redis.hset(liveKey('alder'), { cursor: NOW_MS - timeframe_ms - 300_000 })
+  expect((await page.get('/ops')).text).not.toContain('is silent')
 })
 
 test('the pages say so while Redis is away', async () => {

@@ -14,6 +14,7 @@ import type { DeliveryEvent } from '#signals/delivery/delivery-parts.ts'
 import { createMetrics } from '#signals/metrics.ts'
 import { usedOfDisk } from '#signals/redis/boot-checks.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
+import { liveKey } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
@@ -33,6 +34,14 @@ beforeEach(async () => {
 })
 
 const overview = () => readOverview(operatorParts(redis))
+
+/** A live strategy whose next bar has been due for so long. */
+const leaveBehind = (alias: string, ms: number, announced: object | null = null) =>
+  redis.hset(liveKey(alias), {
+    cursor: NOW_MS - 14_400_000 - ms,
+    timeframe_ms: 14_400_000,
+    announced: JSON.stringify(announced),
+  })
 
 const attempt = (ok: boolean): DeliveryEvent => ({
   kind: 'attempt',
@@ -78,6 +87,13 @@ describe('metrics', () => {
     expect(text).not.toMatch(/acme|north-ridge|hooks\./)
   })
 
+  test('show how long the next bar of each live strategy has been due', async () => {
+    await leaveBehind('alder', 600_000)
+    const { text } = await createMetrics(overview).read()
+    expect(text).toContain('highwater_live_behind_seconds{alias="alder"} 600')
+    expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
+  })
+
   test('while Redis is away show that, and omit what is unknown', async () => {
     let isAway = false
     const metrics = createMetrics(async () => {
@@ -108,6 +124,16 @@ describe('metrics', () => {
 })
 
 describe('alerts', () => {
+  test('name a live strategy that is behind, and the position that subscribers hold', async () => {
+    const { alerts, sent } = start()
+    await leaveBehind('alder', 600_000, { mode: 'LIVE', stop: 1, action: 'long' })
+    await leaveBehind('birch', 0)
+    alerts.look(await overview())
+    const message =
+      'alder has not decided the bar that was due 10 minutes ago, and subscribers hold its long: check `highwater live` and its feed'
+    expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
+  })
+
   const start = () => {
     const sent: SentAlert[] = []
     const clock = { ms: NOW_MS }

@@ -172,6 +172,18 @@ describe('a poll', () => {
     expect(await take(forming.feed, 1)).toEqual([0])
   })
 
+  test('takes a bar as final a moment after its close, because an exchange may revise it until then', async () => {
+    const revised = text(`${HEADER}${openOf(0)},100,109,99,108,7\n`)
+    const { feed } = poll(await serve(bars(0), revised), { nowMs: openOf(1) + 4_999 })
+    const stop = new AbortController()
+    for await (const bar of feed.bars(stop.signal)) {
+      expect(bar).toMatchObject({ t: openOf(0), c: 108 })
+      stop.abort()
+    }
+    expect(stop.signal.aborted).toBe(true)
+    expect(await take(poll(await serve(bars(0)), { nowMs: openOf(1) + 5_000 }).feed, 1)).toEqual([0])
+  })
+
   test('retries after every failure, waits longer each time, and logs once, without the secret of its address', async () => {
     const pauses: number[] = []
     const url = await serve(

@@ -123,11 +123,26 @@ describe('a market', () => {
     const holed = [...bars.slice(0, 1), ...bars.slice(2, 3), ...bars.slice(1, 3)]
     const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
     expect(world.notes.at(-1)).toContain('came too late and stays a gap')
+    expect(world.notes).toContain(
+      `hand: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and the strategies go on without`,
+    )
     const other = await temporaryFolder()
     await redis.flushall()
     const refused = runOn({ folder: other, feed: w => feedOf(w, holed) })
     await expect(refused).rejects.toThrow('came after later ones')
     expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
+  })
+
+  test('reports the bars that its feed leaves out, and no gap where it has all of them', async () => {
+    const bars = barsFrom(BARS, FIRST)
+    const whole = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, bars) })
+    expect(whole.notes.join()).not.toContain('missing')
+    await redis.flushall()
+    const holed = bars.toSpliced(4, 3)
+    const world = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, holed) })
+    expect(world.notes.filter(note => note.includes('missing'))).toEqual([
+      `hand: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and the strategies go on without`,
+    ])
   })
 
   test.each([
@@ -215,6 +230,7 @@ describe('a market', () => {
       })
       const world = await runOn({ folder, feed, change })
       expect(world.notes[0]).toMatch(/^Redis does not answer: .*; waiting for it$/)
+      expect(world.notes).toContain('Redis answers again')
       expect((await logged(there)).map(gist)).toEqual(['long DRY_RUN', 'flat DRY_RUN'])
     } finally {
       await own.stop()

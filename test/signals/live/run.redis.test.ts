@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
-import { halt, orderMode, readStatus, resume } from '#signals/live/control.ts'
+import { halt, isMissed, orderMode, readStatus, resume } from '#signals/live/control.ts'
 import { createKnownBars } from '#signals/live/known-bars.ts'
 import { EVERY_ALIAS, readStanding, type Standing } from '#signals/live/live-record.ts'
 import { assertClock, ClockError, runBar } from '#signals/live/run-bar.ts'
@@ -236,7 +236,7 @@ describe('an entry', () => {
     await resume(redis, EVERY_ALIAS)
     const short = await runAll(strategy, left, bars.slice(5, 7))
     await halt(redis, 'alder')
-    expect(await readStatus(redis, 'alder')).toMatchObject({ isHalted: true, mode: 'LIVE' })
+    expect(await readStatus(redis, 'alder', 0)).toMatchObject({ isHalted: true, mode: 'LIVE' })
     const stopped = await runAll(strategy, short, bars.slice(7, 13))
     await resume(redis, 'alder')
     await runAll(strategy, stopped, bars.slice(13))
@@ -280,12 +280,30 @@ describe('an entry', () => {
   })
 })
 
+describe('a silent runner', () => {
+  test('is behind from when an entry on its next bar would be late, and is missed where it is LIVE or announced a position', async () => {
+    const { strategy, standing, bars } = await goLive()
+    const statusAt = (left: Standing, ms: number) =>
+      readStatus(redis, 'alder', Number(left.cursor) + strategy.timeframeMs + ms)
+    expect(await statusAt(standing, 300_000)).toMatchObject({ behindMs: 0 })
+    expect(await statusAt(standing, 300_001)).toMatchObject({ behindMs: 300_001, announced: null })
+    expect(isMissed(await statusAt(standing, 300_000))).toBe(false)
+    expect(isMissed(await statusAt(standing, 300_001))).toBe(true)
+    await orderMode(redis, 'alder', 'DRY_RUN')
+    expect(isMissed(await statusAt(standing, 300_001))).toBe(false)
+    const left = await runAll(strategy, standing, bars.slice(0, 3))
+    expect(left.announced?.action).toBe('long')
+    expect(await statusAt(left, 300_001)).toMatchObject({ announced: { action: 'long' } })
+    expect(isMissed(await statusAt(left, 300_001))).toBe(true)
+  })
+})
+
 describe('going live', () => {
   test('emits nothing, and closes no position that was never announced', async () => {
     const { strategy, standing, bars } = await goLive(RULES, 18)
     expect(await logged(redis)).toEqual([])
     expect(standing.state.open?.position.side).toBe('long')
-    expect((await readStatus(redis, 'alder')).liveFromMs).toBe(Number(standing.cursor))
+    expect((await readStatus(redis, 'alder', 0)).liveFromMs).toBe(Number(standing.cursor))
     await runAll(strategy, standing, bars)
     expect((await logged(redis)).map(gist)).toEqual(['short LIVE', 'flat LIVE'])
   })
