@@ -31,9 +31,11 @@ export const sundayOf = (week: number): EpochDay => week * 7 + 3
 /** `2026-11-21T00:15:00Z` for an instant in epoch milliseconds: whole seconds, as versions carry it. */
 export const toIsoInstant = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+export const ISO_INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
+
 /** Epoch milliseconds of `YYYY-MM-DDTHH:MM:SSZ`, or null if the text is not such an instant. */
 export function parseIsoInstant(text: string): number | null {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(text)) return null
+  if (!ISO_INSTANT.test(text)) return null
   const ms = Date.parse(text)
   return Number.isNaN(ms) || toIsoInstant(ms) !== text ? null : ms
 }

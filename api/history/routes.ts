@@ -4,7 +4,7 @@
 import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES, type FileVariable } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
-import type { Parameter, Schema } from '#core/contract/parameters.ts'
+import { ID_PATTERN, type Parameter, type Schema } from '#core/contract/parameters.ts'
 import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#core/contract/pins.ts'
 import { meta } from '#core/contract/register.ts'
 import type { Route } from '#core/contract/route.ts'
@@ -94,7 +94,7 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
       variables: {
         sid: {
           about: 'Id of the strategy.',
-          schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
+          schema: { type: 'string', pattern: ID_PATTERN.source },
         },
         version: toVariable('version'),
         seq: toVariable('seq'),

@@ -3,7 +3,8 @@
 import { operatorMeta } from '#core/contract/keyed-meta.ts'
 import { type Service, toOpenApi } from '#core/contract/openapi.ts'
 import recorded from '#core/contract/operator-examples.json' with { type: 'json' }
-import type { Schema } from '#core/contract/parameters.ts'
+import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
+import { KEY_PATTERN } from '#signals/clients/token.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
 import { LIVE_ROUTES } from './routes/live.ts'
@@ -32,9 +33,15 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
   },
   meta: operatorMeta,
   variables: {
-    client: { about: 'Id of the client.', schema: { type: 'string' } },
-    key: { about: 'Public part of a key.', schema: { type: 'string' } },
-    seq: { about: 'Number of a signal.', schema: { type: 'integer', minimum: 1 } },
+    client: { about: 'Id of the client.', schema: { type: 'string', pattern: ID_PATTERN.source } },
+    key: {
+      about: 'Public part of a key, or the key.',
+      schema: { type: 'string', pattern: KEY_PATTERN.source },
+    },
+    seq: {
+      about: 'Number of a signal.',
+      schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    },
   },
   hasRequestIds: 'all',
   recorded,

@@ -16,7 +16,6 @@ const BINARY_TYPE = 'application/octet-stream'
 
 /** `handler` turns the variable of the path (a version as UTC instant, a number, a digest) into a key. */
 export type FileRoute = Route<'proof', (variable: string) => string> & {
-  readonly about: string
   readonly mediaType: string
   /** What the object is, for its check against the pointer log; null if it may change. */
   readonly proof:

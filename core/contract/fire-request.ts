@@ -3,8 +3,9 @@
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { ParameterProblem } from './errors.ts'
+import { ID_PATTERN } from './parameters.ts'
 import { echo, invalidRequest, parseRequest } from './parse-request.ts'
-import { impliedLeverage, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
+import { impliedLeverage, instantText, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
 
 /** Leverages that differ by less were computed in another order, not from other numbers. */
 const LEVERAGE_TOLERANCE = 1e-6
@@ -32,13 +33,12 @@ export const fireRequest = z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,128}$/)
       .describe('1 to 128 letters, digits, - and _: the same id again is the same signal'),
-    alias: z.string().describe('the id of a strategy of the served dataset'),
+    alias: z.string().regex(ID_PATTERN).describe('the id of a strategy of the served dataset'),
     action: z.enum(SIGNAL_ACTIONS).describe(`one of ${SIGNAL_ACTIONS.join(', ')}`),
     signal_price: price,
     stop: price,
     base_risk_pct: z.number().min(0).max(1).optional().describe('a fraction from 0 to 1, 0.02 is 2 %'),
-    timestamp: z
-      .string()
+    timestamp: instantText
       .refine(text => parseIsoInstant(text) !== null)
       .describe('a UTC instant such as 2026-11-21T00:00:00Z'),
     is_test: z

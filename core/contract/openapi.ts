@@ -73,7 +73,7 @@ export function toOpenApi<Group extends string>(
   const { securityScheme: security } = service
   return {
     openapi: '3.1.0',
-    info: { ...service.info, license: { name: 'MIT', identifier: 'MIT' } },
+    info: { ...service.info, contact: CONTACT, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [service.server],
     tags: Object.values<GroupDescription>(service.groups).map(({ name, description }) => ({
       name,
@@ -94,6 +94,9 @@ export function toOpenApi<Group extends string>(
     },
   }
 }
+
+/** Whoever runs the service publishes its documents. */
+const CONTACT = { name: 'The operator of this service' }
 
 type ToSchema = (schema: z.ZodType, io: 'output' | 'input') => Schema
 
@@ -141,7 +144,7 @@ function toOperation(route: Route, { service, toSchema }: Writer): Schema {
     operationId: route.id,
     tags: [group.name],
     summary: route.title,
-    ...(route.about === undefined ? {} : { description: route.about }),
+    description: route.about,
     ...(service.securityScheme === undefined
       ? {}
       : { security: group.isKeyless ? [] : [{ [service.securityScheme.name]: [] }] }),

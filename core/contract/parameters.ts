@@ -118,7 +118,7 @@ export const wholeNumberParameter = <Initial extends number | null>(
   schema: {
     type: 'integer',
     minimum: least,
-    ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }),
+    maximum: most,
     ...(initial === null ? {} : { default: initial }),
   },
   initial,
@@ -199,6 +199,9 @@ export function dayParameter(about: string): Parameter<EpochDay | null> {
  */
 export const SMALLEST_RISK_PCT = 1e-9
 
+/** Larger ones are taken too; some languages print them with `e+`, and an address reads a plus as a space. */
+const LARGEST_RISK_PCT = 1e15
+
 const riskLevel: Parser<number> = once(text => {
   if (!NUMBER_PATTERN.test(text)) return refuse([text], 'must be a plain decimal number such as 0.02')
   const value = Number(text)
@@ -225,7 +228,7 @@ const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Parameter<P
       'Modelled risk per trade as a fraction of equity: `0.02` = 2 %. Every base return is multiplied by ' +
       '`risk_pct / base_risk_pct`. Values above `max_modelled_risk_pct` are lowered to it, and `meta` says so. ' +
       'A level at which a figure would pass what a number can hold is refused.',
-    schema: { type: 'number', minimum: SMALLEST_RISK_PCT },
+    schema: { type: 'number', minimum: SMALLEST_RISK_PCT, maximum: LARGEST_RISK_PCT },
     initial: null,
     parse: riskLevel,
     print: toText,
@@ -234,7 +237,7 @@ const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Parameter<P
   to: dayParameter('Last day, inclusive.'),
   ids: {
     about: 'Strategies of the matrix, in the order wanted: separated by commas, or as repeated keys.',
-    schema: { type: 'array', items: { type: 'string' }, minItems: 1 },
+    schema: { type: 'array', items: { type: 'string', pattern: ID_PATTERN.source }, minItems: 1 },
     style: { style: 'form', explode: false },
     initial: null,
     parse: idList,

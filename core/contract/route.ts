@@ -18,7 +18,7 @@ export type Route<Group extends string = string, Handler = unknown> = {
   readonly path: string
   readonly group: Group
   readonly title: string
-  readonly about?: string
+  readonly about: string
   readonly query?: Query
   readonly body?: z.ZodType
   /** The body may be empty: every field has a default. */

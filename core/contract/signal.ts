@@ -1,5 +1,6 @@
 // A live signal as it goes over the wire: made once, and the same bytes ever after.
 import { z } from 'zod'
+import { ISO_INSTANT } from '#core/calendar.ts'
 import { toSignificant } from './rounding.ts'
 
 /** Raised when a field changes its meaning: subscribers pin it. */
@@ -10,6 +11,9 @@ export const SIGNAL_ACTIONS = ['long', 'short', 'flat'] as const
 
 export type Mode = (typeof MODES)[number]
 export type SignalAction = (typeof SIGNAL_ACTIONS)[number]
+
+/** JSON Schema reads `format` as a remark: the pattern is what refuses. */
+export const instantText = z.string().regex(ISO_INSTANT).meta({ format: 'date-time' })
 
 export const signal = z
   .looseObject({
@@ -22,12 +26,17 @@ export const signal = z
     action: z.enum(SIGNAL_ACTIONS).describe('What to hold from now on; `flat` closes.'),
     signal_price: z
       .number()
+      .positive()
       .describe('Reference price, the close of the deciding bar; no promise of a fill.'),
-    stop: z.number().describe('Price of the protective stop; on `flat` the one that was in force.'),
-    base_risk_pct: z.number().describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
-    timestamp: z.string().describe('When the decision was made, UTC.'),
+    stop: z
+      .number()
+      .positive()
+      .describe('Price of the protective stop; on `flat` the one that was in force.'),
+    base_risk_pct: z.number().min(0).max(1).describe('Fraction of equity at risk, 0.02 is 2 %; 0 on `flat`.'),
+    timestamp: instantText.describe('When the decision was made, UTC.'),
     implied_leverage: z
       .number()
+      .min(0)
       .describe('base_risk_pct / (|signal_price - stop| / signal_price); 0 on `flat`.'),
   })
   .meta({ id: 'Signal' })

@@ -43,9 +43,9 @@ export function parseToken(text: string): { readonly id: string } | null {
  * The public id in what an operator types or pastes: an id, or a key, whole or cut after its id, as leaked ones
  * appear in logs. Null if there is none.
  */
-export const keyIdOf = (text: string): string | null => ID_OR_KEY.exec(text)?.[1] ?? null
+export const keyIdOf = (text: string): string | null => KEY_PATTERN.exec(text)?.[1] ?? null
 
-const ID_OR_KEY = new RegExp(`^(?:${PREFIX})?([0-9A-Za-z]{${ID_DIGITS}})(?:_[0-9A-Za-z_]*)?$`)
+export const KEY_PATTERN = new RegExp(`^(?:${PREFIX})?([0-9A-Za-z]{${ID_DIGITS}})(?:_[0-9A-Za-z_]*)?$`)
 
 /** What is stored of a key: the SHA-256 of the whole token, in hex. */
 export const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -1,29 +1,25 @@
 // What a generator of clients makes of the three OpenAPI documents: a named type for each payload, and no type that is unknown.
 import { describe, expect, test } from 'vitest'
-import { historyDocument } from '#api/history/routes.ts'
-import { operatorDocument } from '#api/operator/routes.ts'
-import { signalsDocument } from '#api/signals/routes.ts'
+import { openApiDocuments } from '../support/http/openapi-documents.ts'
 
 type Node = Readonly<Record<string, unknown>>
 
-const DOCUMENTS: readonly (readonly [string, Node, readonly string[]])[] = [
-  [
-    'history',
-    await historyDocument('https://data.example.org'),
-    [
-      'Stats',
-      'DueDiligence',
-      'Strategy',
-      'Trade',
-      'ReturnPoint',
-      'Summary',
-      'Dataset',
-      'Manifest',
-      'Changes',
-    ],
+/** Payloads that have a name in each document. */
+const NAMES = {
+  history: [
+    ...['Stats', 'DueDiligence', 'Strategy', 'Trade', 'ReturnPoint'],
+    ...['Summary', 'Dataset', 'Manifest', 'Changes'],
   ],
-  ['signals', signalsDocument('https://signals.example.org'), ['Signal', 'DeliveryAccount', 'ProgramBasket']],
-  ['operator', operatorDocument('1.0'), ['Client', 'Webhook', 'Delivery', 'Signal', 'ServiceStatus']],
+  signals: ['Signal', 'DeliveryAccount', 'ProgramBasket'],
+  operator: ['Client', 'Webhook', 'Delivery', 'Signal', 'ServiceStatus'],
+}
+
+const { history, signals, operator } = await openApiDocuments()
+
+const DOCUMENTS: readonly (readonly [string, Node, readonly string[]])[] = [
+  ['history', history, NAMES.history],
+  ['signals', signals, NAMES.signals],
+  ['operator', operator, NAMES.operator],
 ]
 
 const isNode = (value: unknown): value is Node =>
@@ -53,15 +49,16 @@ function unknownsIn(schema: unknown, path: string): string[] {
   ]
 }
 
-/** The schemas of a document: its components, and those of what is sent and answered. */
-function schemasOf(document: Node): (readonly [string, unknown])[] {
-  const operations = Object.entries(nodeAt(document, 'paths')).flatMap(([path, methods]) =>
-    Object.entries(isNode(methods) ? methods : {}).map(
-      ([method, each]) => [`${method} ${path}`, each] as const,
+const operationsOf = (document: Node): (readonly [string, Node])[] =>
+  Object.entries(nodeAt(document, 'paths')).flatMap(([path, methods]) =>
+    Object.entries(isNode(methods) ? methods : {}).flatMap(([method, each]) =>
+      isNode(each) ? [[`${method} ${path}`, each] as const] : [],
     ),
   )
-  const media = operations.flatMap(([name, operation]) => {
-    const { requestBody, responses } = isNode(operation) ? operation : {}
+
+/** The schemas of a document: its components, and those of what is sent and answered. */
+function schemasOf(document: Node): (readonly [string, unknown])[] {
+  const media = operationsOf(document).flatMap(([name, { requestBody, responses }]) => {
     const bodies = [requestBody, ...Object.values(isNode(responses) ? responses : {})].filter(isNode)
     return bodies.flatMap(body =>
       Object.entries(nodeAt(body, 'content')).map(([type, each]) => [`${name} ${type}`, each] as const),
@@ -90,6 +87,21 @@ describe.each(DOCUMENTS)('the document of the %s', (_name, document, names) => {
       .flatMap(([kind, named]) => Object.keys(isNode(named) ? named : {}).map(name => `${kind}/${name}`))
     expect([...targets].toSorted()).toEqual(known.toSorted())
     expect(text).not.toContain('"#/$defs/')
+  })
+
+  test('bounds each number of an address, and says what each text of it may be, alone and in a list', () => {
+    const parameters = operationsOf(document).flatMap(([name, operation]) =>
+      (Array.isArray(operation.parameters) ? operation.parameters : []).map(
+        each => [`${name} ${each.name}`, nodeAt(each, 'schema')] as const,
+      ),
+    )
+    expect(parameters.length).toBeGreaterThan(5)
+    for (const [name, schema] of parameters) {
+      const value = schema.type === 'array' ? nodeAt(schema, 'items') : schema
+      if (value.type === 'string')
+        expect([name, 'enum' in value || 'format' in value || 'pattern' in value]).toEqual([name, true])
+      else expect([name, Object.keys(value)]).toEqual([name, expect.arrayContaining(['minimum', 'maximum'])])
+    }
   })
 
   test('has no schema that is unknown, and answers no payload of many fields without a name', () => {

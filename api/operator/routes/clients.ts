@@ -1,6 +1,7 @@
 // Clients and their keys.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { confirmKey, issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
@@ -28,12 +29,16 @@ const CLIENT = '/ops/clients/{client}'
 const ACME = '/ops/clients/acme-capital'
 const NEW = '/ops/clients/new-client'
 
-const aliases = z.array(z.string()).optional().describe('a list of ids of strategies')
+const idText = z.string().regex(ID_PATTERN)
+
+const aliases = z.array(idText).optional().describe('a list of ids of strategies')
 
 export const clientRequest = z
   .strictObject({
-    id: z.string().describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
-    tier: z.string().default('standard').describe('the name of the subscription, such as standard'),
+    id: idText.describe('the id of the client: 1 to 64 of a-z, 0-9, - and _'),
+    tier: idText
+      .default('standard')
+      .describe('the name of the subscription: 1 to 64 of a-z, 0-9, - and _, such as standard'),
     aliases,
     activate: z.boolean().default(false).describe('true or false: whether the account is active at once'),
   })
@@ -134,6 +139,7 @@ export const CLIENT_ROUTES = [
     id: 'clients',
     path: '/ops/clients',
     title: 'All clients',
+    about: 'Every client with its entitlements and the state of its webhook, by id.',
     data: z.array(listedClient),
     command: { usage: 'clients list' },
     handler: async (_, { redis }) => {
@@ -150,6 +156,9 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: '/ops/clients',
     title: 'Add a client',
+    about:
+      'A client begins `pending`, entitled to nothing, unless the request says otherwise. It has no key ' +
+      'until one is issued.',
     body: clientRequest,
     data: changedClient,
     statuses: [201],
@@ -167,6 +176,9 @@ export const CLIENT_ROUTES = [
     id: 'client',
     path: CLIENT,
     title: 'A client with its keys, its webhook, its latency and its last deliveries',
+    about:
+      'The latency is that of the newest deliveries, from the log to the first attempt and to the ' +
+      'acknowledgement.',
     data: clientDetails,
     example: { path: ACME },
     command: { usage: 'clients show <client>' },
@@ -177,6 +189,7 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: `${CLIENT}/activate`,
     title: 'Activate an account',
+    about: 'The client pulls signals from then on, and its webhook is sent what is fired.',
     data: client,
     example: { path: `${NEW}/activate` },
     command: { usage: 'clients activate <client>' },
@@ -187,6 +200,7 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: `${CLIENT}/suspend`,
     title: 'Suspend an account: its pulls and deliveries stop, its keys stay valid',
+    about: 'Pulls answer `account_not_active`, and `whoami` still answers. Activating the account ends it.',
     data: client,
     example: { path: `${NEW}/suspend` },
     command: { usage: 'clients suspend <client>' },
@@ -197,6 +211,9 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: `${CLIENT}/entitlements`,
     title: 'Change what a client may see',
+    about:
+      '`aliases` replaces the list, `add` and `remove` change it; what is left out stays as it is. An ' +
+      'alias that no strategy has is taken with a warning, because it may be published tomorrow.',
     body: entitlementRequest,
     data: changedClient,
     refusals: ['conflict'],
@@ -213,6 +230,7 @@ export const CLIENT_ROUTES = [
     id: 'keys',
     path: `${CLIENT}/keys`,
     title: 'The live keys of a client',
+    about: 'Ids and dates, oldest first. Of a key itself only a digest is stored.',
     data: z.array(apiKey),
     example: { path: `${ACME}/keys` },
     command: { usage: 'keys list <client>' },
@@ -226,6 +244,9 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: `${CLIENT}/keys`,
     title: 'Issue a key; a client has at most two',
+    about:
+      'The only answer that contains the key. The older key stays valid until the newer one is confirmed, ' +
+      'by the client or here.',
     data: issuedKey,
     statuses: [201],
     refusals: ['conflict'],
@@ -242,6 +263,7 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: '/ops/keys/{key}/confirm',
     title: 'Confirm the newer key of a client, which retires the older one',
+    about: 'What the client does with `POST /v1/keys/confirm`. Repeating it changes nothing.',
     data: confirmedKey,
     refusals: ['validation_error', 'conflict'],
     example: { path: '/ops/keys/00EXAMPL/confirm' },
@@ -260,6 +282,9 @@ export const CLIENT_ROUTES = [
     method: 'POST',
     path: '/ops/keys/{key}/revoke',
     title: 'Revoke a key at once',
+    about:
+      'The next request with it is refused. A whole key may be given, or the part that a log shows: only ' +
+      'its id is read.',
     data: revokedKey,
     refusals: ['validation_error'],
     example: { path: '/ops/keys/00EXAMPL/revoke' },

@@ -29,17 +29,32 @@ export const LIVE_ROUTES = [
     id: 'live',
     path: '/ops/live',
     title: 'State of the live strategies',
+    about: 'Every strategy that has ever run live, with its last bar and its mode, and what is halted.',
     data: liveStrategies,
     command: { usage: 'live status' },
     handler: async (_, parts) => ({ data: await describeLive(parts) }),
   }),
-  haltRoute('halt', 'Halt a strategy, or all: no entry is fired, a flat still is', haltServed),
-  haltRoute('resume', 'End a halt', resumeAny),
+  haltRoute('halt', {
+    title: 'Halt a strategy, or all: no entry is fired, a flat still is',
+    about:
+      'Without a body it is all of them. From the answer on no entry is written, whatever it comes from.',
+    act: haltServed,
+  }),
+  haltRoute('resume', {
+    title: 'End a halt',
+    about:
+      'Without a body it is the halt of all. A strategy that was halted by its name stays halted until ' +
+      'that halt is ended.',
+    act: resumeAny,
+  }),
   operatorRoute({
     id: 'mode',
     method: 'POST',
     path: '/ops/live/mode',
     title: 'Set the mode of a strategy: LIVE or DRY_RUN',
+    about:
+      'It holds from the next entry on: an open position is closed in the mode of its entry. A strategy ' +
+      'is `LIVE` only if its catalogue says so too.',
     body: modeRequest,
     data: liveStrategies,
     refusals: ['conflict'],
@@ -59,15 +74,20 @@ const describeLive = async ({ redis, aliases, clock }: OperatorParts) => ({
   strategies: (await readLive(redis, aliases(), clock.now())).map(toLive),
 })
 
-type Act = (alias: string, parts: OperatorParts) => Promise<void>
+type HaltRoute = {
+  readonly title: string
+  readonly about: string
+  readonly act: (alias: string, parts: OperatorParts) => Promise<void>
+}
 
-function haltRoute(id: 'halt' | 'resume', title: string, act: Act) {
+function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
   const path = `/ops/live/${id}`
   return operatorRoute({
     id,
     method: 'POST',
     path,
     title,
+    about,
     body: haltRequest,
     isBodyOptional: true,
     data: liveStrategies,

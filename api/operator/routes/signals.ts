@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
+import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, type SignalContent, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
@@ -45,7 +46,7 @@ export const signalsQuery = z.strictObject({
 })
 
 const deliveriesQuery = z.strictObject({
-  client: z.string().optional().describe('the id of a client'),
+  client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
   status: z
     .enum(DELIVERY_STATUSES)
     .optional()
@@ -160,6 +161,9 @@ export const SIGNAL_ROUTES = [
     id: 'status',
     path: '/ops/status',
     title: 'State of the whole service',
+    about:
+      'The log and its Redis, the relay, the queues, clients, webhooks and live strategies: what ' +
+      '`highwater ops status` prints.',
     data: serviceStatus,
     command: { usage: 'status' },
     handler: async (_, parts) => ({ data: toStatus(await readOverview(parts)) }),
@@ -168,6 +172,7 @@ export const SIGNAL_ROUTES = [
     id: 'signals',
     path: '/ops/signals',
     title: 'The newest signals, with the states of their deliveries',
+    about: 'Newest first. `meta.next` is what to give as `before` for older ones; null if there are none.',
     query: signalsQuery,
     data: z.array(signalSummary),
     example: { path: '/ops/signals?limit=2' },
@@ -183,6 +188,11 @@ export const SIGNAL_ROUTES = [
     method: 'POST',
     path: '/ops/signals',
     title: 'Fire a signal: 201 if it is new, 200 if the same id was fired before',
+    about:
+      'Answers once the signal is on disk; it goes to every client that is entitled to its alias. The ' +
+      'same `signal_id` with the same content gets its first number again, so a fire whose answer was ' +
+      'lost can be repeated; with other content it is a `conflict`. So is an entry of a halted strategy; ' +
+      'a `flat` is fired nevertheless.',
     body: fireRequest,
     data: firedSignal,
     statuses: [201, 200],
@@ -213,6 +223,7 @@ export const SIGNAL_ROUTES = [
     id: 'signal',
     path: '/ops/signals/{seq}',
     title: 'A signal and its deliveries',
+    about: 'What was written and when, and the state of its delivery to each client that is owed it.',
     data: signalDetails,
     refusals: ['validation_error'],
     example: { path: '/ops/signals/3' },
@@ -227,6 +238,9 @@ export const SIGNAL_ROUTES = [
     id: 'delivery',
     path: '/ops/signals/{seq}/{client}',
     title: 'A delivery and its attempts',
+    about:
+      'The state of the delivery of one signal to one client, and what the receiver answered to each ' +
+      'attempt.',
     data: deliveryDetails,
     refusals: ['validation_error'],
     example: { path: '/ops/signals/2/quiet-harbour' },
@@ -250,6 +264,9 @@ export const SIGNAL_ROUTES = [
     id: 'deliveries',
     path: '/ops/deliveries',
     title: 'The newest deliveries',
+    about:
+      'Newest first, of all clients or of one, in all states or in one. A search for rare deliveries ends ' +
+      'after some thousand signals: `meta.next`, given as `before`, continues it.',
     query: deliveriesQuery,
     data: z.array(delivery),
     example: { path: '/ops/deliveries?status=exhausted' },
@@ -263,6 +280,10 @@ export const SIGNAL_ROUTES = [
     id: 'account',
     path: '/ops/clients/{client}/account',
     title: 'The state of every signal of a client, with a digest of them',
+    about:
+      'The account that the client reads at `/v1/signals/account`. It ends with the newest signal that ' +
+      'the client sees unless `to` is given, and spans as many numbers as one answer may unless `from` ' +
+      'is.',
     query: accountQuery,
     data: deliveryAccount,
     example: { path: '/ops/clients/north-ridge/account?from=2&to=5' },

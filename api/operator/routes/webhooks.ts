@@ -77,6 +77,7 @@ export const WEBHOOK_ROUTES = [
     id: 'webhook',
     path: WEBHOOK,
     title: 'State of a webhook',
+    about: 'Its address, whether it is sent to, and what it is owed. Its secrets are never shown again.',
     data: webhook,
     example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook show <client>' },
@@ -89,6 +90,10 @@ export const WEBHOOK_ROUTES = [
     method: 'PUT',
     path: WEBHOOK,
     title: 'Set a webhook, if it acknowledges a signed test',
+    about:
+      'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
+      'If no secret is given, a first webhook gets a new one, which only this answer shows, and a later ' +
+      'one keeps its own.',
     body: webhookRequest,
     data: setWebhook,
     refusals: ['conflict'],
@@ -110,6 +115,7 @@ export const WEBHOOK_ROUTES = [
     method: 'DELETE',
     path: WEBHOOK,
     title: 'Remove a webhook: the client pulls',
+    about: 'Nothing is sent to the client any more; it can still pull.',
     data: z.null(),
     example: { path: `${ACME}/webhook` },
     command: { usage: 'webhook remove <client>' },
@@ -123,6 +129,7 @@ export const WEBHOOK_ROUTES = [
     method: 'POST',
     path: `${WEBHOOK}/rotate`,
     title: 'Make a new secret; the old one also signs for a while',
+    about: 'Only this answer shows the new secret. Deliveries are signed with both until the overlap ends.',
     body: rotationRequest,
     isBodyOptional: true,
     data: setWebhook,
@@ -142,6 +149,9 @@ export const WEBHOOK_ROUTES = [
     method: 'POST',
     path: `${WEBHOOK}/enable`,
     title: 'Enable a webhook again',
+    about:
+      'It is sent what is fired from then on. What it missed is sent if the client is sent its signals ' +
+      'again, see `replay`.',
     data: webhook,
     refusals: ['conflict'],
     example: { path: `${ACME}/webhook/enable` },
@@ -157,6 +167,7 @@ export const WEBHOOK_ROUTES = [
     method: 'POST',
     path: `${WEBHOOK}/disable`,
     title: 'Disable a webhook; the client still pulls',
+    about: 'Nothing is sent to it until it is enabled again. The reason is shown to the client.',
     body: disableRequest,
     isBodyOptional: true,
     data: webhook,
@@ -174,6 +185,9 @@ export const WEBHOOK_ROUTES = [
     method: 'POST',
     path: '/ops/clients/{client}/test',
     title: 'Fire a test signal to one client',
+    about:
+      'The test has a number of its own, `is_test: true` and mode `DRY_RUN`; only this client sees it. It ' +
+      'is delivered like any signal.',
     data: testFired,
     statuses: [201],
     refusals: ['conflict'],
@@ -190,6 +204,9 @@ export const WEBHOOK_ROUTES = [
     method: 'POST',
     path: '/ops/clients/{client}/replay',
     title: 'Send a client every signal from a number on again',
+    about:
+      'Every signal that the client may see is owed to it once more, delivered or not: it drops what it ' +
+      'has by `signal_id`.',
     query: replayQuery,
     data: replayed,
     refusals: ['conflict'],

@@ -25,7 +25,7 @@ const identity = z
     status: z.enum(CLIENT_STATUSES).describe('`pending` until the operator switches the account on.'),
     entitlements: z
       .object({ aliases: z.array(z.string()).describe('The strategies whose signals the client gets.') })
-      .catchall(z.boolean())
+      .catchall(z.union([z.boolean(), z.array(z.string())])) // the index of a TypeScript type covers all fields
       .describe('What the client may see; beside `aliases` a flag under the alias of the program.'),
     key_id: z.string().describe('Public part of the key that was used.'),
   })

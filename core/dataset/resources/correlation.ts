@@ -21,7 +21,7 @@ export const correlationMatrix = () =>
       undefined_pairs: z
         .array(
           z.looseObject({
-            pair: z.tuple([z.string(), z.string()]).describe('The two strategies.'),
+            pair: z.array(strategyId).length(2).describe('The two strategies.'),
             overlap: z.int().describe('Periods that both have.'),
             reason: z.string().describe('Why there is no correlation.'),
           }),

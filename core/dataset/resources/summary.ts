@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
+import { dateWindow, isoDate, percent, ratio, strategyId } from '#core/contract/payloads/field.ts'
 import { convention, figureRule, undefinedReasons } from '#core/contract/payloads/figure-rule.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import type { FigureValue } from '#core/figures/split-figures.ts'
@@ -11,7 +11,7 @@ import { datasetRoute } from './resource.ts'
 const pair = () =>
   z
     .looseObject({
-      pair: z.tuple([z.string(), z.string()]).describe('The two strategies.'),
+      pair: z.array(strategyId).length(2).describe('The two strategies.'),
       correlation: z.number().describe('Their correlation, 8 decimals.'),
     })
     .nullable()
