@@ -13,6 +13,7 @@ import {
   RefusedAddressError,
 } from './address-guard.ts'
 import type { ResolveHost } from './resolve-host.ts'
+import { skipContinue } from './skip-continue.ts'
 
 /** Starts a timer and returns a function that stops it. */
 export type StartTimer = (ms: number, run: () => void) => () => void
@@ -57,7 +58,7 @@ export const createGuardedConnect =
   (options: ConnectOptions): buildConnector.connector =>
   (target, callback) => {
     establish(target, options).then(
-      socket => callback(null, socket),
+      socket => callback(null, skipContinue(socket)),
       (error: Error) => callback(error, null),
     )
   }

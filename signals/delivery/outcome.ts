@@ -1,5 +1,4 @@
 // The outcome of one attempt, and the meaning of network errors.
-import { errors } from 'undici'
 import { codeOf } from '#storage/error-code.ts'
 import { ConnectError, type ConnectFailure } from './guarded-connect.ts'
 
@@ -12,7 +11,7 @@ export type FailureReason =
   | 'timeout'
   /** Closed or reset before the answer was complete. */
   | 'connection_lost'
-  /** The answer was not valid HTTP. */
+  /** The answer was not valid HTTP, or the client could not process it. */
   | 'bad_answer'
 
 /** Internal faults: no attempt is recorded, and the delivery is tried again. */
@@ -75,15 +74,18 @@ export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs:
   excerpt: '',
 })
 
-/** Why an attempt ended with `error`. Throws it again if it is an error of the program. */
-export function reasonOf(error: unknown): FailureReason | OurFaultReason {
+/**
+ * Why an attempt ended with `error`. Throws it again if it is an error of the program, which it cannot be once the
+ * request `isSent`: whatever the client then trips over is in the answer, or a receiver could be our fault for ever.
+ */
+export function reasonOf(error: unknown, isSent: boolean): FailureReason | OurFaultReason {
   if (error instanceof BrokenOff) return error.why
   if (error instanceof ConnectError) return error.failure
-  if (error instanceof errors.HTTPParserError) return 'bad_answer' // it has no code
   const code = String(codeOf(error))
   const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1]
-  if (reason === undefined) throw error
-  return reason
+  if (reason !== undefined) return reason
+  if (isSent) return 'bad_answer'
+  throw error
 }
 
 export const isOurs = (reason: FailureReason | OurFaultReason): reason is OurFaultReason => OURS.has(reason)

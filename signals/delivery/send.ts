@@ -129,7 +129,7 @@ function outcomeOf(received: Received, secrets: readonly string[], startMs: numb
   const answer = head === null ? null : toAnswer(head, startMs)
   const totalMs = endMs - startMs
   if (error !== null) {
-    const reason = reasonOf(error)
+    const reason = reasonOf(error, received.isSent)
     return isOurs(reason) ? { kind: 'ourFault', reason } : toFailure(reason, answer, totalMs)
   }
   if (answer === null) throw new Error('an answer ended that had not begun: undici broke its contract')
@@ -162,6 +162,8 @@ export type Received = {
   readonly head: Head | null
   /** The part of the body that was read. */
   readonly bytes: Uint8Array
+  /** Whether the request was put on a connection. */
+  readonly isSent: boolean
   /** Why the answer ended early; null if complete or cut at the limit. */
   readonly error: Error | null
 }
@@ -179,7 +181,12 @@ export function startExchange(
   let controller: Dispatcher.DispatchController | null = null
   let broken: Error | null = null
   const end = (error: Error | null): void =>
-    resolve({ head, bytes: Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES), error })
+    resolve({
+      head,
+      bytes: Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES),
+      isSent: controller !== null,
+      error,
+    })
 
   dispatcher.dispatch(request, {
     onRequestStart(given) {
