@@ -25,6 +25,20 @@ const REVISED: readonly Revised[] = [
   },
   {
     revision: 2,
+    figure: 'stats: fund_dd/drawdowns/average_depth_pct, average_underwater_days',
+    from: 'over all drawdowns',
+    to: 'over the drawdowns of two days or more, which lasting_count counts',
+    why: 'Dips of one day hid how deep and long the others are.',
+  },
+  {
+    revision: 2,
+    figure: 'stats: fund_dd/exposure, all but active_days_pct',
+    from: 'of the closed trades',
+    to: 'of the closed trades and of the positions that are open at the end',
+    why: 'The open position is in the returns and the curve.',
+  },
+  {
+    revision: 2,
     figure: 'trades: entry_price, exit_price',
     from: 'rounded to the decimals of the tick',
     to: 'rounded to the nearest multiple of the tick',

@@ -9,6 +9,9 @@ import { tailMean } from './quantile.ts'
 /** Rows of the table: the deepest drawdowns, deepest first, equal depths by date. */
 const WORST_COUNT = 5
 
+/** The averages leave shorter drawdowns out: a dip of one day would halve them and says nothing of how long losses last. */
+const LASTING_DAYS = 2
+
 /**
  * The `drawdowns` block. Counts, table and time under water are defined for a ruined account as well;
  * averages, tails and windows are not (`ruin`).
@@ -16,16 +19,18 @@ const WORST_COUNT = 5
 export function drawdownFigures(path: AccountPath) {
   const { daily, depths } = path
   const episodes = drawdownEpisodes(depths)
+  const lasting = episodes.filter(({ underwaterDays }) => underwaterDays >= LASTING_DAYS)
   const last = episodes.at(-1)
   return {
     worst: deepestEpisodes(episodes, WORST_COUNT).map(episode => toRow(episode, daily.first)),
     count: episodes.length,
+    lasting_count: lasting.length,
     current_drawdown_pct: percent(depths.at(-1) ?? 0),
     current_underwater_days: last?.recovery === null ? last.underwaterDays : 0,
     pct_time_underwater: share(daysUnderwater(depths), depths.length),
     longest_days: longestRun(depths, -1),
     total_days: daysUnderwater(depths),
-    ...unlessRuined(path, { ...averages(path, episodes), ...tails(path), ...windows(path) }),
+    ...unlessRuined(path, { ...averages(path, lasting), ...tails(path), ...windows(path) }),
   }
 }
 

@@ -5,31 +5,32 @@ import type { TradeOutcome } from './trade-statistics.ts'
 
 /**
  * The `exposure` block: the share of the window in which positions are open; the window is the days of the
- * series from midnight to midnight. Undefined without trades (`no_trades`), because a strategy that only
+ * series from midnight to midnight. Undefined without positions (`no_trades`), because a strategy that only
  * reports its returns has positions too. It does not depend on the equity, so it is the same at every risk
  * level.
  */
-export function exposureFigures(daily: Series, trades: readonly TradeOutcome[]) {
+export function exposureFigures(daily: Series, positions: readonly Position[]) {
   const begin = daily.first * DAY_MS
   const end = (lastDay(daily) + 1) * DAY_MS
-  const timeOf = (positions: readonly TradeOutcome[]) => positionTime(positions, begin, end)
+  const timeOf = (some: readonly Position[]) => positionTime(some, begin, end)
   const ofWindow = (value: number): Figure => {
-    if (trades.length === 0) return undefinedBecause('no_trades')
+    if (positions.length === 0) return undefinedBecause('no_trades')
     return end > begin ? value : undefinedBecause('too_few_points')
   }
   const marketPct = ({ unionMs }: { unionMs: number }): Figure => ofWindow(percent(unionMs / (end - begin)))
-  const all = timeOf(trades)
+  const all = timeOf(positions)
   return {
     active_days_pct: share(daily.values.filter(value => value !== 0).length, daily.values.length),
     time_in_market_pct: marketPct(all),
-    long_time_pct: marketPct(timeOf(trades.filter(({ side }) => side === 'long'))),
-    short_time_pct: marketPct(timeOf(trades.filter(({ side }) => side === 'short'))),
+    long_time_pct: marketPct(timeOf(positions.filter(({ side }) => side === 'long'))),
+    short_time_pct: marketPct(timeOf(positions.filter(({ side }) => side === 'short'))),
     average_concurrent_positions: ofWindow(all.totalMs / (end - begin)),
     max_concurrent_positions: ofWindow(all.maxConcurrent),
   }
 }
 
-type Interval = Pick<TradeOutcome, 'entry_time' | 'exit_time'>
+type Position = Pick<TradeOutcome, 'side' | 'entry_time' | 'exit_time'>
+type Interval = Omit<Position, 'side'>
 
 /**
  * The time in the window `[beginMs, endMs)` during which positions are open; the parts outside are cut off. A

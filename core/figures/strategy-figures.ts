@@ -6,7 +6,7 @@ import { monthlyFigures } from './monthly.ts'
 import { performanceFigures } from './performance.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
-import { type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
+import { type OpenTrade, type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
 
 /** The input of the statistics of a strategy, all at base risk. */
 type StrategyInput = {
@@ -15,6 +15,8 @@ type StrategyInput = {
   readonly weekly: Series
   /** Closed trades, in any order; none for a book, or if only returns are reported. */
   readonly trades: readonly TradeOutcome[]
+  /** Positions that are open at the end of the series; none by default. */
+  readonly open?: readonly OpenTrade[]
   /** A fraction: 0.02 = 2 % of equity per trade. */
   readonly base_risk_pct: number
   /** The factor on all of it, `risk_pct / base_risk_pct`; 1 by default. */
@@ -34,7 +36,7 @@ export const strategyFigures = (input: StrategyInput) => ({
 
 /** The `fund_dd` block, for the due diligence of a fund. The file of each group defines its null rules. */
 export function fundDueDiligence(input: StrategyInput) {
-  const { daily, weekly, trades, base_risk_pct, k = 1 } = input
+  const { daily, weekly, trades, open = [], base_risk_pct, k = 1 } = input
   assertPositive(base_risk_pct, 'base_risk_pct, the fraction of equity at risk in a trade,')
   const path = accountPath(daily, weekly, k)
   return {
@@ -43,6 +45,9 @@ export function fundDueDiligence(input: StrategyInput) {
     drawdowns: drawdownFigures(path),
     monthly: monthlyFigures(path),
     annual: annualFigures(path, trades),
-    exposure: exposureFigures(daily, trades),
+    exposure: exposureFigures(daily, [...trades, ...open.map(untilTheEnd)]),
   }
 }
+
+/** An open position lasts to the end of the window, where exposure is cut. */
+const untilTheEnd = (position: OpenTrade) => ({ ...position, exit_time: Infinity })

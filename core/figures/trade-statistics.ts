@@ -17,7 +17,12 @@ export type TradeOutcome = {
   readonly exit_time: number
   /** Net return as a fraction of account equity at entry, at base risk. */
   readonly account_return: number
+  /** Net return per unit of notional as it is published with the trade, percent. */
+  readonly return_pct: number
 }
+
+/** A position that is still open at the end of the series. */
+export type OpenTrade = Pick<TradeOutcome, 'side' | 'entry_time'>
 
 /**
  * The account returns of trades in the order given. Throws, naming the first such trade, if one is not a
@@ -59,8 +64,8 @@ export function tradeStatistics(trades: readonly TradeOutcome[], nDays: number, 
 }
 
 function sideFigures(trades: readonly TradeOutcome[]) {
-  const { trade_count, win_rate_pct, profit_factor } = tradeFigures(trades)
-  return { count: trade_count, win_rate_pct, profit_factor }
+  const { trade_count, ...figures } = tradeFigures(trades)
+  return { count: trade_count, ...figures }
 }
 
 /** Runs by exit time; a trade of exactly 0 ends both. */
@@ -90,8 +95,8 @@ function tradesPerYear(count: number, nDays: number): Figure {
 }
 
 /**
- * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity; they
- * do not depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is
+ * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity, and
+ * the profit factor also with equal notionals (`profit_factor_notional`); they do not depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is
  * not a win. Undefined without trades (`no_trades`).
  */
 export function tradeFigures(trades: readonly TradeOutcome[]) {
@@ -100,6 +105,7 @@ export function tradeFigures(trades: readonly TradeOutcome[]) {
     trade_count: outcomes.length,
     win_rate_pct: winRatePct(outcomes),
     profit_factor: profitFactor(outcomes),
+    profit_factor_notional: profitFactor(trades.map(({ return_pct }) => return_pct)),
   }
 }
 

@@ -1,5 +1,6 @@
 import { median } from 'simple-statistics'
 import { toIsoDate } from '#core/calendar.ts'
+import { toPercent } from '#core/contract/rounding.ts'
 import type { StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
@@ -29,7 +30,8 @@ function toStrategyData(task: StrategyTask, history: History): StrategyData {
     strategyFigures({
       daily: history.daily,
       weekly,
-      trades: closed,
+      trades: closed.map(toOutcome),
+      open: history.trades.filter(({ exit_time }) => exit_time === null),
       base_risk_pct: task.entry.base_risk_pct,
     }),
   )
@@ -87,6 +89,12 @@ const isClosed = (trade: ResolvedTrade): trade is ClosedTrade =>
   trade.exit_price !== null &&
   trade.account_return !== null &&
   trade.return_per_notional !== null
+
+/** With the return per notional as `/trades` publishes it, so that figures of it can be computed from there. */
+const toOutcome = (trade: ClosedTrade) => ({
+  ...trade,
+  return_pct: toPercent(100 * trade.return_per_notional),
+})
 
 /** The columns of the snapshot; what is unknown is NaN. */
 function toTradeColumns(trades: readonly ClosedTrade[]): TradeColumns {

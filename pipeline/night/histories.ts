@@ -255,15 +255,16 @@ function cutSeries(series: Series, from: EpochDay, to: EpochDay): Series {
   return { ...series, first: series.first + begin, values: series.values.slice(begin, end) }
 }
 
-/** The closed trades of the window. Without bars there is no funding; it is in the account returns. */
+/** The trades of the window; one that exits after it is open. Without bars there is no funding; it is in the account returns. */
 function resolveAll({ entry, lastDay: last }: HistoryTask, ledger: Ledger | null, daily: Series) {
   const terms = termsOf(entry, { t: new Float64Array(0), paid: new Float64Array(0) })
   const [fromMs, endMs] = [daily.first * DAY_MS, (last + 1) * DAY_MS]
   const trades: ResolvedTrade[] = []
   const problems: Problem[] = []
   ledger?.trades.forEach((trade, i) => {
-    if (trade.exit_time === null || trade.exit_time < fromMs || trade.exit_time >= endMs) return
-    const resolved = resolveTrade(trade, terms)
+    const known = cutTrade(trade, endMs)
+    if (known === null || (known.exit_time !== null && known.exit_time < fromMs)) return
+    const resolved = resolveTrade(known, terms)
     if (typeof resolved !== 'string') trades.push(resolved)
     else problems.push({ file: ledger.path, row: ledger.rows[i]!, message: `the trade ${resolved}` })
   })

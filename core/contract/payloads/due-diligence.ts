@@ -37,8 +37,20 @@ export const drawdowns = () =>
     .looseObject({
       worst: worst(),
       count: countOrNull('Drawdowns, however shallow.', 'number of episodes'),
-      average_depth_pct: pct('Mean depth of the drawdowns.', '100 × mean(depth of an episode)', DRY),
-      average_underwater_days: days('Mean length of the drawdowns.', 'mean(days of an episode)', DRY),
+      lasting_count: countOrNull(
+        'Drawdowns of two days or more: those that the averages are taken over.',
+        'number of lasting episodes',
+      ),
+      average_depth_pct: pct(
+        'Mean depth of the drawdowns of two days or more; dips of one day do not count.',
+        '100 × mean(depth of a lasting episode)',
+        DRY,
+      ),
+      average_underwater_days: days(
+        'Mean length of the drawdowns of two days or more; dips of one day do not count.',
+        'mean(days of a lasting episode)',
+        DRY,
+      ),
       current_drawdown_pct: pct('Distance of the last equity from its peak.', '100 × d_N'),
       current_underwater_days: days(
         'Length of the drawdown that is still open.',
@@ -84,7 +96,8 @@ export const drawdowns = () =>
     .meta(
       convention(
         'E: equity compounded from 1, N days; d: daily drawdowns E / peak - 1 where E is below the peak by more than 1e-12 ' +
-          'of it, else 0. An episode is a run of days with d < 0, its depth the smallest d in it. Windows are of ' +
+          'of it, else 0. An episode is a run of days with d < 0, its depth the smallest d in it; a lasting one has two days or more, the one that is ' +
+          'still open included. Windows are of ' +
           'consecutive calendar days and may begin at the opening equity; the tails need 20 days at 5 % and 100 at 1 %.',
       ),
     )
@@ -323,7 +336,7 @@ export const exposure = () =>
   z
     .looseObject({
       time_in_market_pct: pct(
-        'Share of the window in which any position was open.',
+        'Share of the window in which any position was open, the one that still is included.',
         '100 × time in which any is open / T',
         UNTRADED,
       ),
@@ -353,6 +366,7 @@ export const exposure = () =>
     .meta(
       convention(
         'T: the window, from the midnight before the first day of the series to the midnight after the last; time ' +
-          'outside it does not count. r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
+          'outside it does not count. Positions: the closed trades, and those that are open at the end of the series, which ' +
+          'last until it. r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
       ),
     )

@@ -24,8 +24,9 @@ export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   zero_variance: 'All values are the same, so there is nothing to divide by.',
   no_losses: 'There is no loss beyond 1e-12 to divide by, or to average.',
   no_wins: 'There is no gain beyond 1e-12 to divide by, or to average.',
-  no_drawdown: 'The equity never fell below its peak.',
-  no_trades: 'There is no closed trade; where only returns are reported there is none by nature.',
+  no_drawdown: 'The equity never fell below its peak; for the averages, for no more than a day at a time.',
+  no_trades:
+    'There is no closed trade, and for exposure none that is open either; where only returns are reported there is none by nature.',
   zero_denominator: 'The denominator of the formula is 0.',
   non_positive_sharpe: 'The Sharpe ratio is not above 0, so no length of record would show that it is.',
   ruin: 'A day took the whole equity: a ratio of nothing says nothing.',

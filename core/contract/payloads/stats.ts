@@ -19,6 +19,9 @@ import {
 
 const WIN_RATE = '100 × n(x > 0) / n'
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
+const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
+const ABOUT_NOTIONAL =
+  'Gains / losses of the closed trades per unit of notional: computed from `return_pct` of `/trades` alone.'
 
 const side = (which: string) =>
   z
@@ -26,6 +29,7 @@ const side = (which: string) =>
       count: count(`Closed ${which} trades.`, 'n'),
       win_rate_pct: pct('Share with a gain.', WIN_RATE, TRADELESS),
       profit_factor: ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS),
+      profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
     })
     .describe(`The ${which} trades.`)
 
@@ -36,6 +40,7 @@ const tradeGroup = () =>
       count: count('Closed trades.', 'n'),
       win_rate_pct: pct('Share with a gain; a result of exactly 0 is none.', WIN_RATE, TRADELESS),
       profit_factor: ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS),
+      profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
       wins: count('Trades with a gain.', 'n(x > 0)'),
       losses: count('Trades with a loss.', 'n(x < 0)'),
       breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
@@ -85,7 +90,8 @@ const tradeGroup = () =>
     .describe('Closed trades, each by its net return on account equity at entry.')
     .meta(
       convention(
-        'x: net results of the closed trades on account equity at entry, n of them; N: days of the series. ' +
+        'x: net results of the closed trades on account equity at entry, n of them; y: the same per unit of notional, as ' +
+          '`/trades` publishes it; N: days of the series. ' +
           'A result of exactly 0 counts as a trade and is neither gain nor loss. Sample deviation (n - 1). ' +
           'Losses up to 1e-12 are none. Ruin changes nothing here: these speak of the ledger.',
       ),
@@ -153,8 +159,9 @@ export const statsData = () =>
       profit_factor: figureOrNull(
         'Gains / losses of the closed trades on account equity, at base risk.',
         'sum(x > 0) / |sum(x < 0)|',
-        ['no_trades', 'no_losses'],
+        LOSSLESS,
       ),
+      profit_factor_notional: figureOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
       n_days: z.int().describe('Days in the series.').meta(figureRule('N', [])),
       n_weeks: z.int().describe('Complete ISO weeks in the series.').meta(figureRule('n(w)', [])),
       start: isoDate('First day of the series.').nullable(),
@@ -168,7 +175,8 @@ export const statsData = () =>
     .meta(
       convention(
         'r: daily returns at base risk, N of them; w: returns of complete ISO weeks; E: equity compounded from E_0 = 1 at ' +
-          'the risk level asked for; x: net results of the n closed trades on account equity at entry. Risk-free rate 0, ' +
+          'the risk level asked for; x: net results of the n closed trades on account equity at entry; y: `return_pct` of the ' +
+          'closed trades. Risk-free rate 0, ' +
           'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
           'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
           'none. Without trades `win_rate_pct` is 0 and `undefined` says why.',

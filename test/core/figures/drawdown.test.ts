@@ -10,8 +10,10 @@ import {
   ulcerIndex,
 } from '#core/figures/drawdown.ts'
 import { equityCurve, equityFromBaseline, ruinIndex } from '#core/figures/equity-curve.ts'
+import { undefinedBecause } from '#core/figures/figure.ts'
 import { longestRun } from '#core/figures/moments.ts'
 import { returnsOf } from './arbitraries.ts'
+import { figuresFrom } from './series.ts'
 
 describe('equity curve', () => {
   test('the first point is 1 plus the first return, exactly', () => {
@@ -95,6 +97,30 @@ describe('drawdowns', () => {
     const depths = Float64Array.of(0, -0.1, -0.3, 0)
     expect(ulcerIndex(depths)).toBeCloseTo(Math.sqrt(0.1 / 4), 15)
     expect(painIndex(depths)).toBeCloseTo(0.1, 15)
+  })
+})
+
+describe('the averages over drawdowns', () => {
+  const averagesOf = (...returns: number[]) => {
+    const { drawdowns: block } = figuresFrom('2024-01-01', returns).fund_dd
+    const { count, lasting_count, average_depth_pct, average_underwater_days } = block
+    return { count, lasting_count, average_depth_pct, average_underwater_days }
+  }
+
+  test('leave out a dip of one day', () => {
+    const figures = averagesOf(-0.1, 0.5, -0.2, -0.5, 2, -0.01, 0.5)
+    expect(figures).toMatchObject({ count: 3, lasting_count: 1, average_underwater_days: 2 })
+    expect(figures.average_depth_pct).toBeCloseTo(-60, 12)
+  })
+
+  test('are undefined if all dips are of one day, the open one too', () => {
+    const none = undefinedBecause('no_drawdown')
+    const all = { average_depth_pct: none, average_underwater_days: none }
+    expect(averagesOf(-0.1, 0.5, -0.1)).toEqual({ count: 2, lasting_count: 0, ...all })
+  })
+
+  test('have an open drawdown from its second day on', () => {
+    expect(averagesOf(0.1, -0.1, -0.1)).toMatchObject({ lasting_count: 1, average_underwater_days: 2 })
   })
 })
 

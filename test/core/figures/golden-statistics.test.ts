@@ -1,8 +1,11 @@
+import { mean } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { equalWeightBook } from '#core/figures/book.ts'
 import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification, type NamedPair } from '#core/figures/diversification.ts'
+import { drawdownEpisodes, drawdowns } from '#core/figures/drawdown.ts'
+import { equityFromBaseline } from '#core/figures/equity-curve.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
 import {
   DAYS_PER_YEAR,
@@ -181,8 +184,25 @@ function commonDays(series: readonly Series[]): Series[] {
 function compute(daily: Series, trades: Parameters<typeof strategyFigures>[0]['trades'], k: number) {
   const weekly = completeWeeks(daily)
   const split = splitFigures(strategyFigures({ daily, weekly, trades, k, base_risk_pct: ANY_RISK }))
-  return { ...split.values, undefined: split.undefined }
+  return withAllDips({ ...split.values, undefined: split.undefined }, daily, k)
 }
+
+/** The averages of the goldens count drawdowns of one day too; ours leave them out, and say so. */
+function withAllDips(block: ReturnType<typeof splitFigures>['values'], daily: Series, k: number) {
+  const episodes = drawdownEpisodes(drawdowns(equityFromBaseline(daily.values, k)))
+  if (block.ruined === true || episodes.length === 0) return block
+  const copy = structuredClone(block) as JsonBlock
+  for (const [field, value] of [
+    ['average_depth_pct', 100 * mean(episodes.map(({ depth }) => depth))],
+    ['average_underwater_days', mean(episodes.map(({ underwaterDays }) => underwaterDays))],
+  ] as const) {
+    copy.fund_dd.drawdowns[field] = value
+    delete copy.undefined[`fund_dd/drawdowns/${field}`]
+  }
+  return copy
+}
+
+type JsonBlock = { fund_dd: { drawdowns: Record<string, number> }; undefined: Record<string, string> }
 
 const describeMatrix = (matrix: CorrelationMatrix, names: readonly string[]) => ({
   matrix: Object.fromEntries(

@@ -67,6 +67,7 @@ function toTrade([, entry, exit, side, ret]: string[]): TradeOutcome {
     entry_time: Date.parse(entry!),
     exit_time: Date.parse(exit!),
     account_return: Number(ret),
+    return_pct: 100 * Number(ret), // the files have no leverage
   }
 }
 

@@ -35,6 +35,7 @@ export const trade = (
   entry_time: Date.parse(entry),
   exit_time: Date.parse(entry) + hours * 3_600_000,
   account_return,
+  return_pct: 100 * account_return,
 })
 
 /** Ledgers inside the first 300 days after 2020-01-01. */
@@ -51,6 +52,7 @@ export const ledgers: fc.Arbitrary<TradeOutcome[]> = fc.array(
       entry_time: Date.UTC(2020, 0, 1 + day),
       exit_time: Date.UTC(2020, 0, 1 + day, hours),
       account_return,
+      return_pct: 100 * account_return,
     })),
   { maxLength: 20 },
 )

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { completeWeeks } from '#core/figures/derived-series.ts'
 import { exposureFigures, positionTime } from '#core/figures/exposure.ts'
 import { isUndefined, undefinedBecause } from '#core/figures/figure.ts'
+import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import { profitFactor, tradeFigures, tradeStatistics, winRatePct } from '#core/figures/trade-statistics.ts'
 import { BASE_RISK, constant, dailyFrom, ledgers, trade } from './series.ts'
 
@@ -27,7 +29,25 @@ describe('trade figures', () => {
   test('a profit factor is 0 without a win, and undefined without a loss or a trade', () => {
     expect(profitFactor([-0.01, 0])).toBe(0)
     expect(profitFactor([0.01, 0])).toEqual(NO_LOSSES)
-    expect(tradeFigures([])).toEqual({ trade_count: 0, win_rate_pct: NO_TRADES, profit_factor: NO_TRADES })
+    expect(tradeFigures([])).toEqual({
+      trade_count: 0,
+      win_rate_pct: NO_TRADES,
+      profit_factor: NO_TRADES,
+      profit_factor_notional: NO_TRADES,
+    })
+  })
+
+  test('the notional profit factor weighs trades by their published returns, whatever they did to the account', () => {
+    const [won, lost] = [trade('2024-01-01T00:00:00Z', 1, 0.09), trade('2024-01-02T00:00:00Z', 1, -0.01)]
+    const trades = [
+      { ...won, return_pct: 3 },
+      { ...lost, return_pct: -2 },
+    ]
+    expect(tradeFigures(trades)).toMatchObject({ profit_factor: 9, profit_factor_notional: 1.5 })
+    expect(tradeFigures([{ ...won, return_pct: -1 }])).toMatchObject({
+      profit_factor: NO_LOSSES,
+      profit_factor_notional: 0,
+    })
   })
 
   test('an unknown outcome is refused by the number of its trade', () => {
@@ -128,6 +148,26 @@ describe('exposure', () => {
       average_concurrent_positions: 0.45,
       max_concurrent_positions: 2,
     })
+  })
+
+  test('an open position counts to the end of the window', () => {
+    const daily = tenDays
+    const open = [{ side: 'short' as const, entry_time: Date.parse('2024-01-09T00:00:00Z') }]
+    const input = { daily, weekly: completeWeeks(daily), base_risk_pct: BASE_RISK }
+    const only = strategyFigures({ ...input, trades: [], open })
+    expect(only.fund_dd.exposure).toEqual({
+      active_days_pct: 20,
+      time_in_market_pct: 20,
+      long_time_pct: 0,
+      short_time_pct: 20,
+      average_concurrent_positions: 0.2,
+      max_concurrent_positions: 1,
+    })
+    expect(only.trade_count).toBe(0)
+    const closed = [trade('2024-01-02T00:00:00Z', 24, 0.01)]
+    const both = strategyFigures({ ...input, trades: closed, open })
+    expect(both.fund_dd.exposure).toMatchObject({ time_in_market_pct: 30, long_time_pct: 10 })
+    expect(both.fund_dd.trades).toEqual(strategyFigures({ ...input, trades: closed }).fund_dd.trades)
   })
 
   test('without trades only the active days are known', () => {

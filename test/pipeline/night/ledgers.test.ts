@@ -104,6 +104,18 @@ describe('a ledger is marked at each close', () => {
     expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
   })
 
+  test('and its open trade is in the exposure, which is taken to the end of the window', () => {
+    const { exposure } = of('still_open').figures.values.fund_dd as { exposure: Record<string, number> }
+    expect(exposure.time_in_market_pct).toBeCloseTo((100 * 5) / 14, 12)
+    expect(exposure).toMatchObject({ short_time_pct: 0, max_concurrent_positions: 1 })
+  })
+
+  test('and a reported history counts a trade of its ledger that is open at its end', () => {
+    const { exposure } = of('elm').figures.values.fund_dd as { exposure: Record<string, number> }
+    expect(exposure).toMatchObject({ time_in_market_pct: 100, short_time_pct: 100 })
+    expect(of('elm').figures.values.trade_count).toBe(2)
+  })
+
   test('from its inception on: what ended before is not published', () => {
     const { window, trades, figures } = of('later')
     expect(window).toEqual({ from: '2024-01-06', to: '2024-01-14' })

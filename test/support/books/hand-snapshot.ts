@@ -1,6 +1,7 @@
 // Snapshots written by hand: a few returns and trades in, a whole dataset out, its figures and matrices computed by
 // the functions that a night uses.
 import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type {
   DatasetRecord,
@@ -95,7 +96,11 @@ function toStrategyData({
   }
   const weekly = completeWeeks(daily)
   const { base_risk_pct } = { ...RECORD, ...given }
-  const outcomes = trades.map(({ side = 'long', ...trade }) => ({ side, ...trade }))
+  const outcomes = trades.map(({ side = 'long', ...trade }) => ({
+    side,
+    ...trade,
+    return_pct: toPercent(100 * (trade.notional_return ?? trade.account_return)),
+  }))
   return {
     ...RECORD,
     name: given.id,

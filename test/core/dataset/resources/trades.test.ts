@@ -1,4 +1,5 @@
 // The open ledger: outcomes, and nothing of how they came about.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { tradeList } from '#core/dataset/resources/trades.ts'
@@ -72,6 +73,24 @@ describe('a ledger', () => {
     const wins = ledgerOf(trades).filter(({ result }) => result === 'win').length
     expect(stats.trade_count).toBe(4)
     expect(stats.win_rate_pct).toBe((100 * wins) / 4)
+  })
+
+  test('lets an outsider recompute the notional profit factor to the last digit', () => {
+    const size = fc.double({ min: 0.0005, max: 0.3, noNaN: true })
+    const result = fc.tuple(size, fc.boolean()).map(([by, isGain]) => (isGain ? by : -by))
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+    fc.assert(
+      fc.property(fc.array(result, { maxLength: 50 }), results => {
+        const trades = results.map(notional_return => trade({ notional_return }))
+        const returns = ledgerOf(trades).map(({ return_pct }) => return_pct)
+        const losses = -sum(returns.filter(value => value < 0))
+        const factor = sum(returns.filter(value => value > 0)) / losses
+        const { data } = readStats(bookOf(trades), { sid: 'alder' })
+        expect(data.profit_factor_notional).toBe(losses === 0 ? null : Number(factor.toFixed(6)))
+        expect(data.fund_dd.trades.profit_factor_notional).toBe(data.profit_factor_notional)
+        expect(data.fund_dd.trades.long.profit_factor_notional).toBe(data.profit_factor_notional)
+      }),
+    )
   })
 
   test('without trades is empty, counts 0, and its CSV is the header', () => {
