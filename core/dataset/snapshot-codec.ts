@@ -157,6 +157,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...record,
+        refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
         trades: tradesOf(record.trades),

@@ -51,6 +51,8 @@ export type StrategyRecord = {
   readonly tick_size: number
   readonly leverage_typical: number | null
   readonly leverage_max: number | null
+  /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */
+  readonly refused_above_risk_pct: number | null
   readonly marking: Marking
   readonly inception: string
   readonly window: DateWindow

@@ -47,6 +47,7 @@ function toStrategyData(task: StrategyTask, history: History): StrategyData {
 function toRecord({ entry, service }: StrategyTask, history: History): Omit<StrategyRecord, 'figures'> {
   const { daily } = history
   const leverages = history.trades.flatMap(({ leverage }) => (leverage === null ? [] : [leverage]))
+  const leverage_max = leverages.length === 0 ? null : Math.max(...leverages)
   return {
     id: entry.id,
     name: entry.name,
@@ -62,12 +63,26 @@ function toRecord({ entry, service }: StrategyTask, history: History): Omit<Stra
     slippage_ticks: entry.slippage_ticks,
     tick_size: entry.tick_size,
     leverage_typical: leverages.length === 0 ? null : median(leverages),
-    leverage_max: leverages.length === 0 ? null : Math.max(...leverages),
+    leverage_max,
+    refused_above_risk_pct: refusedAbove(entry, history, leverage_max),
     marking: history.marking,
     inception: toIsoDate(daily.first),
     window: { from: toIsoDate(daily.first), to: toIsoDate(lastDay(daily)) },
     days_without_bars: history.daysWithoutBars.length,
   }
+}
+
+/**
+ * The risk level at which the largest entry reaches the leverage cap: leverage is proportional to risk. The cap holds
+ * at the decision of a module; of a ledger only its fills are known, and of reported returns no entry was sized here.
+ */
+function refusedAbove(
+  { base_risk_pct, max_leverage }: HistoryTask['entry'],
+  { marking, leverageAsked }: History,
+  leverageMax: number | null,
+): number | null {
+  const largest = leverageAsked ?? leverageMax
+  return marking === 'reported' || largest === null ? null : (base_risk_pct * max_leverage) / largest
 }
 
 export type ComputedStrategy = {

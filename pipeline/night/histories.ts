@@ -5,6 +5,7 @@ import type { Marking } from '#core/dataset/snapshot.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
+import type { StepEvent } from '#core/replay/events.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
@@ -35,6 +36,8 @@ export type History = {
   readonly trades: readonly ResolvedTrade[]
   readonly marking: Marking
   readonly verification: VerificationState
+  /** The largest leverage that a decision of a module asked for, refused ones included; null without decisions. */
+  readonly leverageAsked: number | null
   /** Notices for the operator that are not errors: refused entries, a liquidation. */
   readonly notices: readonly string[]
 }
@@ -84,7 +87,11 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
   const file = `strategies/${basename(path)}`
   const faults = describeMismatch(strategy, entry)
   if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
-  const replayed = replay(replayInput(task, strategy))
+  let asked = 0
+  const onEvent = (event: StepEvent): void => {
+    asked = Math.max(asked, leverageAskedBy(event))
+  }
+  const replayed = replay({ ...replayInput(task, strategy), onEvent })
   // The second computation, of ledger, closes and funding alone.
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
@@ -96,9 +103,16 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
       trades: marked.trades,
       marking: markingOf(marked.trades),
       verification: 'dual_verified',
+      leverageAsked: asked === 0 ? null : asked,
       notices: moduleNotices(entry.id, replayed),
     },
   }
+}
+
+/** The leverage that a decision to enter implies; 0 of every other event. */
+function leverageAskedBy(event: StepEvent): number {
+  if (event.kind === 'refused') return event.leverage
+  return event.kind === 'ordered' && event.act !== 'flat' ? event.leverage : 0
 }
 
 /** `onProgress` beats the pulse of the task. */
@@ -167,6 +181,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
       trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
       marking: markingOf(marks.trades),
       verification: claims === 0 ? 'single_verified' : 'unverified',
+      leverageAsked: null,
       notices: [
         ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
         ...claimNotices(entry.id, claims, ledger.trades.length),
@@ -236,6 +251,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
       trades,
       marking: 'reported',
       verification: 'unverified',
+      leverageAsked: null,
       notices: reportNotices(task, daily),
     },
   }

@@ -168,6 +168,16 @@ export const statsData = () =>
       end: isoDate('Last day of the series.').nullable(),
       ruined: z.boolean().describe('True when the risk level takes the whole equity.'),
       ruin_t: isoDate('The day of ruin.').nullable(),
+      leverage_max: ratio(
+        'Largest entry leverage, notional / equity, that the risk level implies; null where no leverage is known.',
+      ).nullable(),
+      refused_above_risk_pct: z
+        .number()
+        .nullable()
+        .describe(
+          'Risk level above which the engine would have refused entries, because their leverage is over the cap of the ' +
+            'strategy; null where no leverage is known, and for reported returns. A fraction: 0.02 = 2 %.',
+        ),
       undefined: undefinedReasons,
       fund_dd: fundDueDiligence(),
     })
@@ -179,7 +189,10 @@ export const statsData = () =>
           'closed trades. Risk-free rate 0, ' +
           'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
           'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
-          'none. Without trades `win_rate_pct` is 0 and `undefined` says why.',
+          'none. Without trades `win_rate_pct` is 0 and `undefined` says why. A rescale is arithmetic and no replay: ' +
+          '`leverage_max` is the largest entry leverage × risk level / base risk, and from `refused_above_risk_pct` = base ' +
+          'risk × leverage cap / largest entry leverage on (of a module at its decisions, refused ones included) the ' +
+          'engine would have refused entries.',
       ),
     )
     .meta({ id: 'Stats' })

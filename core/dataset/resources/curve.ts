@@ -3,7 +3,7 @@ import { isoDate } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import { seriesTable } from './returns.ts'
-import { compounded, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 const CURVE_NOTE = `Equity at the end of each UTC day, 1.0 at the close before the first; at another risk level it is compounded from the rescaled daily returns and stays 0 after a ruin. ${RISK_UNIT}`
 
@@ -40,7 +40,7 @@ export const curve = datasetRoute({
     return {
       data: table,
       table,
-      meta: { ...seriesRiskMeta(level, base_risk_pct), note: CURVE_NOTE },
+      meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, CURVE_NOTE) },
     }
   },
 })

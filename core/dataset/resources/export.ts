@@ -7,7 +7,7 @@ import { type Column, dateColumn, significantColumn, type Table } from '../rende
 import type { Snapshot, StrategyData } from '../snapshot.ts'
 import { correlationMatrix, correlationPayload, undefinedSentence } from './correlation.ts'
 import { datasetRoute } from './resource.ts'
-import { RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
+import { noteAt, RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
 
 const exportNote = (undefinedPairs: number, isCut: boolean): string =>
   `A strategy has no value before its inception and after its end. The correlation matrix is that of base-risk returns${isCut ? ' over the whole history: from and to cut the rows alone' : ''}.${undefinedSentence(undefinedPairs)} ${RISK_UNIT}`
@@ -46,7 +46,7 @@ export const exportAll = datasetRoute({
     const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
     const table = wideTable(snapshot.strategies, params, level)
     const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
-    const note = exportNote(undefinedCount, params.from !== null || params.to !== null)
+    const note = noteAt(level, exportNote(undefinedCount, params.from !== null || params.to !== null))
     return {
       data: { ids: snapshot.strategies.map(({ id }) => id), rows: table, correlation },
       table,

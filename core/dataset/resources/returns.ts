@@ -3,7 +3,7 @@ import { isoDate } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
-import { RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
+import { noteAt, RISK_UNIT, rescaled, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
 const RETURNS_NOTE = `Simple returns of UTC days, or of complete ISO weeks dated by their Sunday; at another risk level every base return is multiplied by risk_pct / base_risk_pct. ${RISK_UNIT}`
 
@@ -36,7 +36,11 @@ export const returns = datasetRoute({
     return {
       data: table,
       table,
-      meta: { period: params.period, ...seriesRiskMeta(level, strategy.base_risk_pct), note: RETURNS_NOTE },
+      meta: {
+        period: params.period,
+        ...seriesRiskMeta(level, strategy.base_risk_pct),
+        note: noteAt(level, RETURNS_NOTE),
+      },
     }
   },
 })

@@ -7,6 +7,13 @@ import type { StrategyData } from '../snapshot.ts'
 /** The unit of risk levels, in the notes on method of answers. */
 export const RISK_UNIT = 'risk_pct is a fraction: 0.02 = 2 % of equity per trade.'
 
+const RESCALE_NOTE =
+  'The rescale is arithmetic: every base return is multiplied by risk_pct / base_risk_pct. It is not a replay at that level, which would hold the size of a position until its exit and refuse entries above the leverage cap.'
+
+/** The note on method of an answer, and at a risk level what a rescale is. */
+export const noteAt = (level: RiskLevel | null, note: string): string =>
+  level === null ? note : `${note} ${RESCALE_NOTE}`
+
 /** A risk level as requested and as used, fractions of equity per trade. */
 export type RiskLevel = { readonly requested: number; readonly effective: number }
 

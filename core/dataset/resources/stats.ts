@@ -1,11 +1,20 @@
 import { statsData } from '#core/contract/payloads/stats.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
+import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
 import { type FigureBlock, splitFigures } from '#core/figures/split-figures.ts'
 import type { StrategyData } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
-import { compounded, RISK_UNIT, type RiskLevel, rescaleMeta, riskFactor, riskLevel } from './risk-level.ts'
+import {
+  compounded,
+  noteAt,
+  RISK_UNIT,
+  type RiskLevel,
+  rescaleMeta,
+  riskFactor,
+  riskLevel,
+} from './risk-level.ts'
 
 const STATS_NOTE = `fund_dd is always at base risk. At another risk level net return, CAGR, drawdown and time under water come from the recompounded curve, so that they agree with each other and with its last point. ${RISK_UNIT}`
 
@@ -31,6 +40,7 @@ export const stats = datasetRoute({
         ccy: strategy.ccy,
         ...top,
         win_rate_pct: top.win_rate_pct ?? 0, // the specification promises a number; `undefined` gives the reason for the 0
+        ...leverageAt(strategy, level),
         undefined: block.undefined,
         ...(fund_dd === undefined ? {} : { fund_dd }),
       },
@@ -38,6 +48,15 @@ export const stats = datasetRoute({
     }
   },
 })
+
+/** What a rescale implies for the leverage, which is proportional to the risk level. */
+function leverageAt(strategy: StrategyData, level: RiskLevel | null) {
+  const { leverage_max, refused_above_risk_pct, base_risk_pct } = strategy
+  return {
+    leverage_max: leverage_max === null ? null : toPercent(leverage_max * riskFactor(level, base_risk_pct)),
+    refused_above_risk_pct: refused_above_risk_pct === null ? null : toSignificant(refused_above_risk_pct),
+  }
+}
 
 /** The stored block with everything that comes from the series computed again. */
 function rescaledBlock(strategy: StrategyData, level: RiskLevel): FigureBlock {
@@ -55,5 +74,5 @@ const statsMeta = ({ base_risk_pct }: StrategyData, level: RiskLevel | null): Me
   modelled: level !== null,
   ...(level === null ? {} : { base_risk_pct, ...rescaleMeta(level) }),
   time_underwater_footnote: TIME_UNDERWATER_FOOTNOTE,
-  note: STATS_NOTE,
+  note: noteAt(level, STATS_NOTE),
 })

@@ -103,12 +103,15 @@ describe('reading', () => {
   })
 })
 
-test('a snapshot without the number of its method was made by the first', () => {
+test('a snapshot of the first method is read: without its number, and without levels of refusal', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
   const { dataset, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
   const { method_revision: _, ...unnumbered } = dataset
-  const old = decodeSnapshot({ ...bytes, document: toBytes({ ...document, dataset: unnumbered }) })
+  const [{ refused_above_risk_pct: __, ...first }] = document.strategies
+  const changed = { ...document, dataset: unnumbered, strategies: [first, ...document.strategies.slice(1)] }
+  const old = decodeSnapshot({ ...bytes, document: toBytes(changed) })
   expect(old.dataset.method_revision).toBe(1)
+  expect(old.strategies[0]!.refused_above_risk_pct).toBeNull()
 })
 
 describe('a snapshot is refused, with what to do about it,', () => {

@@ -76,6 +76,7 @@ describe('a ledger is marked at each close', () => {
   test('by the leverage that it gives', () => {
     expect(dailyOf('by_leverage')).toEqual(near([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
     expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
+    expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
   })
 
   test('by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
@@ -114,6 +115,7 @@ describe('a ledger is marked at each close', () => {
     const { exposure } = of('elm').figures.values.fund_dd as { exposure: Record<string, number> }
     expect(exposure).toMatchObject({ time_in_market_pct: 100, short_time_pct: 100 })
     expect(of('elm').figures.values.trade_count).toBe(2)
+    expect(of('elm').refused_above_risk_pct).toBeNull()
   })
 
   test('from its inception on: what ended before is not published', () => {

@@ -14,6 +14,25 @@ test('what an operator should know of a module and that is no fault is a notice,
   })
   expect(notices).toEqual(['greedy: entries refused because they were over the leverage cap: 6'])
   expect([...strategyOf(snapshot, 'greedy')!.daily.values]).toEqual([0, 0, 0, 0, 0, 0])
+  expect(strategyOf(snapshot, 'greedy')!.refused_above_risk_pct).toBeCloseTo(0.015, 12)
+})
+
+test('the level of the first refusal is where the same module, replayed at that risk, is refused', async () => {
+  const at = async (baseRisk: number) => {
+    const { snapshot, notices } = await nightOf({
+      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 100, 100, 101, 102, 103]),
+      'strategies/greedy.ts': moduleText('greedy', {
+        body: `baseRisk: ${baseRisk}, onBar: (state, bar, position) => position ? null : { act: 'long', stop: bar.c * 0.996 },`,
+      }),
+      'catalogue.yaml': catalogue([{ ...aModule('greedy'), base_risk_pct: baseRisk }]),
+    })
+    return { level: strategyOf(snapshot, 'greedy')!.refused_above_risk_pct, refused: notices.length > 0 }
+  }
+  const { level, refused } = await at(0.02)
+  expect(refused).toBe(false)
+  expect(level).toBeCloseTo(0.06, 12) // a leverage of 5 of the 15 that are allowed
+  expect(await at(0.059)).toMatchObject({ refused: false, level: expect.closeTo(0.06, 12) })
+  expect(await at(0.061)).toMatchObject({ refused: true, level: expect.closeTo(0.06, 12) })
 })
 
 test('a module that is liquidated is published with the liquidation, and a notice', async () => {

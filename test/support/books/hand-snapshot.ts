@@ -130,6 +130,7 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   tick_size: 0.1,
   leverage_typical: null,
   leverage_max: null,
+  refused_above_risk_pct: null,
   marking: 'reported',
   days_without_bars: 0,
 }

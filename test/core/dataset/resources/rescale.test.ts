@@ -32,6 +32,9 @@ const everyStrategy = (
     { numRuns },
   )
 
+/** What may be null for want of data and is no statistic. */
+const FACTS = new Set(['ruin_t', 'leverage_max', 'refused_above_risk_pct'])
+
 const factorOf = (risk: number, { dataset }: Snapshot, { base_risk_pct }: StrategyData): number =>
   Math.min(risk, dataset.max_modelled_risk_pct) / base_risk_pct
 
@@ -104,7 +107,7 @@ describe('at any risk level', () => {
   test('every figure that is null has its reason, and no other figure has one', () => {
     everyStrategy(anySnapshot, (snapshot, { id: sid }, risk_pct) => {
       const { fund_dd: _, undefined: reasons, ...top } = readStats(snapshot, { sid, risk_pct }).data
-      const nulls = Object.keys(top).filter(field => top[field] === null && field !== 'ruin_t')
+      const nulls = Object.keys(top).filter(field => top[field] === null && !FACTS.has(field))
       const reasoned = Object.keys(reasons).filter(path => !path.includes('/') && path !== 'win_rate_pct')
       expect(reasoned.sort()).toEqual(nulls.sort())
     })
@@ -133,6 +136,38 @@ describe('at any risk level', () => {
       { numRuns: 40 },
     )
   })
+})
+
+describe('the leverage of a rescale', () => {
+  const [sid, returns] = ['ash', [0.01, -0.02]]
+  const snapshot = handSnapshot([{ id: sid, returns, leverage_max: 3, refused_above_risk_pct: 0.1 / 3 }])
+
+  test('is proportional to the level, and the level of the first refusal is that of the strategy', () => {
+    expect(readStats(snapshot, { sid }).data).toMatchObject({
+      leverage_max: 3,
+      refused_above_risk_pct: 0.03333333333,
+    })
+    expect(readStats(snapshot, { sid, risk_pct: 0.05 }).data).toMatchObject({
+      leverage_max: 7.5,
+      refused_above_risk_pct: 0.03333333333,
+    })
+  })
+
+  test('is null where none is known', () => {
+    const { data } = readStats(handSnapshot([{ id: sid, returns }]), { sid, risk_pct: 0.05 })
+    expect(data).toMatchObject({ leverage_max: null, refused_above_risk_pct: null })
+  })
+})
+
+test('the note of every rescaled answer says that it is arithmetic and no replay, and of no other', () => {
+  const snapshot = handSnapshot([{ id: 'ash', returns: [0.01, -0.02] }])
+  const sid = 'ash'
+  for (const read of [readStats, readReturns, readCurve, readExport]) {
+    expect(read(snapshot, { sid, risk_pct: 0.05 }).meta.note).toMatch(
+      /The rescale is arithmetic.*It is not a replay/,
+    )
+    expect(read(snapshot, { sid }).meta.note).not.toMatch(/replay/)
+  }
 })
 
 describe('the register has', () => {
