@@ -24,7 +24,7 @@ export const addBookOptions = (command: Command): Command =>
       '--as-of <date>',
       'the last day of the window, such as 2026-06-30 (default: the last day of the data)',
     )
-    .option('--allow-stale', 'accept bars and returns that end more than 36 hours ago')
+    .option('--allow-stale', 'accept bars, funding and returns that end more than 36 hours ago')
     .option('--threads <n>', 'worker threads (default: one for each core)')
 
 /** Throws a UsageError for an option that is not valid. */

@@ -153,7 +153,11 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
   const tradesOf = tradeReader(bytes.trades)
   return {
-    dataset: { ...document.dataset, method_revision: document.dataset.method_revision ?? FIRST_METHOD },
+    dataset: {
+      ...document.dataset,
+      method_revision: document.dataset.method_revision ?? FIRST_METHOD,
+      funding: document.dataset.funding ?? [],
+    },
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...record,

@@ -13,6 +13,16 @@ export const SNAPSHOT_FORMAT = 1
 /** First and last day, ISO dates; nulls without days. */
 export type DateWindow = { readonly from: string | null; readonly to: string | null }
 
+/** How far the funding of an instrument reaches within the window; instants in ISO 8601, null without a payment. */
+export type FundingCoverage = {
+  readonly instrument: string
+  readonly from: string | null
+  readonly to: string | null
+  readonly payments: number
+  readonly gaps: number
+  readonly longest_gap_hours: number | null
+}
+
 export type DatasetRecord = {
   /** The dataset version: `2026-11-21T00:15:00Z`. */
   readonly version: string
@@ -24,6 +34,8 @@ export type DatasetRecord = {
   readonly max_modelled_risk_pct: number
   readonly embargo_days: number
   readonly window: DateWindow
+  /** One entry for each instrument that a strategy is replayed or marked on. */
+  readonly funding: readonly FundingCoverage[]
   /** Whether the version alters history that the one before published; false until the two are compared. */
   readonly history_restated: boolean
   /** The definitions that its figures were computed by: see `definitions.ts`. */

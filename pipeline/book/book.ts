@@ -15,12 +15,12 @@ export type Book = {
   /** The bars that some strategy needs; each set read once. */
   readonly bars: ReadonlyMap<BarsKey, BarsFile>
   /** By instrument; an instrument without a funding file has no entry and pays none. */
-  readonly funding: ReadonlyMap<string, Funding>
+  readonly funding: ReadonlyMap<string, FundingFile>
   /** Null in a book without one. */
   readonly program: BookProgram | null
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]
-  /** Unusual but harmless: files that the catalogue does not name, instruments without funding. */
+  /** Unusual but harmless: files that the catalogue does not name, instruments without funding or with gaps in it. */
   readonly warnings: readonly Problem[]
 }
 
@@ -42,6 +42,8 @@ export type BarsFile = {
   readonly bars: Bars
   readonly gaps: readonly Gap[]
 }
+
+export type FundingFile = Funding & { readonly path: string }
 
 /**
  * The accumulation program and its bars, the same object as in `Book.bars` if a strategy has them too.

@@ -8,7 +8,7 @@ import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
 import { BookError, createProblemList, type Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
-import { barsKeyOf, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
+import { barsKeyOf, fundingWarnings, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
 import type { Reading } from './reading.ts'
@@ -47,7 +47,11 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
     ...sound,
     service,
     inputs: reading.inputs,
-    warnings: [...strays(folder, knownOf(strategies, sound.program)), ...unfunded(claims, sound.funding)],
+    warnings: [
+      ...strays(folder, knownOf(strategies, sound.program)),
+      ...unfunded(claims, sound.funding),
+      ...fundingWarnings(sound),
+    ],
   }
 }
 

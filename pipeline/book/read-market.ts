@@ -1,8 +1,10 @@
-import type { Funding } from '#core/replay/bars.ts'
-import type { BarsFile, BarsKey } from './book.ts'
-import { explainMoment, explainOrder, parseDecimal, parseMoment, toShared } from './cell.ts'
+import { DAY_MS } from '#core/calendar.ts'
+import { type FundingGap, fundingGaps } from '#core/replay/funding-coverage.ts'
+import type { BarsFile, BarsKey, FundingFile, SoundParts } from './book.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
 import { got, listed, nearestTo } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
+import type { Problem } from './problem.ts'
 import { readBars } from './read-bars.ts'
 import type { Claim } from './read-catalogue.ts'
 import type { Reading } from './reading.ts'
@@ -63,8 +65,8 @@ export async function readAllFunding(
   reading: Reading,
   folder: Folder,
   claims: readonly Claim[],
-): Promise<ReadonlyMap<string, Funding>> {
-  const funding = new Map<string, Funding>()
+): Promise<SoundParts['funding']> {
+  const funding = new Map<string, FundingFile>()
   for (const instrument of tradedInstruments(claims)) {
     const path = tableAt(reading, folder, `funding/${instrument}`)
     if (path === null) continue
@@ -81,6 +83,40 @@ export const tradedInstruments = (claims: readonly Claim[]): ReadonlySet<string>
       source === 'returns' || instrument === null ? [] : [instrument],
     ),
   )
+
+/** What the funding of each instrument lacks: a feed that begins after the bars, and gaps in it. */
+export const fundingWarnings = ({ bars, funding }: Pick<SoundParts, 'bars' | 'funding'>): Problem[] =>
+  [...funding].flatMap(([instrument, file]) => {
+    const own = [...bars].filter(([key]) => instrumentOf(key) === instrument)
+    const firstBar = Math.min(
+      ...own.map(
+        ([
+          ,
+          {
+            bars: { t },
+          },
+        ]) => t[0]!,
+      ),
+    )
+    const first = file.t[0]!
+    const messages = [
+      ...(first - firstBar > DAY_MS ? [explainLate(first, firstBar)] : []),
+      ...explainGaps(fundingGaps(file)),
+    ]
+    return messages.map(message => ({ file: file.path, message }))
+  })
+
+const explainLate = (first: number, firstBar: number): string =>
+  `begins at ${spellMoment(first)}, after the first bar at ${spellMoment(firstBar)}: positions before it are computed ` +
+  'without funding'
+
+function explainGaps(gaps: readonly FundingGap[]): string[] {
+  const [longest] = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))
+  if (longest === undefined) return []
+  const span = `${spellMoment(longest.from)} to ${spellMoment(longest.to)}`
+  const count = gaps.length === 1 ? `a gap from ${span}` : `${gaps.length} gaps, the longest from ${span}`
+  return [`has ${count}: positions in it are computed without funding`]
+}
 
 const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))
 
@@ -128,7 +164,7 @@ const MAX_RATE = 0.1
 /**
  * Reads funding payments: `t` ascending, at any times; `rate` a fraction of notional, positive if longs pay.
  */
-async function readFunding(reading: Reading, path: string): Promise<Funding> {
+async function readFunding(reading: Reading, path: string): Promise<FundingFile> {
   const [t, rate]: [number[], number[]] = [[], []]
   let before = Number.NaN // no order before the first row: every comparison with NaN is false
 
@@ -147,5 +183,5 @@ async function readFunding(reading: Reading, path: string): Promise<Funding> {
     t.push(ms)
     rate.push(value)
   })
-  return { t: toShared(t), rate: toShared(rate) }
+  return { path, t: toShared(t), rate: toShared(rate) }
 }

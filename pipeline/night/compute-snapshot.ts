@@ -1,6 +1,7 @@
-import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
+import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
-import type { DateWindow, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type { DateWindow, FundingCoverage, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { bookFigures } from '#core/figures/book.ts'
 import {
   assembleCorrelation,
@@ -12,6 +13,8 @@ import { diversification } from '#core/figures/diversification.ts'
 import { lastDay, type Period, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
+import type { Funding } from '#core/replay/bars.ts'
+import { fundingGaps } from '#core/replay/funding-coverage.ts'
 import type { Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
 import { BookError, type Problem } from '../book/problem.ts'
@@ -51,7 +54,7 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
       daily: await correlate(threads, strategies, 'daily', options),
       weekly: await correlate(threads, strategies, 'weekly', options),
     }
-    const snapshot = assembleSnapshot(book, options.version, strategies, correlation)
+    const snapshot = assembleSnapshot(book, options.version, strategies, correlation, lastDay)
     verifySnapshot(snapshot)
     if (strays.length > 0) throw strays.shift()
     return { snapshot, program, notices }
@@ -115,16 +118,18 @@ async function correlate(
 
 /** Puts the computed strategies and matrices together, and computes what is true of all together. */
 function assembleSnapshot(
-  { service }: Book,
+  { service, ...sound }: Book,
   version: string,
   strategies: readonly StrategyData[],
   correlation: Snapshot['correlation'],
+  lastDay: EpochDay,
 ): Snapshot {
   return {
     dataset: {
       version,
       ...service,
       window: coverage(strategies),
+      funding: fundingCoverage(sound, lastDay),
       history_restated: false,
       method_revision: METHOD_REVISION,
     },
@@ -137,6 +142,28 @@ function assembleSnapshot(
         strategies.map(({ id }) => id),
       ),
     ),
+  }
+}
+
+/** The funding of each instrument that a strategy is replayed or marked on, up to the end of the window. */
+function fundingCoverage({ strategies, funding }: Pick<Book, 'strategies' | 'funding'>, lastDay: EpochDay) {
+  const traded = strategies.filter(({ bars }) => bars !== null).map(({ instrument }) => instrument)
+  return [...new Set(traded)].map(instrument => ({
+    instrument,
+    ...describeFunding(funding.get(instrument) ?? null, (lastDay + 1) * DAY_MS),
+  }))
+}
+
+function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCoverage, 'instrument'> {
+  const t = funding?.t.filter(ms => ms < endMs) ?? new Float64Array(0)
+  const gaps = fundingGaps({ t })
+  const longestMs = Math.max(...gaps.map(({ from, to }) => to - from))
+  return {
+    from: t.length === 0 ? null : toIsoInstant(t[0]!),
+    to: t.length === 0 ? null : toIsoInstant(t.at(-1)!),
+    payments: t.length,
+    gaps: gaps.length,
+    longest_gap_hours: gaps.length === 0 ? null : toPercent(longestMs / 3_600_000),
   }
 }
 

@@ -1,7 +1,8 @@
 import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { lastDay } from '#core/figures/series.ts'
-import { type Bars, endOfBars, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
+import { endOfFunding } from '#core/replay/funding-coverage.ts'
 import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
@@ -17,9 +18,9 @@ export type WindowOptions = {
 }
 
 /**
- * The last day of the public window: the last UTC day that is complete in every set of bars (or, in a book
- * without bars, the latest day reported), no later than `asOf`, less the embargo. Throws if `assertOver`
- * does, and a BookError with everything that `windowProblems` finds.
+ * The last day of the public window: the last UTC day that is complete in every set of bars and in the
+ * funding of every instrument (or, in a book without bars, the latest day reported), no later than `asOf`,
+ * less the embargo. Throws if `assertOver` does, and a BookError with everything that `windowProblems` finds.
  */
 export function lastPublicDay(book: Book, options: WindowOptions): EpochDay {
   assertOver(options)
@@ -41,7 +42,7 @@ export function assertOver({ asOf, nowMs }: WindowOptions): void {
 export function windowProblems(book: SoundParts, options: WindowOptions): Problem[] {
   const last = lastDayOf(book, options)
   return [
-    ...staleBars(book, options),
+    ...staleMarkets(book, options),
     ...staleReturns(book, options),
     ...lateBars(book, last),
     ...lateSeries(book, last),
@@ -50,13 +51,23 @@ export function windowProblems(book: SoundParts, options: WindowOptions): Proble
 
 /** The last public day of the sound parts: unknown parts of a book end no window. */
 export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
-  const ends = [...book.bars.values()].map(({ bars }) => lastCompleteDay(bars))
-  const complete = ends.length > 0 ? Math.min(...ends) : lastReportedDay(book)
+  const ends = [
+    ...[...book.bars.values()].map(({ bars }) => lastCompleteDay(bars)),
+    ...[...book.funding.values()].map(lastFundedDay),
+  ]
+  const complete = book.bars.size > 0 ? Math.min(...ends) : lastReportedDay(book)
   return Math.min(complete, asOf ?? complete) - (book.service?.embargo_days ?? 0)
 }
 
 /** The last UTC day that the bars cover, gaps aside: the day before the one in which the last bar ends. */
 export const lastCompleteDay = (bars: Bars): EpochDay => toEpochDay(endOfBars(bars)) - 1
+
+/** A payment comes a little early or late: the one that is due at midnight belongs to the next day in any case. */
+const FUNDING_JITTER_MS = 60_000
+
+/** The last UTC day of whose payments none is still to come. */
+const lastFundedDay = (funding: Funding): EpochDay =>
+  toEpochDay(endOfFunding(funding) + FUNDING_JITTER_MS) - 1
 
 const endOfDay = (day: EpochDay): number => (day + 1) * DAY_MS
 
@@ -68,8 +79,20 @@ const reportedDays = ({ strategies }: SoundParts) =>
     source.kind === 'returns' ? [{ file: `returns/${id}.csv`, last: lastDay(source.daily) }] : [],
   )
 
-/** The sets of bars that a build refuses because they are stale; none if that is allowed. */
-export const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
+/** The bars and the funding that a build refuses because they are stale; none if that is allowed. */
+export const staleMarkets = (sound: SoundParts, options: WindowOptions): Problem[] => [
+  ...staleBars(sound, options),
+  ...staleFunding(sound, options),
+]
+
+const staleFunding = ({ funding }: SoundParts, options: WindowOptions): Problem[] =>
+  [...funding.values()].flatMap(file => {
+    const end = endOfFunding(file)
+    const what = `the newest payment is of ${toIsoInstant(file.t.at(-1)!)}, and the next one was due at ${toIsoInstant(end)}`
+    return isStale(end, options) ? [{ file: file.path, message: explainStale(what, 'funding', options) }] : []
+  })
+
+const staleBars = (sound: SoundParts, options: WindowOptions): Problem[] =>
   [...barsInUse(sound)].flatMap(file => {
     const end = endOfBars(file.bars)
     const what = `the newest bar ends at ${toIsoInstant(end)}`
@@ -101,7 +124,7 @@ const dueMs = ({ asOf, nowMs }: WindowOptions): number => (asOf === null ? nowMs
 const isStale = (endMs: number, options: WindowOptions): boolean =>
   !options.allowStale && dueMs(options) - endMs > STALE_MS
 
-function explainStale(what: string, data: 'bars' | 'returns', { asOf }: WindowOptions): string {
+function explainStale(what: string, data: 'bars' | 'funding' | 'returns', { asOf }: WindowOptions): string {
   const [than, way] =
     asOf === null
       ? ['ago', 'build the past with --as-of DATE']

@@ -6,7 +6,7 @@ import {
   assertOver,
   cutBars,
   lastDayOf,
-  staleBars,
+  staleMarkets,
   type WindowOptions,
   windowProblems,
 } from './data-window.ts'
@@ -14,9 +14,9 @@ import { ledgerProblems } from './histories.ts'
 
 /**
  * What a build adds to the problems that the reader finds, so that an operator learns of all at once: stale
- * bars, a window that cannot be, a program that its bars do not carry, and the trades of ledgers that cannot
- * have happened. Modules are left out: they run on a sound book alone. A book without any problem is not
- * audited here, because its night does that on all threads.
+ * bars or funding, a window that cannot be, a program that its bars do not carry, and the trades of ledgers
+ * that cannot have happened. Modules are left out: they run on a sound book alone. A book without any
+ * problem is not audited here, because its night does that on all threads.
  *
  * Throws if the as-of day is not over.
  */
@@ -24,7 +24,7 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
   assertOver(options)
   return (sound, isBroken) => {
     // The end of the window of a broken book is not known.
-    const ofWindow = isBroken ? staleBars(sound, options) : windowProblems(sound, options)
+    const ofWindow = isBroken ? staleMarkets(sound, options) : windowProblems(sound, options)
     const problems = [...ofWindow, ...programFaults(sound, options)]
     return isBroken || problems.length > 0 ? [...problems, ...auditLedgers(sound, options)] : []
   }

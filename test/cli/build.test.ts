@@ -112,7 +112,8 @@ describe('build', () => {
     const nextWeek = { cwd: folder, now: () => Date.parse('2024-01-22T06:00:00Z') }
     const { code, err } = await run(['build', '--book', 'book', '--store', store], nextWeek)
     expect(code).toBe(1)
-    expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
+    expect(err).toMatch(/the newest bar ends at 2024-01-15T00:00:00Z, .* --as-of DATE, .* --allow-stale\n/)
+    expect(err).toMatch(/the newest payment is of 2024-01-14T00:00:00Z, .* --as-of DATE, .* --allow-stale\n$/)
     expect(await served()).toBeNull()
   })
 

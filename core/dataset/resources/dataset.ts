@@ -20,6 +20,23 @@ export const datasetData = () =>
       embargo_days: z
         .int()
         .describe('Days by which the published window ends before the last complete day of the data.'),
+      funding: z
+        .array(
+          z.looseObject({
+            instrument: z.string().describe('Identifier of the perpetual contract.'),
+            from: z.string().nullable().describe('UTC instant of the first payment; null without funding.'),
+            to: z.string().nullable().describe('UTC instant of the last payment in the window.'),
+            payments: z
+              .int()
+              .describe('Payments up to the end of the window; without any, no funding is charged.'),
+            gaps: z.int().describe('Places at which payments are missing; positions there are charged none.'),
+            longest_gap_hours: z
+              .number()
+              .nullable()
+              .describe('The longest of them. Hours; null without a gap.'),
+          }),
+        )
+        .describe('How far the funding rates reach that positions are charged, for each instrument.'),
       strategies: z
         .array(
           z.looseObject({
@@ -41,7 +58,7 @@ export const dataset = datasetRoute({
   data: datasetData,
   handler: snapshot => {
     const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
-    const { embargo_days, history_restated } = snapshot.dataset
+    const { embargo_days, history_restated, funding } = snapshot.dataset
     return {
       data: {
         version,
@@ -54,6 +71,7 @@ export const dataset = datasetRoute({
         data_source,
         methodology_url,
         embargo_days,
+        funding,
         strategies: snapshot.strategies.map(({ id, name, verification_state }) => ({
           id,
           name,

@@ -51,9 +51,31 @@ test('funding may come at any time of the day', async () => {
     [PATH]: lines('rate,t', '0.0001,2020-01-01T00:00:00.003Z', '-1e-4,1577865600001'),
   })
   expect(funding.get('BTCUSDT-PERP')).toEqual({
+    path: PATH,
     t: Float64Array.of(1577836800003, 1577865600001),
     rate: Float64Array.of(0.0001, -0.0001),
   })
+})
+
+test('funding with gaps, or of a later begin than the bars, is used with a warning', async () => {
+  const days = [3, 4, 5, 6, 9, 10, 11, 14, 15, 16]
+  const { warnings } = await readChanged({
+    [PATH]: lines('t,rate', ...days.map(day => `2020-01-${String(day).padStart(2, '0')}T00:00:00Z,0.0001`)),
+  })
+  expect(warnings).toEqual([
+    {
+      file: PATH,
+      message:
+        'begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are computed ' +
+        'without funding',
+    },
+    {
+      file: PATH,
+      message:
+        'has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z: positions in it are computed without ' +
+        'funding',
+    },
+  ])
 })
 
 test('an instrument without a funding file pays none, and a warning says so', async () => {

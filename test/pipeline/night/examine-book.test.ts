@@ -12,6 +12,7 @@ import {
   catalogue,
   csv,
   dailyBars,
+  dailyFunding,
   dailyReturns,
   FIRST_DAY,
   reported,
@@ -29,7 +30,7 @@ const BAD_LEDGER = csv(
 /** Sound but for its ledger; the module would throw. */
 const FILES = {
   'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103, 104]),
-  'funding/BTCUSDT-PERP.csv': csv('t,rate', '2024-01-01T00:00:00Z,0.0001'),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(5),
   'ledgers/beech.csv': BAD_LEDGER,
   'strategies/ash.ts': `throw new Error('never run')`,
   'returns/yew.csv': dailyReturns([0, 0, 0, 0, 0]),
@@ -53,6 +54,7 @@ async function placesOf(changes: Readonly<Record<string, string>>, options: Wind
 }
 
 const STALE = 'bars/BTCUSDT-PERP/1d.csv: the newest bar ends at'
+const STALE_FUNDING = 'funding/BTCUSDT-PERP.csv: the newest payment is of'
 const FUNDING = 'funding/BTCUSDT-PERP.csv:2: rate: expected a fraction of'
 const FILL = 'ledgers/beech.csv:2: the trade has its exit'
 const SIZE = 'ledgers/beech.csv:3: the trade has its stop'
@@ -61,8 +63,8 @@ test('a bad funding rate, stale bars and a fill outside its bar are reported at 
   expect(await placesOf(BROKEN_FUNDING, LATER)).toEqual([STALE, FUNDING, FILL, SIZE])
 })
 
-test('stale bars alone bring the faults of the ledgers with them', async () => {
-  expect(await placesOf({}, LATER)).toEqual([STALE, FILL, SIZE])
+test('stale bars and stale funding alone bring the faults of the ledgers with them', async () => {
+  expect(await placesOf({}, LATER)).toEqual([STALE, STALE_FUNDING, FILL, SIZE])
 })
 
 test('a sound and fresh book is left to its night, which audits on all threads', async () => {

@@ -6,6 +6,7 @@ import {
   catalogue,
   csv,
   dailyBars,
+  dailyFunding,
   dailyReturns,
   nightOf,
   problemsOfNight,
@@ -175,7 +176,9 @@ test('a result that does not follow from prices, leverage and costs is refused w
   expect(await problemsOfNight(book(falls(-0.046)))).toHaveLength(1)
   expect(await problemsOfNight(book(falls(-0.046), { result_tolerance_bps: 6 }))).toEqual([])
   expect(await problemsOfNight(book(falls(-0.046), { commission_bps_per_side: 11 }))).toEqual([])
-  const funding = { 'funding/BTCUSDT-PERP.csv': csv('t,rate', `${at('01-06')},0.00275`) }
+  const paid = dailyFunding(14).replace(`${at('01-06')},0`, `${at('01-06')},0.00275`)
+  const funding = { 'funding/BTCUSDT-PERP.csv': paid }
+  expect(await problemsOfNight({ ...book(falls(-0.0455)), ...funding })).toHaveLength(1)
   expect(await problemsOfNight({ ...book(falls(-0.046)), ...funding })).toEqual([])
 })
 

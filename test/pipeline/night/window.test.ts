@@ -5,7 +5,16 @@ import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { cutBars, lastCompleteDay, lastPublicDay, type WindowOptions } from '#pipeline/night/data-window.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
-import { aModule, catalogue, dailyBars, dailyReturns, FIRST_DAY, moduleText, reported } from './night-book.ts'
+import {
+  aModule,
+  catalogue,
+  dailyBars,
+  dailyFunding,
+  dailyReturns,
+  FIRST_DAY,
+  moduleText,
+  reported,
+} from './night-book.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -134,6 +143,39 @@ describe('the public window', () => {
         /^bars\/BTCUSDT-PERP\/1d\.csv: the bars begin at 2024-01-01T00:00:00Z and cover no whole day up to .* 2023-12-31/,
       ),
     ])
+  })
+})
+
+describe('funding is as old as bars may be', () => {
+  const FUNDING = 'funding/BTCUSDT-PERP.csv'
+  const book = (days: number) => ({
+    ...TWO_MARKETS,
+    [FUNDING]: dailyFunding(days),
+    'catalogue.yaml': catalogue([oak]),
+  })
+
+  test('the window ends with the last day whose payments are all there', async () => {
+    expect(await windowEnd(book(10))).toBe('2024-01-10')
+    expect(await windowEnd(book(9))).toBe('2024-01-09')
+    expect(await windowEnd(book(12), { nowMs: endOf(12), allowStale: true })).toBe('2024-01-10')
+  })
+
+  test('a feed that is cut off more than 36 hours ago is refused, naming both ways out', async () => {
+    expect(await refused(book(8), { nowMs: endOf(10) })).toEqual([
+      `${FUNDING}: the newest payment is of 2024-01-08T00:00:00Z, and the next one was due at 2024-01-09T00:00:00Z, ` +
+        'more than 36 hours ago: bring newer funding, or build the past with --as-of DATE, or accept them with ' +
+        '--allow-stale',
+    ])
+    expect(await windowEnd(book(8), { nowMs: endOf(10), allowStale: true })).toBe('2024-01-08')
+    expect(await windowEnd(book(8), { nowMs: endOf(10), asOf: FIRST_DAY + 7 })).toBe('2024-01-08')
+  })
+
+  test('payments of an instrument that nobody trades, or a feed that is a little late, end nothing', async () => {
+    expect(await windowEnd({ ...book(10), 'funding/ETHUSDT-PERP.csv': dailyFunding(1) })).toBe('2024-01-10')
+    const early = dailyFunding(10)
+      .replaceAll('T00:00:00Z', 'T00:00:00.004Z')
+      .replace('10T00:00:00.004Z', '10T00:00:00Z')
+    expect(await windowEnd({ ...book(10), [FUNDING]: early })).toBe('2024-01-10')
   })
 })
 

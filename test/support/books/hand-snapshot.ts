@@ -74,6 +74,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   data_source: 'made by hand',
   max_modelled_risk_pct: 0.1,
   embargo_days: 0,
+  funding: [],
   history_restated: false,
   method_revision: METHOD_REVISION,
 }

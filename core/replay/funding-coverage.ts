@@ -1,0 +1,34 @@
+import { DAY_MS } from '#core/calendar.ts'
+import type { Funding } from './bars.ts'
+
+/** Two payments with others missing between them: their times, epoch milliseconds. */
+export type FundingGap = { readonly from: number; readonly to: number }
+
+/** Intervals on each side that say which one is usual at a place: exchanges change the interval of a contract. */
+const NEIGHBOURS = 10
+
+/** Above this multiple of the usual interval, a payment is missing. Exchanges are late by seconds. */
+const GAP_FACTOR = 1.5
+
+/** No perpetual contract pays less often, so that a file with few rows is full of gaps instead of covering years. */
+const LONGEST_INTERVAL_MS = DAY_MS
+
+/** The gaps of a funding feed, in order of time. */
+export function fundingGaps({ t }: Pick<Funding, 't'>): FundingGap[] {
+  const intervals = intervalsOf(t)
+  return Array.from(intervals.keys())
+    .filter(i => intervals[i]! > GAP_FACTOR * usualInterval(intervals, i))
+    .map(i => ({ from: t[i]!, to: t[i + 1]! }))
+}
+
+/** The instant up to which a feed is known to be whole: when its next payment is due. */
+export const endOfFunding = ({ t }: Pick<Funding, 't'>): number =>
+  t.at(-1)! + usualInterval(intervalsOf(t), t.length - 2)
+
+const intervalsOf = (t: Float64Array): Float64Array => t.slice(1).map((ms, i) => ms - t[i]!)
+
+/** The median of the intervals around the i-th, at most a day; a day if there is none. */
+function usualInterval(intervals: Float64Array, i: number): number {
+  const around = intervals.slice(Math.max(0, i - NEIGHBOURS), i + NEIGHBOURS + 1).sort()
+  return Math.min(around[around.length >> 1] ?? LONGEST_INTERVAL_MS, LONGEST_INTERVAL_MS)
+}
