@@ -19,11 +19,12 @@ import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapsho
  * version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {
+  const noise = before === null || isOfOneMethod(before, after) ? 0 : ARITHMETIC_NOISE
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
   const now = new Set(after.strategies.map(({ id }) => id))
   const strategies = after.strategies.flatMap(strategy => {
     const was = old.get(strategy.id)
-    return was === undefined ? [] : [compareStrategy(was, strategy)]
+    return was === undefined ? [] : [compareStrategy(was, strategy, noise)]
   })
   const removed = [...old.keys()].filter(id => !now.has(id))
   return {
@@ -37,6 +38,15 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
   }
 }
 
+const isOfOneMethod = (before: Snapshot, after: Snapshot): boolean =>
+  before.dataset.method_revision === after.dataset.method_revision
+
+/**
+ * Another order of the same operations may change a return by a few units in the last place of 1 + return, and so its
+ * last published digit. Between two methods, which `definitions` announces, that is no restatement.
+ */
+const ARITHMETIC_NOISE = 1e-14
+
 /** Whether published history of the strategy is altered: a value of it, or the base risk that all rescaling divides by. */
 export const isRestated = (changes: StrategyChanges): boolean =>
   changes.daily.restated_count + changes.weekly.restated_count + changes.trades.restated_count > 0 ||
@@ -46,10 +56,10 @@ export const isRestated = (changes: StrategyChanges): boolean =>
 export const baseRiskChange = ({ catalogue }: StrategyChanges): Change | undefined =>
   catalogue.find(({ field }) => field === 'base_risk_pct')
 
-const compareStrategy = (before: StrategyData, after: StrategyData): StrategyChanges => ({
+const compareStrategy = (before: StrategyData, after: StrategyData, noise: number): StrategyChanges => ({
   id: after.id,
-  daily: compareSeries(before.daily, after.daily),
-  weekly: compareSeries(before.weekly, after.weekly),
+  daily: compareSeries(before.daily, after.daily, noise),
+  weekly: compareSeries(before.weekly, after.weekly, noise),
   trades: compareTrades(before, after),
   stats: changesOf(HEADLINE, before.figures.values, after.figures.values, toPercent),
   catalogue: changesOf(CATALOGUE, before, after, exact => exact),
@@ -102,13 +112,13 @@ function changesOf(
  * What `after` adds to `before` and what it alters, at published precision. Values after the old end are
  * appended; a value before the old start alters history too, because the equity starts there.
  */
-function compareSeries(before: Series, after: Series): SeriesChanges {
+function compareSeries(before: Series, after: Series, noise: number): SeriesChanges {
   const restated: SeriesChanges['restated'] = []
   let count = 0
   const end = before.values.length === 0 ? dayOf(after, -1) : lastDay(before)
   for (const day of daysUpTo(before, after, end)) {
     const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
-    if (old === now) continue
+    if (old === now || Math.abs(valueOn(before, day) - valueOn(after, day)) <= noise) continue
     count++
     if (restated.length < MOST_LISTED) restated.push({ t: toIsoDate(day), old, new: now })
   }
@@ -126,9 +136,13 @@ function* daysUpTo(before: Series, after: Series, end: EpochDay): Generator<Epoc
 }
 
 function publishedOn(series: Series, day: EpochDay): number | null {
-  const value = series.values[(day - series.first) / STEP_DAYS[series.period]]
-  return value === undefined ? null : toSignificant(value)
+  const value = valueOn(series, day)
+  return Number.isNaN(value) ? null : toSignificant(value)
 }
+
+/** NaN where the series has no value. */
+const valueOn = (series: Series, day: EpochDay): number =>
+  series.values[(day - series.first) / STEP_DAYS[series.period]] ?? Number.NaN
 
 function appendedAfter(after: Series, end: EpochDay): SeriesChanges['appended'] {
   const { length } = after.values

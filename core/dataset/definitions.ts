@@ -11,6 +11,13 @@ type Revised = DefinitionChange & { readonly revision: number }
 const REVISED: readonly Revised[] = [
   {
     revision: 2,
+    figure: 'returns of ledgers',
+    from: 'quotients of the equity since the start',
+    to: 'the same, in units of the equity at the last entry',
+    why: 'A trade that changed years before could change the tenth digit of a return; equal trades now give equal bits.',
+  },
+  {
+    revision: 2,
     figure: 'summary: equal_weight_book',
     from: 'the mean of all strategies, over the days that all have',
     to: 'on each day the mean of the strategies alive on it, from the first to the last day of any strategy',

@@ -63,11 +63,12 @@ export function markLedger(input: LedgerInput): LedgerMarks {
   assertLedgerInput(input, from)
   const terms = toTerms(input)
   const ledger = resolveLedger(input, terms)
-  const account: Account = { ledger, terms, taken: [], open: [], realised: 1, ruined: false }
+  const account = { ledger, terms, taken: [], open: [], ...AT_START }
   const closes = createDailyCloses(bars)
-  const ruinedOn = markBars(account, bars, closes)
+  const growth = new Float64Array(closes.equity.length)
+  const ruinedOn = markBars(account, bars, closes, growth)
   return {
-    ...toDailyMarks(closes, from),
+    ...toDailyMarks(closes, from, growth),
     trades: account.taken,
     ruined_on: ruinedOn,
     trades_after_ruin: ruinedOn === null ? 0 : ledger.length - account.taken.length,
@@ -130,14 +131,15 @@ function resolveLedger({ id, trades, bars }: LedgerInput, terms: TradeTerms): Re
   return ledger
 }
 
-// Fills `closes` and returns the day of the ruin.
-function markBars(account: Account, bars: Bars, closes: DailyCloses): EpochDay | null {
+// Fills `closes` and the `growth` of each day, and returns the day of the ruin.
+function markBars(account: Account, bars: Bars, closes: DailyCloses, growth: Float64Array): EpochDay | null {
   let ruinedOn: EpochDay | null = null
   for (let i = 0; i < bars.t.length; i++) {
     const day = toEpochDay(bars.t[i]!)
-    const equity = ruinedOn === null ? closeBar(account, bars, i, day) : 0
-    closes.equity[day - closes.first] = Math.max(equity, 0)
-    if (ruinedOn === null && equity <= 0) {
+    const equity = ruinedOn === null ? Math.max(closeBar(account, bars, i, day), 0) : 0
+    closes.equity[day - closes.first] = account.unit * equity
+    if (isLastOfDay(bars, i, day)) growth[day - closes.first] = closeDay(account, equity)
+    if (ruinedOn === null && equity === 0) {
       ruin(account, bars.c[i]!, bars.t[i]!)
       ruinedOn = day
     }
@@ -146,10 +148,21 @@ function markBars(account: Account, bars: Bars, closes: DailyCloses): EpochDay |
 }
 
 // The equity at the bar's close. The last bar of a day includes the events in a gap between it and midnight.
-function closeBar(account: Account, { t, c, timeframeMs }: Bars, i: number, day: EpochDay): number {
-  const isLastOfDay = i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
-  advanceTo(account, isLastOfDay ? (day + 1) * DAY_MS : t[i]! + timeframeMs)
+function closeBar(account: Account, bars: Bars, i: number, day: EpochDay): number {
+  const { t, c, timeframeMs } = bars
+  advanceTo(account, isLastOfDay(bars, i, day) ? (day + 1) * DAY_MS : t[i]! + timeframeMs)
   return account.ruined ? 0 : equityAt(account, c[i]!, t[i]!)
+}
+
+const isLastOfDay = ({ t }: Bars, i: number, day: EpochDay): boolean =>
+  i + 1 === t.length || toEpochDay(t[i + 1]!) !== day
+
+// The growth since the last daily close; an account without equity stays as it is.
+function closeDay(account: Account, equity: number): number {
+  const growth = account.opening === 0 ? 1 : account.grown * (equity / account.opening)
+  account.grown = 1
+  account.opening = equity
+  return growth
 }
 
 /** The account of a ledger at a point in time, with an equity of 1 at first; changed in place. */
@@ -161,8 +174,17 @@ export type Account = {
   readonly taken: ResolvedTrade[]
   /** Open trades as indices into `taken`, with the data to value them. */
   open: Holding[]
-  /** Equity without the value of the open trades. */
+  /** Equity without the value of the open trades, in units. */
   realised: number
+  /**
+   * What 1 is worth in equity at the start: the equity when a trade last entered an account without open ones. So
+   * the numbers of a trade, rounding errors included, do not depend on the trades before it, and a day whose trades
+   * stay the same keeps its return to the last bit.
+   */
+  unit: number
+  /** Equity at the last daily close, in units, and the growth since then in the units before this one. */
+  opening: number
+  grown: number
   /** Nothing is left, and no more trades happen. */
   ruined: boolean
 }
@@ -177,6 +199,8 @@ type Holding = {
   /** The running sum of funding at the entry. */
   readonly paidBefore: number
 }
+
+const AT_START = { realised: 1, unit: 1, opening: 1, grown: 1, ruined: false }
 
 /** Applies all entries and exits before `horizon`, in order of time. */
 export function advanceTo(account: Account, horizon: number): void {
@@ -226,6 +250,7 @@ function settleUpTo(account: Account, ms: number): void {
 // (the parts of one position) are sized on the same equity, so they do not count.
 function enter(account: Account, trade: ResolvedTrade): void {
   const { terms, taken } = account
+  if (account.open.length === 0 && account.realised > 0) startUnit(account)
   let base = account.realised
   for (const holding of account.open) {
     if (holding.trade.entry_time === trade.entry_time) continue
@@ -237,6 +262,13 @@ function enter(account: Account, trade: ResolvedTrade): void {
   const paidBefore = paidUpTo(terms.funding, trade.entry_time)
   account.open.push({ index: taken.length, trade, base, notional, paidBefore })
   taken.push(trade)
+}
+
+function startUnit(account: Account): void {
+  account.grown *= account.realised / account.opening
+  account.unit *= account.realised
+  account.opening = 1
+  account.realised = 1
 }
 
 // A mark includes funding up to its bar's open; a trade that entered inside the bar has paid none yet.

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { changes as schema } from '#core/contract/payloads/changes.ts'
 import { compareSnapshots, isRestated } from '#core/dataset/compare-snapshots.ts'
+import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
 const NEXT = { version: '2024-06-02T00:15:00Z' }
@@ -160,6 +161,18 @@ test('a version made by an earlier method announces the definitions that changed
   for (const { from, to, why } of changes.definitions ?? []) expect([from, to, why]).not.toContain('')
   expect(changes.history_restated).toBe(false)
   expect(schema.safeParse(changes).error).toBeUndefined()
+})
+
+test('between two methods a difference that arithmetic alone can make is no restatement, and a larger one is', () => {
+  const isRestated = (method_revision: number, old: number, now: number) =>
+    compareSnapshots(
+      handSnapshot([{ id: 'ash', returns: [old] }], { method_revision }),
+      handSnapshot([{ id: 'ash', returns: [now] }], NEXT),
+    ).history_restated
+  const edge = 1.00000000005e-6 // between two published values
+  expect(isRestated(1, edge - 3e-16, edge + 3e-16)).toBe(false)
+  expect(isRestated(METHOD_REVISION, edge - 3e-16, edge + 3e-16)).toBe(true)
+  expect(isRestated(1, 0.01, 0.01 + 1e-10)).toBe(true)
 })
 
 test('a price that only its rounding changes is not restated', () => {

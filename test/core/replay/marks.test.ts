@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import {
@@ -289,5 +290,40 @@ describe('ruin', () => {
 
   test('does not occur if no close and no exit brings the account to 0', () => {
     expect(mark([{ ...doubled, leverage: 1.9 }], { bars }).ruined_on).toBeNull()
+  })
+})
+
+describe('a trade that is dropped', () => {
+  const aTrade = fc.record({
+    gap: fc.integer({ min: 0, max: 9 }),
+    length: fc.integer({ min: 0, max: 9 }),
+    leverage: fc.double({ min: 0.1, max: 3, noNaN: true }),
+    account_return: fc.double({ min: -0.3, max: 0.3, noNaN: true }),
+  })
+
+  /** One after the other on a grid of six bars a day, some of them on the bar that the one before left. */
+  const inTurn = fc.array(aTrade, { minLength: 2, maxLength: 12 }).map(parts => {
+    let at = 1
+    return parts.map(({ gap, length, ...terms }) => {
+      const entry = at + gap
+      at = entry + length
+      return trade({ ...terms, entry_time: slot(entry), exit_time: slot(at), exit_price: 100 })
+    })
+  })
+
+  const dayOfSlot = (ms: number): number => Math.floor((ms - slot(0)) / DAY_MS)
+
+  test('changes no bit of the return of a day on which it was not open', () => {
+    const closes = Array.from({ length: 6 * 40 }, (_, i) => still(100 + 7 * Math.sin(i)))
+    fc.assert(
+      fc.property(inTurn, fc.nat(), (trades, which) => {
+        const dropped = which % trades.length
+        const all = mark(trades, { bars: closes }).daily.values
+        const left = mark(trades.toSpliced(dropped, 1), { bars: closes }).daily.values
+        const [from, to] = [trades[dropped]!.entry_time, trades[dropped]!.exit_time!].map(dayOfSlot)
+        const differing = [...all.keys()].filter(day => !Object.is(all[day], left[day]))
+        expect(differing.filter(day => day < from! || day > to!)).toEqual([])
+      }),
+    )
   })
 })
