@@ -1,6 +1,6 @@
 import { NEGLIGIBLE } from '#core/figures/figure.ts'
 import { quantile } from '#core/figures/quantile.ts'
-import { type Bars, sliceBars } from '#core/replay/bars.ts'
+import { type Bars, endOfBars, sliceBars } from '#core/replay/bars.ts'
 import { dca } from './benchmarks.ts'
 import type { ProgramData, ProgramPlan, Rolling } from './program.ts'
 import { programProblems } from './program-problems.ts'
@@ -25,9 +25,14 @@ export function prepareProgram(plan: ProgramPlan, bars: Bars): ProgramData {
     bars: sliceBars(bars, start, to),
     first: from - start,
     bars_planned: plannedBars(plan.window, bars.timeframeMs),
+    mark: newestMark(bars),
     rolling: rollingFigures(plan, bars),
   }
 }
+
+/** Where a basket is marked: at the newest close, whatever its window. */
+export const newestMark = (bars: Bars): ProgramData['mark'] =>
+  bars.t.length === 0 ? null : { at: endOfBars(bars), price: bars.c.at(-1)! }
 
 /** The length of a rolling program: a year. */
 const ROLLING_DAYS = 365
@@ -57,6 +62,7 @@ export function rollingFigures(plan: ProgramPlan, bars: Bars): Rolling | null {
       bars: sliceBars(bars, from, from + warmUp + year),
       first: warmUp,
       bars_planned: year,
+      mark: null,
       rolling: null,
     })
   }

@@ -70,9 +70,14 @@ export type ProgramData = {
   readonly first: number
   /** Number of bars of the whole window, future ones included. */
   readonly bars_planned: number
+  /** The newest close of the market, after the window too, and its instant; null without bars. */
+  readonly mark: Mark | null
   /** The tiers against dca on windows all over the history, or null if it is shorter than one window. */
   readonly rolling: Rolling | null
 }
+
+export const mark = z.object({ at: z.int(), price: z.number() })
+type Mark = Readonly<z.infer<typeof mark>>
 
 /** Figures over many windows, because a single window may be a lucky choice. */
 export const rolling = z.object({

@@ -107,7 +107,9 @@ const rolling = z
     'The same program on every year of the history, or null where it is too short: one window proves little.',
   )
 
-const asOf = instant('Close of the newest bar; null where there is none.').nullable()
+const asOf = instant(
+  'Close of the newest bar up to the end of the window; null where there is none.',
+).nullable()
 
 const lastDeploySeq = z
   .int()
@@ -131,11 +133,13 @@ export const programBasket = z
     view: z
       .enum(BASKET_VIEWS)
       .describe('`reference`: the equity and cadence of the program; `personal`: those of the profile.'),
-    as_of: asOf,
+    as_of: instant('Close of the bar at which the basket is marked; null where there is none.').nullable(),
     deployment_state: deploymentState,
     equity_usd: z.number().describe('What all contributions of the planned window sum to, US dollars.'),
     contribution_cadence_bars: z.int().min(1).describe('Bars from one contribution to the next.'),
-    mark_price: dollars('The newest close; null where there is none.').nullable(),
+    mark_price: dollars(
+      'The newest close of the market, after the end of the window too; null where there is none.',
+    ).nullable(),
     tiers: z.array(z.looseObject({ ...tierWeight, ...holding })).describe('The basket by tier.'),
     totals: z
       .looseObject({

@@ -3,6 +3,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import { benchmarks } from '#core/program/benchmarks.ts'
 import { prepareProgram, rollingFigures } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
+import { parseProgramDataFile, toProgramDataFile } from '#core/program/program-data-file.ts'
 import { deploymentState } from '#core/program/program-window.ts'
 import { simulate } from '#core/program/simulate.ts'
 import { ALWAYS, barsOf, DAY_0, firstBars, planOf } from './programs.ts'
@@ -97,4 +98,22 @@ test('a rolling program of tiers that all equal dca never wins by rounding', () 
     rule: ALWAYS,
   }))
   expect(rollingFigures(planOf(1, { tiers }), bars)).toEqual({ windows: 36, win_rate: 0, median_cheaper: 0 })
+})
+
+describe('the data of a program as JSON', () => {
+  const data = prepareProgram(planOf(1, windowFrom(10, 20)), DAYS)
+  const file: object = JSON.parse(JSON.stringify(toProgramDataFile(data)))
+
+  test('is read back as it was', () => {
+    expect(parseProgramDataFile(file)).toEqual(data)
+    expect(data.mark?.at).toBe((DAY_0 + DAYS.t.length) * DAY_MS)
+  })
+
+  test('is marked at the last bar of the window if an earlier program wrote it', () => {
+    const { mark: _, ...first } = file as Record<string, unknown>
+    expect(parseProgramDataFile(first)?.mark).toEqual({
+      at: (DAY_0 + 21) * DAY_MS,
+      price: data.bars.c.at(-1),
+    })
+  })
 })

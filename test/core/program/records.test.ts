@@ -249,6 +249,25 @@ const twoTiers = prepareProgram(
   barsOf([100, 200, 80]),
 )
 
+test('a basket whose window is over is marked at the newest close, and nothing else of it changes', () => {
+  const plan = planOf(3, { tiers: CORE_ONLY, contribution_cadence_bars: 1, costs })
+  const input = { equity_usd: 1000, contribution_cadence_bars: 1 }
+  const basketOf = (closes: readonly number[]) =>
+    renderBasket(prepareProgram(plan, barsOf(closes)), 'personal', input)
+  const atEnd = basketOf([100, 100, 100])
+  const later = basketOf([100, 100, 100, 150, 200])
+  expect(later).toMatchObject({
+    deployment_state: 'complete',
+    as_of: '2016-07-23T00:00:00Z',
+    mark_price: 200,
+    tiers: atEnd.tiers,
+    totals: { ...atEnd.totals, market_value_usd: 2 * atEnd.totals.market_value_usd, unrealized_pct: 98 },
+  })
+  expect(preview(prepareProgram(plan, barsOf([100, 100, 100, 150, 200])))).toEqual(
+    preview(prepareProgram(plan, barsOf([100, 100, 100]))),
+  )
+})
+
 test('a basket is the one that a hand computes, half of its window to come', () => {
   const basket = renderBasket(twoTiers, 'personal', { equity_usd: 1000, contribution_cadence_bars: 2 })
   expect(basket).toEqual({

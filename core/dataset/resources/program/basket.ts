@@ -1,10 +1,11 @@
+import { toIsoInstant } from '#core/calendar.ts'
 import type { BasketView, ProgramBasket, SimulationInput } from '#core/contract/payloads/program.ts'
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { deploymentState } from '#core/program/program-window.ts'
 import { averageCost, type Holding, type Simulation, simulate } from '#core/program/simulate.ts'
 import { published } from './comparison.ts'
-import { asOf, pctDeployed, recordHead } from './record-parts.ts'
+import { pctDeployed, recordHead } from './record-parts.ts'
 
 /**
  * `/v1/program/basket`: what the program holds. `reference` is the run whose deployments are published: those
@@ -18,26 +19,24 @@ export function renderBasket(
   reference: Simulation = simulate(data, data.plan.contribution_cadence_bars),
 ): ProgramBasket {
   const { equity_usd } = input
+  const price = data.mark?.price ?? null
   return {
     ...recordHead(data.plan),
     view,
-    as_of: asOf(data),
+    as_of: data.mark === null ? null : toIsoInstant(data.mark.at),
     deployment_state: deploymentState(data),
     equity_usd,
     contribution_cadence_bars: input.contribution_cadence_bars,
-    mark_price: published(markPrice(data)),
+    mark_price: published(price),
     tiers: simulation.tiers.map(({ tier, weight, ...holding }) => ({
       tier,
       weight,
       ...holdingRecord(holding, equity_usd),
     })),
-    totals: totalsRecord(simulation.totals, equity_usd, markPrice(data)),
+    totals: totalsRecord(simulation.totals, equity_usd, price),
     last_deploy_seq: reference.deployments.length,
   }
 }
-
-/** The newest close, warm-up included: after the window its last. */
-const markPrice = ({ bars }: ProgramData): number | null => bars.c.at(-1) ?? null
 
 const holdingRecord = (holding: Holding, equity: number) => ({
   contributed_usd: toSignificant(holding.contributed * equity),
