@@ -97,7 +97,7 @@ export const cursorOf = (
 ): string => String(last_t + timeframeMs)
 
 /** A quarter of a bar, at most five minutes. */
-const LATE_MOST_MS = 300_000
+export const LATE_MOST_MS = 300_000
 const LATE_PART = 0.25
 
 /** How long after the close of its bar an entry may be traded. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { askRedis } from '../redis/connect.ts'
-import { LATEST, LOG } from '../redis/keys.ts'
+import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
 import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
 
 export type LoggedSignal = {
@@ -34,6 +34,10 @@ export async function readBefore(redis: Redis, seq: number, most: number): Promi
   const entries = await askRedis(() => redis.xrevrange(LOG, `(${seq}-0`, '-', 'COUNT', most))
   return entries.map(toLogged)
 }
+
+/** Whether a signal was ever written under an id. */
+export const isKnownId = async (redis: Redis, signalId: string): Promise<boolean> =>
+  (await askRedis(() => redis.hexists(SIGNAL_IDS, signalId))) === 1
 
 /** One signal, or null. */
 export async function readSignal(redis: Redis, seq: number): Promise<LoggedSignal | null> {

@@ -87,6 +87,7 @@ const calls = (key: string): Readonly<Record<string, Call>> => ({
       stop: 49_000,
       base_risk_pct: 0.02,
       timestamp: '2026-11-21T00:00:00Z',
+      mode: 'DRY_RUN',
     },
   },
   activate: { path: { client: 'new' } },

@@ -1,20 +1,34 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
+import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
+import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
-import { addClient, fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signals.ts'
+import {
+  addClient,
+  fire,
+  NOW_MS,
+  PROGRAM_ALIAS,
+  seededBytes,
+  signalContent,
+} from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected
   server = started
+})
+
+let timestamp: string
+beforeEach(() => {
+  timestamp = toIsoInstant(Date.now())
 })
 
 /** The clock of a fire must agree with that of Redis. */
@@ -28,7 +42,7 @@ const entry = (id: string, more: Record<string, unknown> = {}) => ({
   signal_price: 50_000,
   stop: 49_000,
   base_risk_pct: 0.02,
-  timestamp: '2026-11-21T00:00:00Z',
+  timestamp,
   ...more,
 })
 
@@ -118,11 +132,38 @@ describe('POST /ops/signals', () => {
     expect((await request('POST', '/ops/signals', entry('entry'))).status).toBe(201)
   })
 
+  test('fires a LIVE entry only within five minutes of its timestamp, and repeats the answer for what was fired then', async () => {
+    const request = ask()
+    const old = { timestamp: toIsoInstant(Date.now() - 301_000) }
+    for (const more of [old, { timestamp: '2020-01-01T00:00:00Z' }])
+      expect(await request('POST', '/ops/signals', entry('late', more))).toMatchObject({
+        status: 422,
+        json: { error: { details: [{ param: 'timestamp', reason: expect.stringContaining('DRY_RUN') }] } },
+      })
+    expect(await readAfter(redis, 0, 10)).toEqual([])
+    const dry = await request('POST', '/ops/signals', entry('dry', { ...old, mode: 'DRY_RUN' }))
+    const flat = await request(
+      'POST',
+      '/ops/signals',
+      entry('flat', { ...old, action: 'flat', base_risk_pct: 0 }),
+    )
+    expect([dry.status, flat.status]).toEqual([201, 201])
+
+    await commit(redis, [{ content: signalContent('then', old), onlyFor: null }], Date.now() - 300_000)
+    const again = await request('POST', '/ops/signals', entry('then', old))
+    expect(again.json).toMatchObject({ data: { seq: 3, repeated: true } })
+    expect((await request('POST', '/ops/signals', entry('then', { ...old, stop: 48_000 }))).status).toBe(409)
+  })
+
   test('fires nothing by a clock that differs from that of Redis', async () => {
     const late = operatorClient(
       operatorParts(redis, { clock: { now: () => Date.now() - 60_000, elapsed: () => 0 } }),
     )
-    const { status, json } = await late('POST', '/ops/signals', entry('a'))
+    const { status, json } = await late(
+      'POST',
+      '/ops/signals',
+      entry('a', { mode: 'DRY_RUN', timestamp: '2026-11-21T00:00:00Z' }),
+    )
     expect([status, json]).toMatchObject([503, { error: { message: expect.stringContaining('clock') } }])
   })
 

@@ -50,6 +50,7 @@ const SIGNAL = {
   stop: 49_000,
   base_risk_pct: 0.02,
   timestamp: '2026-11-21T00:00:00Z',
+  mode: 'DRY_RUN', // a LIVE entry must be of now
 }
 
 describe('an operator', () => {

@@ -52,7 +52,7 @@ const ask = () =>
     operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, onError: () => {} }),
   )
 
-const { mode: _mode, is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent('asked')
+const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent('asked', { mode: 'DRY_RUN' })
 
 const alertOf = async (): Promise<SentAlert | undefined> => {
   const sent: SentAlert[] = []

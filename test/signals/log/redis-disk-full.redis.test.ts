@@ -96,7 +96,7 @@ describe.runIf(isAllowed)('a disk that is full under Redis', () => {
     operatorParts(redis, { clock: { now: () => Date.now(), elapsed: () => 0 }, diskUsed, onError: () => {} })
 
   async function fire(id: string) {
-    const { mode: _mode, is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id)
+    const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent(id, { mode: 'DRY_RUN' })
     return operatorClient(parts())('POST', '/ops/signals', body)
   }
 

@@ -29,7 +29,7 @@ afterAll(() => server.stop())
 
 const newEpoch = () => 'epoch-1'
 
-const { mode: _mode, is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent('asked')
+const { is_test: _isTest, implied_leverage: _leverage, ...body } = signalContent('asked', { mode: 'DRY_RUN' })
 
 const ask = () =>
   operatorClient(

@@ -245,7 +245,7 @@ async function fireOnce(url: string, { id, alias }: PlannedFire): Promise<number
 async function post(url: string, id: string, alias: string) {
   const body = JSON.stringify({
     ...{ signal_id: id, alias, action: 'long', signal_price: 50_000, stop: 49_000 },
-    ...{ base_risk_pct: 0.02, timestamp: '2026-01-01T00:00:00Z' },
+    ...{ base_risk_pct: 0.02, timestamp: '2026-01-01T00:00:00Z', mode: 'DRY_RUN' },
   })
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
   const response = await fetch(`${url}/ops/signals`, { method: 'POST', headers, body })

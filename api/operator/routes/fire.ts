@@ -1,0 +1,125 @@
+// A signal that the operator fires.
+import { z } from 'zod'
+import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { fireRequest, parseFireRequest } from '#core/contract/fire-request.ts'
+import { type SignalContent, signal } from '#core/contract/signal.ts'
+import type { ValueOf } from '#core/contract/value-of.ts'
+import { LATE_MOST_MS } from '#signals/live/live-record.ts'
+import { assertClock, ClockError } from '#signals/live/run-bar.ts'
+import { commit, SignalConflictError } from '#signals/log/commit.ts'
+import { isKnownId } from '#signals/log/read-log.ts'
+import { RedisDownError, WritesRefusedError } from '#signals/redis/connect.ts'
+import { type Answer, readJson } from '../exchange.ts'
+import { operatorRoute } from '../operator-route.ts'
+import type { OperatorParts } from '../parts.ts'
+import { seq } from '../views.ts'
+
+const firedSignal = z
+  .object({
+    seq,
+    signal_id: z.string().describe('Its id, as it was sent.'),
+    repeated: z
+      .boolean()
+      .describe('True if it was fired before under the same id: then nothing was written.'),
+    implied_leverage: signal.shape.implied_leverage,
+  })
+  .meta({ id: 'FiredSignal' })
+
+export const FIRE_ROUTE = operatorRoute({
+  id: 'fire',
+  method: 'POST',
+  path: '/ops/signals',
+  title: 'Fire a signal: 201 if it is new, 200 if the same id was fired before',
+  about:
+    'Answers once the signal is on disk; it goes to every client that is entitled to its alias. The ' +
+    'same `signal_id` with the same content gets its first number again, so a fire whose answer was ' +
+    'lost can be repeated; with other content it is a `conflict`. So is an entry of a halted strategy, ' +
+    'and a `LIVE` entry is refused five minutes after its timestamp; a `flat` is fired nevertheless.',
+  body: fireRequest,
+  data: firedSignal,
+  statuses: [201, 200],
+  refusals: ['conflict'],
+  example: {
+    path: '/ops/signals',
+    body: {
+      signal_id: 'alder-20261121-1',
+      alias: 'alder',
+      action: 'long',
+      signal_price: 50_000,
+      stop: 49_000,
+      base_risk_pct: 0.02,
+      timestamp: '2026-11-21T00:00:00Z',
+      mode: 'DRY_RUN',
+    },
+  },
+  command: { usage: 'fire <file>' },
+  handler: async (c, parts) => {
+    const content = parseFireRequest(await readJson(c), parts.aliases(), parts.clock.now())
+    try {
+      return await fireOnce(content, parts)
+    } catch (error) {
+      throw await toRefusal(error, parts)
+    }
+  },
+})
+
+async function fireOnce(
+  content: SignalContent,
+  parts: OperatorParts,
+): Promise<Answer<ValueOf<typeof firedSignal>>> {
+  const { redis, clock, onFired } = parts
+  await assertClock(redis, clock.now)
+  await assertOnTime(content, parts)
+  const startedMs = clock.elapsed()
+  const outcome = await commit(redis, [{ content, onlyFor: null }], clock.now())
+  if (outcome.kind === 'halted') throw haltedError(outcome.alias)
+  onFired?.(clock.elapsed() - startedMs)
+  const [fired] = outcome.kind === 'committed' ? outcome.signals : []
+  if (fired === undefined) throw new Error('a fire without a cursor was turned away by one')
+  const { seq, isRepeat } = fired
+  return {
+    status: isRepeat ? 200 : 201,
+    data: {
+      seq,
+      signal_id: content.signal_id,
+      repeated: isRepeat,
+      implied_leverage: content.implied_leverage,
+    },
+  }
+}
+
+/** Throws `validation_error` on a LIVE entry that is late, as the live runner has it, unless it was fired before. */
+async function assertOnTime(
+  { signal_id, action, mode, timestamp }: SignalContent,
+  { redis, clock }: OperatorParts,
+): Promise<void> {
+  if (action === 'flat' || mode !== 'LIVE' || clock.now() - Date.parse(timestamp) <= LATE_MOST_MS) return
+  if (await isKnownId(redis, signal_id)) return
+  const reason = `a LIVE entry is fired within ${LATE_MOST_MS / 60_000} minutes of its timestamp: decide again, or give mode DRY_RUN`
+  throw invalidParameter('timestamp', timestamp, reason)
+}
+
+/** A halt stops entries from every source; a `flat` reduces risk, and a repeated fire is answered again. */
+const haltedError = (alias: string): ApiError =>
+  new ApiError('conflict', `${alias} is halted: entries are not fired until \`highwater ops live resume\``)
+
+/** Only a fire can be repeated after a lost reply: the id makes it safe. */
+async function toRefusal(error: unknown, { diskUsed }: OperatorParts): Promise<unknown> {
+  if (error instanceof SignalConflictError) return new ApiError('conflict', error.message)
+  if (error instanceof ClockError) return new ApiError('unavailable', error.message)
+  if (error instanceof WritesRefusedError)
+    return new ApiError('unavailable', `${error.message}; nothing was fired`)
+  if (error instanceof RedisDownError)
+    return new ApiError('unavailable', `${whyDown((await diskUsed?.()) ?? 0)}${OUTCOME_UNKNOWN}`)
+  return error
+}
+
+const OUTCOME_UNKNOWN = 'outcome unknown: send the same signal_id again'
+
+/** A Redis that cannot write ends and removes what was half written, so its disk is slightly below full. */
+const FULL_FROM = 0.98
+
+const whyDown = (diskUsed: number): string =>
+  diskUsed < FULL_FROM
+    ? ''
+    : 'Redis is away, and its disk is full: make room, and start it again where it does not come back; '
