@@ -1,4 +1,5 @@
 // Bodies of requests, read no further than their limit.
+import { MIMEType } from 'node:util'
 import { ApiError } from '#core/contract/errors.ts'
 
 /** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400, in this order. */
@@ -15,7 +16,10 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
   }
 }
 
-/** The body as UTF-8 text. Throws 413 as soon as there is too much of it, 400 if it breaks off or is not UTF-8. */
+/**
+ * The body as UTF-8 text. Throws 415 if it is compressed, 413 as soon as there is too much of it, 400 if it breaks off or is
+ * not UTF-8.
+ */
 export async function readText(request: Request, mostBytes: number): Promise<string> {
   const bytes = await readBytes(request, mostBytes)
   try {
@@ -27,6 +31,16 @@ export async function readText(request: Request, mostBytes: number): Promise<str
 }
 
 async function readBytes({ headers, body }: Request, mostBytes: number): Promise<Buffer> {
+  const coding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
+  if (coding !== 'identity') {
+    throw new ApiError(
+      'unsupported_media_type',
+      'a body is read as it is: send it without Content-Encoding',
+      {
+        headers: { 'accept-encoding': 'identity' },
+      },
+    )
+  }
   if (Number(headers.get('content-length') ?? 0) > mostBytes) throw tooLarge(mostBytes)
   const chunks: Uint8Array[] = []
   let length = 0
@@ -45,9 +59,19 @@ async function readBytes({ headers, body }: Request, mostBytes: number): Promise
 }
 
 function assertJson({ headers }: Request): void {
-  const media = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (media !== 'application/json')
+  const type = parseType(headers.get('content-type') ?? '')
+  if (type?.essence !== 'application/json')
     throw new ApiError('unsupported_media_type', 'expected a body with Content-Type: application/json')
+  if (!/^utf-?8$/i.test(type.params.get('charset') ?? 'utf-8'))
+    throw new ApiError('unsupported_media_type', 'JSON is UTF-8: send it so, without another charset')
+}
+
+function parseType(text: string): MIMEType | null {
+  try {
+    return new MIMEType(text)
+  } catch {
+    return null // nothing else can fail there
+  }
 }
 
 const tooLarge = (mostBytes: number): ApiError =>
