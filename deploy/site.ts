@@ -1,4 +1,5 @@
 import { corsHeaders, DEVELOPMENT_ORIGINS, deprecationHeaders } from '#api/http/headers.ts'
+import type { ErrorCode } from '#core/contract/errors.ts'
 import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 
 /** A host and a port. */
@@ -34,15 +35,24 @@ export const COMPOSE_SITE: Site = {
   nginx: { host: '0.0.0.0', port: 8090 },
 }
 
-/** The body of a 503 while neither nginx nor the tier can be reached. */
-const UNAVAILABLE = JSON.stringify({
-  error: {
-    code: 'unavailable',
-    message: 'the service cannot be reached at the moment; ask again in a few seconds',
-    details: null,
-  },
-  meta: register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null),
-})
+/** The body of an error that nginx or Varnish answers itself. */
+const refusal = (code: ErrorCode, message: string): string =>
+  JSON.stringify({
+    error: { code, message, details: null },
+    meta: register({ version: null, disclaimer: DEFAULT_DISCLAIMER }, null, null),
+  })
+
+/** While neither nginx nor the tier can be reached. */
+const UNAVAILABLE = refusal(
+  'unavailable',
+  'the service cannot be reached at the moment; ask again in a few seconds',
+)
+
+/** For a request that nginx or Varnish cannot read. */
+const BAD_REQUEST = refusal(
+  'bad_request',
+  'the request is not well-formed HTTP, or its address, headers or body are too long',
+)
 
 /** The headers that an allowed origin's script may read, as the tier names them. */
 function exposedHeaders(): string {
@@ -79,9 +89,10 @@ export function renderSiteConf(site: Site): string {
     '  keepalive 32;',
     '}',
     '',
+    '# A pattern: a map ignores the case of other keys.',
     'map $http_origin $cors_origin {',
     '  default "";',
-    ...[...new Set(allowedOrigins)].map(origin => `  ${quoted(origin)} $http_origin;`),
+    `  "~${patternOf(allowedOrigins)}" $http_origin;`,
     '}',
     'map $cors_origin $cors_exposed {',
     `  default ${quoted(exposedHeaders())};`,
@@ -91,8 +102,9 @@ export function renderSiteConf(site: Site): string {
     '# The disclaimer of each version.',
     `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
     '',
-    '# The answer while the tier cannot be reached.',
+    '# The answers while the tier cannot be reached, and to a request that nginx cannot read.',
     `map "" $unavailable { default ${quoted(UNAVAILABLE)}; }`,
+    `map "" $bad_request { default ${quoted(BAD_REQUEST)}; }`,
     '',
   ].join('\n')
 }
@@ -120,7 +132,7 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     '}',
     '',
     'sub allow_origin {',
-    `  if (req.http.Origin ~ "^(?:${allowedOrigins.map(literal).join('|')})$") {`,
+    `  if (req.http.Origin ~ "${patternOf(allowedOrigins)}") {`,
     '    set resp.http.Access-Control-Allow-Origin = req.http.Origin;',
     `    set resp.http.Access-Control-Expose-Headers = "${exposedHeaders()}";`,
     '  }',
@@ -128,6 +140,10 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     '',
     'sub write_unavailable {',
     `  synthetic("""${UNAVAILABLE}""");`,
+    '}',
+    '',
+    'sub write_bad_request {',
+    `  synthetic("""${BAD_REQUEST}""");`,
     '}',
     '',
   ].join('\n')
@@ -139,5 +155,8 @@ function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** An origin as a pattern that matches nothing else. */
-const literal = (origin: string): string => origin.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+/** A pattern that matches these origins and nothing else. */
+function patternOf(origins: readonly string[]): string {
+  const literals = origins.map(origin => origin.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  return `^(?:${[...new Set(literals)].join('|')})$`
+}

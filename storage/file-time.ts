@@ -7,19 +7,16 @@ const SECOND_MS = 1_000
 
 /**
  * The time that the file of an object gets, epoch milliseconds: the instant of its version, and null for what
- * belongs to none. Web servers make ETag and Last-Modified of time and size; so they say the same on every
- * machine that has a copy. Twins are one and two seconds later: or two codings of one size would share a
- * validator.
+ * belongs to none. Web servers make the ETag of time and size; so they say the same on every machine that has a
+ * copy. Twins are one and two seconds later: or two codings of one size would share a validator.
  */
 export function fileTimeMs(key: string): number | null {
   const [, year, month, day, hour, minute, second] = KEY_OF_VERSION.exec(key) ?? []
   const instantMs = parseIsoInstant(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  return instantMs === null ? null : instantMs + codingMs(codingOf(key))
+  if (instantMs === null) return null
+  const coding = codingOf(key)
+  return instantMs + SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
 }
-
-/** How much later than its version a file in a coding is dated. */
-export const codingMs = (coding: string | undefined): number =>
-  SECOND_MS * (coding === 'br' ? 2 : coding === 'gzip' ? 1 : 0)
 
 const codingOf = (key: string): TwinCoding | undefined =>
   TWIN_CODINGS.find(coding => key.endsWith(TWIN_ENDINGS[coding]))

@@ -11,7 +11,6 @@ import {
   register,
 } from '#core/contract/register.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { codingMs } from '#storage/file-time.ts'
 import type { ReadyAnswer } from '../http/content-coding.ts'
 import { type Clock, type ServiceEnv, sendBytes, sendRefusal, toApiError, tookMs } from '../http/exchange.ts'
 import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
@@ -97,14 +96,6 @@ export const datasetHeaders = (
   ...answerHeaders(c, parts),
   'cache-control': caching,
   ...more,
-})
-
-/** A pinned answer is as old as its version. Codings are seconds apart, as the files that nginx sends: see `fileTimeMs`. */
-export const pinnedHeaders = (
-  version: string,
-  { headers }: Partial<ReadyAnswer>,
-): Record<string, string> => ({
-  'last-modified': new Date(Date.parse(version) + codingMs(headers?.['content-encoding'])).toUTCString(),
 })
 
 /** 304, with the validator that the client has. */

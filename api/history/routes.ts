@@ -201,7 +201,7 @@ const pinning = (publicBaseUrl: string): string =>
 const VERIFYING = [
   '## Verify',
   '',
-  '- `manifest.json` of a version has the SHA-256 of every file. `Unencoded-Digest` of an answer is the same digest.',
+  '- `manifest.json` of a version has the SHA-256 of every file. `Unencoded-Digest` of a computed one is its digest.',
   '- `sha256sum -c SHA256SUMS` checks a copy of the folder of a version; `datapackage.json` describes its files.',
   '- `manifest.json.sig` is the Ed25519 signature of the manifest, where the operator signs:',
   '  `openssl pkeyutl -verify -rawin -pubin -inkey key.pem -in manifest.json -sigfile manifest.json.sig`, where `key.pem`',

@@ -14,7 +14,6 @@ import {
   type Handler,
   type HistoryParts,
   notModified,
-  pinnedHeaders,
   requestIdOf,
   sendReady,
 } from '../exchange.ts'
@@ -37,7 +36,7 @@ export const latestHandler =
       const pinned = await openPinned(c, parts, pins.join(','))
       const { answer, path } = await find(c, parts, pinned, route, address, true)
       const twin = { 'content-location': pinnedPath(pinned.version, path) }
-      return send(c, parts, answer, CACHING.pinned, { ...pinnedHeaders(pinned.version, answer), ...twin })
+      return send(c, parts, answer, CACHING.pinned, twin)
     }
     if (served === null) {
       const details = { checks: parts.source.checks() }
@@ -55,7 +54,7 @@ export const pinnedHandler =
     const pinned = await openPinned(c, parts, version)
     const address = unpinnedPath(spelledAddress(c)) ?? ''
     const { answer } = await find(c, parts, pinned, route, address, true)
-    return send(c, parts, answer, CACHING.pinned, pinnedHeaders(pinned.version, answer))
+    return send(c, parts, answer, CACHING.pinned)
   }
 
 /** From here on the request is one of this version, also if it ends in an error. */
@@ -89,7 +88,7 @@ async function find(
   const published = artifact === spelled ? null : await readPublished(c, parts, artifact)
   if (published !== null) return published
   c.set('kind', 'computed')
-  const hasDigest = isPinned || artifact !== undefined
+  const hasDigest = isPinned && artifact === undefined // nginx, which sends published files too, cannot send it
   const acceptEncoding = c.req.header('accept-encoding')
   return {
     answer: await parts.computed.compute(version, route.id, params, acceptEncoding, hasDigest, path),
@@ -138,7 +137,7 @@ const send = (
   parts: HistoryParts,
   answer: Found['answer'],
   caching: string,
-  more: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
 ): Response | Promise<Response> =>
   'bytes' in answer
     ? sendReady(c, parts, answer, caching, more)

@@ -4,12 +4,7 @@ import type { Artifact } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
-import {
-  negotiateCoding,
-  type ReadyAnswer,
-  toReadyAnswer,
-  unencodedDigest,
-} from '../../http/content-coding.ts'
+import { negotiateCoding, type ReadyAnswer, toReadyAnswer } from '../../http/content-coding.ts'
 
 /** How often a cache of answers was used since the start of the process, and its size. */
 export type CacheUse = {
@@ -66,11 +61,7 @@ export function createPublishedAnswers(
         reported.add(file)
         return null
       }
-      const headers = {
-        'content-type': artifact.media_type,
-        ...artifact.headers,
-        'unencoded-digest': unencodedDigest(artifact.sha256),
-      }
+      const headers = { 'content-type': artifact.media_type, ...artifact.headers }
       const answer = toReadyAnswer(Uint8Array.from(found.bytes), coding, fileEtag(key, file.bytes), headers)
       cache.set(key, answer)
       return answer

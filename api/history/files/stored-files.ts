@@ -21,7 +21,6 @@ import {
   type Exchange,
   type Handler,
   type HistoryParts,
-  pinnedHeaders,
   requestIdOf,
   type StoredFile,
   type StoredFiles,
@@ -125,7 +124,7 @@ export const createFileHandler =
     const { version } = findPublication(history, versionInPath(history, c.req.param('version') ?? ''))
     const stored = await readFile(c, parts, file, version)
     if (stored === null) throw await missing(c, parts, file, version)
-    return sendReady(c, parts, stored.answer, CACHING.pinned, pinnedHeaders(version, stored.answer))
+    return sendReady(c, parts, stored.answer, CACHING.pinned)
   }
 
 /** Answers an entry of the pointer log, or the signature of one, or 404. */

@@ -31,9 +31,8 @@ describe.each(named(KINDS))('%s', (_name, kind) => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  test('says when it was modified where it is pinned alone: after a rollback the older date would lie', async () => {
-    const isPinned = /snapshots|dataset_version/.test(kind.path) && kind.status < 400 && kind.status !== 204
-    expect((await ask(apps, kind)).headers.has('last-modified')).toBe(isPinned)
+  test('does not say when it was modified: its ETag is its only validator', async () => {
+    expect((await ask(apps, kind)).headers.has('last-modified')).toBe(false)
   })
 })
 

@@ -173,16 +173,14 @@ test('a pinned file is the same before and after ten more versions, and after a 
 
 describe('headers', () => {
   const FOR_EVER = 'max-age=31536000, immutable'
-  const LAST_MODIFIED = 'Fri, 01 Mar 2024 00:15:00 GMT'
 
-  test('of every pinned answer: for ever, as old as its version, without a tag', async () => {
+  test('of every pinned answer: for ever, without a tag', async () => {
     for (const address of ADDRESSES) {
       for (const asked of [pinnedPath(FIRST_VERSION, address), inQuery(address, FIRST_VERSION)]) {
         for (const held of ['', '*']) {
           const { status, headers } = await second.request(asked, { headers: { 'if-none-match': held } })
           expect(status, asked).toBe(held === '' ? 200 : 304)
           expect(headers.get('cache-control'), asked).toBe(FOR_EVER)
-          expect(headers.get('last-modified'), asked).toBe(LAST_MODIFIED)
           expect(headers.get('etag'), asked).toMatch(/^"[0-9a-f-]+"$/)
           for (const absent of ['cache-tag', 'xkey', 'cdn-cache-control']) {
             expect(headers.has(absent), `${asked} ${absent}`).toBe(false)
@@ -198,7 +196,6 @@ describe('headers', () => {
         const { headers } = await second.request(address, { headers: { 'if-none-match': held } })
         expect(headers.get('cache-tag'), address).toBe('v-20240302T001500Z')
         expect(headers.get('xkey'), address).toBe('v-20240302T001500Z')
-        expect(headers.has('last-modified'), address).toBe(false)
         const twin = headers.get('content-location') ?? ''
         expect(twin, address).toMatch(/^\/v1\/snapshots\/20240302T001500Z\//)
         expect(await bytesAt(second, twin), twin).toEqual(await bytesAt(second, address))
@@ -218,14 +215,14 @@ describe('headers', () => {
     }
   })
 
-  test('hold the digest of the bytes before their coding', async () => {
+  test('hold the digest of the bytes before their coding if the answer is computed: nginx sends files without it', async () => {
     for (const address of ADDRESSES) {
       for (const coding of CODINGS) {
         const asked = pinnedPath(FIRST_VERSION, address)
         const plain = new Uint8Array(await (await second.request(asked)).arrayBuffer())
         const { headers } = await second.request(asked, { headers: { 'accept-encoding': coding } })
-        const digest = Buffer.from(sha256(plain), 'hex').toString('base64')
-        expect(headers.get('unencoded-digest'), asked).toBe(`sha-256=:${digest}:`)
+        const digest = `sha-256=:${Buffer.from(sha256(plain), 'hex').toString('base64')}:`
+        expect(headers.get('unencoded-digest'), asked).toBe(COMPUTED.includes(address) ? digest : null)
       }
     }
   })

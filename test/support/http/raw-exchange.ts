@@ -10,6 +10,8 @@ export type RawAnswer = {
 
 export type OpenExchange = {
   readonly send: (text: string) => void
+  /** Closes the sending side. */
+  readonly end: () => void
   /** The answer, once the server has closed the connection. */
   readonly answer: Promise<RawAnswer>
 }
@@ -35,7 +37,10 @@ export function openExchange(url: string, firstBytes: string): Promise<OpenExcha
     const send = (text: string): void => {
       socket.write(text, 'latin1')
     }
-    socket.once('connect', () => socket.write(firstBytes, 'latin1', () => resolve({ send, answer })))
+    const end = (): void => {
+      socket.end()
+    }
+    socket.once('connect', () => socket.write(firstBytes, 'latin1', () => resolve({ send, end, answer })))
   })
 }
 
