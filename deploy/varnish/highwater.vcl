@@ -16,15 +16,15 @@ sub vcl_recv {
     if (req.method == "PURGE") {
       call purge_by_tag;
     }
+    unset req.http.Range; # the tier and nginx answer no ranges
     # Only GET and HEAD without credentials are cached.
     if ((req.method != "GET" && req.method != "HEAD") || req.http.Authorization || req.http.X-API-Key) {
       return (pass);
     }
     unset req.http.Cookie;
-    unset req.http.Range; # the tier and nginx answer no ranges
     # One order of parameters, without those that the service ignores. Escaped names and repeated ones stay, because the
     # order of ids has a meaning, and so does a query with a question mark in it.
-    if (req.url ~ "^(?=.{1,2000}$)[^%?]+\?[^%?]*$" && req.url
+    if (req.url ~ "^(?=.{1,2000}$)/v1/[^%?]+\?[^%?]*$" && req.url
         !~ "[?&](as_of|dataset_version|format|from|ids|period|risk_pct|to)[=&](?:.*&)?\1(?:[=&]|$)") {
       set req.url = regsuball(req.url,
         "(?<=[?&])(?!(?:as_of|dataset_version|format|from|ids|period|risk_pct|to)(?:[=&]|$))[^&]*(?:&|$)", "");
@@ -61,19 +61,19 @@ sub purge_by_tag {
   return (synth(200, "purged " + xkey.purge(req.http.xkey)));
 }
 
-# Accept-Encoding becomes br, gzip or identity. A coding with q=0 is refused.
+# Accept-Encoding becomes br, gzip or identity: the first that is listed, or not listed while * is, and not with q=0.
 sub fold_coding {
-  if (req.http.Accept-Encoding ~ "(?i)q=0") {
-    set req.http.Accept-Encoding = regsuball(req.http.Accept-Encoding, "\s", "");
-    set req.http.Accept-Encoding = regsuball(req.http.Accept-Encoding, "(?i)[^,;]+;q=0(?:\.0*)?(?=,|$)", "");
-  }
-  if (req.http.Accept-Encoding ~ "(?i)(?:^|[\s,])br(?:[\s,;]|$)") {
+  set req.http.hw-coding = regsuball(req.http.Accept-Encoding, "\s", "");
+  if (req.http.hw-coding
+      ~ "(?i)^(?:(?:.*,)?br|(?!(?:.*,)?br(?:[;,]|$))(?:.*,)?\*)(?!;q=0(?:\.0*)?(?:,|$))(?:[;,]|$)") {
     set req.http.hw-coding = "br";
-  } elsif (req.http.Accept-Encoding ~ "(?i)(?:^|[\s,])gzip(?:[\s,;]|$)") {
+  } elsif (req.http.hw-coding
+      ~ "(?i)^(?:(?:.*,)?gzip|(?!(?:.*,)?gzip(?:[;,]|$))(?:.*,)?\*)(?!;q=0(?:\.0*)?(?:,|$))(?:[;,]|$)") {
     set req.http.hw-coding = "gzip";
   } else {
     set req.http.hw-coding = "identity";
   }
+  set req.http.Accept-Encoding = req.http.hw-coding; # without gzip in it Varnish would decompress
 }
 
 sub vcl_hash {
@@ -88,8 +88,8 @@ sub vcl_hit {
   if (obj.ttl >= 0s) {
     return (deliver);
   }
-  if (obj.http.Cache-Control ~ "stale-while-revalidate=\d+"
-      && obj.ttl + std.duration(regsub(obj.http.Cache-Control, "^.*stale-while-revalidate=(\d+).*$", "\1s"), 0s) >= 0s) {
+  if (obj.ttl + std.duration(
+        regsub(obj.http.hw-caching, "(?i)^(?:.*[\s,])?stale-while-revalidate=(\d+).*$", "\1s"), 0s) >= 0s) {
     return (deliver);
   }
   if (req.http.hw-mode == "stale" || !std.healthy(req.backend_hint)) {
@@ -122,6 +122,7 @@ sub vcl_backend_response {
     set beresp.uncacheable = true;
     return (deliver);
   }
+  call read_directives;
   call set_lifetime;
   # The coding is in the key, and the origin does not matter. What varies by another header is not cached.
   if (beresp.http.Vary ~ "(?i)^\s*(?:(?:accept-encoding|origin)\s*(?:,\s*|$))*$") {
@@ -129,7 +130,8 @@ sub vcl_backend_response {
   } elsif (beresp.http.Vary) {
     set beresp.ttl = 0s;
   }
-  if (beresp.ttl <= 0s || beresp.http.Cache-Control ~ "no-store|private" || beresp.http.Set-Cookie) {
+  if (beresp.ttl <= 0s || beresp.http.Set-Cookie
+      || beresp.http.hw-caching ~ "(?i)(?:^|[\s,])(?:no-store|no-cache|private)(?:[\s,=]|$)") {
     set beresp.ttl = 120s; # for so long requests for this object do not wait for each other
     set beresp.grace = 0s;
     set beresp.uncacheable = true;
@@ -145,18 +147,31 @@ sub vcl_backend_response {
   return (deliver);
 }
 
-# How long an object is fresh, and how long after that it may be delivered stale.
+# The directives for this cache: those of CDN-Cache-Control if it is well-formed (RFC 9213), else those of Cache-Control.
+sub read_directives {
+  std.collect(beresp.http.Cache-Control);
+  std.collect(beresp.http.CDN-Cache-Control);
+  set beresp.http.hw-caching = beresp.http.Cache-Control;
+  if (beresp.http.CDN-Cache-Control ~ "^(?:[a-z*][\w.*-]*(?:=[\w.*-]+)?(?:\s*,\s*|\s*$))+$") {
+    set beresp.http.hw-caching = beresp.http.CDN-Cache-Control;
+  }
+}
+
+# How long an object is fresh (RFC 9111, 4.2), how long after that it may be delivered stale, and how long it is kept to
+# be revalidated. Without a valid lifetime it is not fresh at all.
 sub set_lifetime {
-  if (beresp.status == 422) { # Varnish reads Cache-Control of older status codes only
-    set beresp.ttl = std.duration(regsub(beresp.http.Cache-Control, "^.*max-age=(\d+).*$", "\1s"), 0s);
-  }
+  set beresp.ttl = std.duration(
+    regsub(beresp.http.hw-caching,
+      "(?i)^(?:(?:.*[\s,])?s-maxage=(\d+)|(?:.*[\s,])?max-age=(\d+))(?:[\s,].*)?$", "\1\2s"),
+    std.time(beresp.http.Expires, std.time(beresp.http.Date, now)) - std.time(beresp.http.Date, now)) - beresp.age;
   set beresp.grace = 0s;
-  if (beresp.http.Cache-Control ~ "stale-while-revalidate=\d+") {
+  if (beresp.http.hw-caching !~ "(?i)(?:^|[\s,])(?:must-revalidate|proxy-revalidate|s-maxage)") {
     set beresp.grace = std.duration(
-      regsub(beresp.http.Cache-Control, "^.*stale-while-revalidate=(\d+).*$", "\1s"), 0s);
+      regsub(beresp.http.hw-caching, "(?i)^(?:.*[\s,])?stale-if-error=(\d+).*$", "\1s"), std.duration(
+      regsub(beresp.http.hw-caching, "(?i)^(?:.*[\s,])?stale-while-revalidate=(\d+).*$", "\1s"), 0s));
   }
-  if (beresp.http.Cache-Control ~ "stale-if-error=\d+") {
-    set beresp.grace = std.duration(regsub(beresp.http.Cache-Control, "^.*stale-if-error=(\d+).*$", "\1s"), 0s);
+  if (beresp.http.ETag || beresp.http.Last-Modified) {
+    set beresp.keep = 1h;
   }
 }
 
@@ -167,9 +182,14 @@ sub vcl_backend_error {
   set beresp.ttl = 0s;
   set beresp.http.Content-Type = "application/json; charset=utf-8";
   set beresp.http.Cache-Control = "no-store";
-  set beresp.http.Retry-After = "5";
   set beresp.http.X-Content-Type-Options = "nosniff";
-  call write_unavailable;
+  if (bereq.http.Transfer-Encoding) { # a malformed body ends the fetch, and no route takes a body
+    set beresp.status = 400;
+    call write_bad_request;
+  } else {
+    set beresp.http.Retry-After = "5";
+    call write_unavailable;
+  }
   return (deliver);
 }
 
@@ -186,6 +206,13 @@ sub vcl_synth {
 }
 
 sub vcl_deliver {
+  unset resp.http.Accept-Ranges;
+  unset resp.http.hw-caching;
+  # Varnish compares If-None-Match with one tag only.
+  if (resp.http.ETag && (req.http.If-None-Match == "*"
+      || std.strstr(req.http.If-None-Match, regsub(resp.http.ETag, "^W/", "")))) {
+    set req.http.If-None-Match = resp.http.ETag;
+  }
   if (req.http.hw-coding) {
     # Varnish adds Vary: Accept-Encoding to objects that it stores compressed.
     if (!resp.http.Vary || resp.http.Vary == "Accept-Encoding") {

@@ -1,0 +1,174 @@
+// Unusual and malformed requests through nginx and Varnish: each is answered as by the tier, or refused in the envelope.
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import type { Layer } from '../../deploy/layers.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { exchange, openExchange, type RawAnswer } from '../support/http/raw-exchange.ts'
+import { addressOf, ask, startCdn } from '../support/servers/cdn.ts'
+import { copyStores } from '../support/stores/stores.ts'
+
+/** A published file, an answer of the tier that caches keep, and one that they do not. */
+const FILE = '/v1/strategies'
+const KEPT = '/v1/strategies/ash/stats?risk_pct=0.013'
+const LIVE = '/healthz'
+
+let tier: { readonly url: string }
+let files: Layer
+let edge: Layer
+
+beforeAll(async () => {
+  const stores = await copyStores(inject('tinyStore'))
+  tier = await startServing(stores)
+  ;({ files, edge } = await startCdn(addressOf(tier.url), stores.url))
+})
+
+const HOST = 'Host: localhost'
+
+const request = (line: string, ...headers: readonly string[]): string =>
+  [line, ...headers, 'Connection: close', '', ''].join('\r\n')
+
+const codeIn = ({ body }: RawAnswer): unknown => (JSON.parse(body) as { error: { code: unknown } }).error.code
+
+describe('nginx refuses in the envelope', () => {
+  test.each([
+    ['a line that is no request', 'NONSENSE\r\n\r\n'],
+    ['another version of HTTP', request(`GET ${FILE} HTTP/3.7`, HOST)],
+    ['no host', request(`GET ${FILE} HTTP/1.1`)],
+    ['two hosts', request(`GET ${FILE} HTTP/1.1`, HOST, 'Host: other')],
+    ['a host with a path', request(`GET ${FILE} HTTP/1.1`, 'Host: a/b')],
+    ['a NUL in a header', request(`GET ${FILE} HTTP/1.1`, HOST, 'X: a\0b')],
+    [
+      'a bad host with * in Accept-Encoding',
+      request(`GET ${FILE} HTTP/1.1`, 'Host: a/b', 'Accept-Encoding: *'),
+    ],
+    [
+      'a body of 2 MB',
+      `${request(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 2000000')}${'a'.repeat(2_000_000)}`,
+    ],
+    ['headers of 40 kB', request(`GET ${FILE} HTTP/1.1`, HOST, `X: ${'a'.repeat(40_000)}`)],
+    ['an address of 40 kB', request(`GET /${'a'.repeat(40_000)} HTTP/1.1`, HOST)],
+    [
+      'a transfer coding that it does not know',
+      request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: x'),
+    ],
+    [
+      'a body of two lengths',
+      `${request(`POST ${FILE} HTTP/1.1`, HOST, 'Content-Length: 3', 'Transfer-Encoding: chunked')}abc`,
+    ],
+    [
+      'chunks without a length',
+      `${request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')}zz\r\nabc\r\n0\r\n\r\n`,
+    ],
+  ])('%s', async (_what, bytes) => {
+    const answer = await exchange(files.url, bytes)
+    expect(answer.status).toBe(400)
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(codeIn({ ...answer, body: answer.body.replace(/^\w+\r\n|\r\n0\r\n\r\n$/g, '') })).toBe(
+      'bad_request',
+    )
+  })
+})
+
+test('Varnish refuses a malformed body in the envelope, and passes others on', async () => {
+  const chunked = request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')
+  const malformed = await exchange(edge.url, `${chunked}zz\r\nabc\r\n0\r\n\r\n`)
+  expect([malformed.status, codeIn(malformed)]).toEqual([400, 'bad_request'])
+  expect((await exchange(edge.url, `${chunked}3\r\nabc\r\n0\r\n\r\n`)).status).toBe(405)
+})
+
+describe.each([
+  ['the tier', () => tier.url],
+  ['nginx', () => files.url],
+  ['Varnish', () => edge.url],
+])('%s', (_name, at) => {
+  test('answers HTTP/1.0 without a host', async () => {
+    for (const path of [FILE, KEPT, LIVE])
+      expect((await exchange(at(), `GET ${path} HTTP/1.0\r\n\r\n`)).status, path).toBe(200)
+  })
+
+  test('answers a client that has closed its sending side', async () => {
+    for (const path of [FILE, KEPT, `${KEPT}&x=1`, LIVE]) {
+      const { end, answer } = await openExchange(at(), request(`GET ${path} HTTP/1.1`, HOST))
+      end()
+      expect((await answer).status, path).toBe(200)
+    }
+  })
+
+  test.each([
+    ['BREW', 400],
+    ['GETX', 400],
+    ['UNKNOWN', 400],
+    ['TRACE', 405],
+    ['PROPFIND', 405],
+    ['QUERY', 405],
+  ])('answers %s with %i, wherever its packet is cut', async (method, status) => {
+    const bytes = request(`${method} ${FILE} HTTP/1.1`, HOST)
+    for (let cut = 1; cut <= method.length + 2; cut++) {
+      const { send, answer } = await openExchange(at(), bytes.slice(0, cut))
+      send(bytes.slice(cut))
+      expect((await answer).status, `cut at ${cut}`).toBe(status)
+    }
+  })
+
+  test('sends the whole body for every range, with and without a key', async () => {
+    for (const range of ['bytes=0-9', 'bytes=0-1,3-4', 'bytes=0-1, 5-6, 8-', 'bytes=99999999-', 'x']) {
+      for (const key of [{}, { 'x-api-key': 'x' }]) {
+        const { status, headers, bytes } = await ask(at() + FILE, { range, ...key })
+        expect([status, headers['accept-ranges']], range).toEqual([200, undefined])
+        expect(bytes.length).toBe(Number(headers['content-length']))
+      }
+    }
+  })
+
+  test('answers 304 to every If-None-Match that names the answer, and 200 to all others', async () => {
+    for (const path of [FILE, KEPT, '/version']) {
+      const etag = String((await ask(at() + path)).headers.etag)
+      const statusOf = async (known: string) => (await ask(at() + path, { 'if-none-match': known })).status
+      const opaque = etag.replace('W/', '')
+      for (const known of [etag, `W/${opaque}`, `"x", ${etag}`, `${opaque},"y"`, '*'])
+        expect(await statusOf(known), `${path} ${known}`).toBe(304)
+      for (const known of ['"x"', `"x${opaque.slice(1)}`, opaque.slice(1, -1), '"*"', '""'])
+        expect(await statusOf(known), `${path} ${known}`).toBe(200)
+    }
+  })
+
+  test('evaluates no other condition: no answer has a date, and If-Match is for changing', async () => {
+    for (const path of [FILE, KEPT]) {
+      for (const condition of [
+        { 'if-match': '"x"' },
+        { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+        { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+      ]) {
+        const { status, headers } = await ask(at() + path, condition)
+        expect([status, headers['last-modified']], path).toEqual([200, undefined])
+      }
+    }
+  })
+
+  test.each([
+    ['identity;q=0, *', true],
+    ['*', true],
+    ['br;q=0, *', true],
+    ['*;q=0', false],
+    ['br;q=0, gzip;q=0', false],
+  ])('sends a coding to a client that accepts %s, if it accepts one', async (accepted, isCoded) => {
+    for (const path of [FILE, KEPT]) {
+      const { headers } = await ask(at() + path, { 'accept-encoding': accepted })
+      const coding = headers['content-encoding']
+      expect(coding !== undefined, `${path} in ${coding}`).toBe(isCoded)
+      if (accepted.startsWith('br;q=0')) expect(coding).not.toBe('br')
+    }
+  })
+})
+
+/** nginx allows ten seconds. */
+const SLOW_MS = 30_000
+
+test('nginx closes the connection of a client that does not finish its headers', async () => {
+  const beganMs = performance.now()
+  const { send, answer } = await openExchange(files.url, `GET ${FILE} HTTP/1.1\r\n${HOST}\r\n`)
+  const drip = setInterval(() => send('X: y\r\n'), 500)
+  await answer.catch(() => {}) // a reset is an end too
+  clearInterval(drip)
+  expect(performance.now() - beganMs).toBeLessThan(SLOW_MS)
+})
