@@ -13,6 +13,7 @@ export const RATE = { clients: 64, signals: 32, rounds: 7, warmUp: 2 }
 export const FAN_OUT = { clients: 1_000, rounds: 5, answerMs: 20 }
 const FIRES = 500
 const HANGING = { healthy: 160, hanging: 40, signals: 40, everyMs: 250 }
+const ONSET = { healthy: 4_000, turning: 1_000, before: 3, signals: 8, everyMs: 2_000 }
 const IDLE = { fires: 200, everyMs: 25 }
 
 export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>>> = {
@@ -20,6 +21,7 @@ export const SCENES: Readonly<Record<string, (bench: Bench) => Promise<string[]>
   'fan-out': measureFanOut,
   fire: measureFire,
   hanging: measureHanging,
+  onset: measureOnset,
   idle: measureIdle,
 }
 
@@ -83,7 +85,7 @@ async function measureFire({ redis }: Bench): Promise<string[]> {
 
 async function measureHanging(bench: Bench): Promise<string[]> {
   const { healthy, hanging, signals, everyMs } = HANGING
-  for (let i = 0; i < hanging; i++) await addSubscriber(bench.redis, `dead-${i}`, `${bench.origin}/hang/${i}`)
+  await addSubscribers(bench.redis, bench.origin, 'hang', hanging)
   const watch = await startWatched(bench, healthy, 'quick')
   for (let i = 0; i < signals; i++) {
     await fireMany(bench.redis, `h${i}`, 1)
@@ -93,6 +95,25 @@ async function measureHanging(bench: Bench): Promise<string[]> {
   const waits = watch.waits()
   await watch.stop()
   const name = `fire to acknowledgement while ${hanging} of ${healthy + hanging} hang, ${1_000 / everyMs} signals a second, healthy p99`
+  return [row(name, ms(quantile(waits, 0.99)), '1 s')]
+}
+
+/** Endpoints that answered begin to hang all at once, while the others go on. */
+async function measureOnset(bench: Bench): Promise<string[]> {
+  const { healthy, turning, before, signals, everyMs } = ONSET
+  await addSubscribers(bench.redis, bench.origin, 'turning', turning)
+  const watch = await startWatched(bench, healthy, 'quick')
+  await fireMany(bench.redis, 'o', before)
+  await watch.acknowledged(before * (healthy + turning))
+  bench.turn()
+  for (let i = 0; i < signals; i++) {
+    await fireMany(bench.redis, `o${i}`, 1)
+    await sleep(everyMs)
+  }
+  await watch.acknowledged(signals * healthy)
+  const waits = watch.waits().slice(before * (healthy + turning))
+  await watch.stop()
+  const name = `fire to acknowledgement after ${turning} of ${healthy + turning} began to hang at one moment, a signal every ${everyMs / 1_000} s, healthy p99`
   return [row(name, ms(quantile(waits, 0.99)), '1 s')]
 }
 
@@ -135,12 +156,25 @@ async function costOf(count: number, run: () => Promise<unknown>): Promise<Cost>
 // What every scene of the bench of deliveries needs: subscribers, a delivery that is watched, and figures of a table.
 
 /** What a delivery of the bench looks like to the receiver; the path says how it answers. */
-type Kind = 'quick' | 'slow' | 'hang'
+type Kind = 'quick' | 'slow' | 'hang' | 'turning'
+
+/** Subscribers that are added together. */
+const AT_ONCE = 250
 
 export type Bench = {
   readonly server: TestRedis
   readonly redis: Redis
   readonly origin: string
+  /** Endpoints of the kind `turning` hang from now on. */
+  readonly turn: () => void
+}
+
+async function addSubscribers(redis: Redis, origin: string, kind: Kind, count: number): Promise<void> {
+  const all = Array.from({ length: count }, (_, i) => i)
+  for (let at = 0; at < count; at += AT_ONCE)
+    await Promise.all(
+      all.slice(at, at + AT_ONCE).map(i => addSubscriber(redis, `${kind}-${i}`, `${origin}/${kind}/${i}`)),
+    )
 }
 
 /** A delivery to so many endpoints; `acknowledged(count)` resolves after the next `count` acknowledgements. */
@@ -148,7 +182,7 @@ export async function startWatched({ server, redis, origin }: Bench, clients: nu
   const attempts: Extract<DeliveryEvent, { kind: 'attempt' }>[] = []
   let wanted = 0
   let reached = (): void => {}
-  for (let i = 0; i < clients; i++) await addSubscriber(redis, `${kind}-${i}`, `${origin}/${kind}/${i}`)
+  await addSubscribers(redis, origin, kind, clients)
   const delivery = await startTestDelivery(server.url, {
     onEvent: event => {
       if (event.kind !== 'attempt' || !event.attempt.ok) return

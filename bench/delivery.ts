@@ -15,7 +15,14 @@ async function measure(): Promise<void> {
   for (const [scene, run] of Object.entries(SCENES)) {
     if (wantedScenes.length > 0 && !wantedScenes.includes(scene)) continue
     const server = await startTestRedis()
-    rows.push(...(await run({ server, redis: await server.connect(), origin })))
+    rows.push(
+      ...(await run({
+        server,
+        redis: await server.connect(),
+        origin,
+        turn: () => receiver.postMessage('turn'),
+      })),
+    )
     await server.stop()
     console.error(`${scene}: ${rows.at(-1)}`)
   }
@@ -27,10 +34,12 @@ async function measure(): Promise<void> {
 const wantedScenes = process.argv.slice(2)
 
 function serve(): void {
+  let hasTurned = false
+  parentPort?.on('message', () => (hasTurned = true))
   const server = createServer((request, response) => {
     const kind = request.url?.split('/')[1]
     request.resume().once('end', () => {
-      if (kind === 'hang') return
+      if (kind === 'hang' || (kind === 'turning' && hasTurned)) return
       if (kind === 'slow') setTimeout(() => response.end(), FAN_OUT.answerMs)
       else response.end()
     })

@@ -71,6 +71,15 @@ export const ATTEMPT_TIMEOUT_MS = 10 * SECOND
 /** A slower client goes to the slow lane. */
 export const SUSPECT_AFTER_MS = SECOND
 
+/**
+ * An attempt that takes longer gives the slot of its client back and goes on: otherwise receivers that begin to hang
+ * all at once would stop the others until the deadline of their attempts.
+ */
+export const SLOT_GIVEN_BACK_AFTER_MS = 100
+
+/** Attempts without a slot, in all: each has a connection and some kilobytes. */
+export const MOST_SUSPECTS = 4_096
+
 /** The connection of a receiver that sends more is closed. */
 export const MOST_ANSWER_BYTES = 16 * 1024
 
@@ -84,9 +93,6 @@ export const IDLE_CONNECTION_MS = 4 * SECOND
 
 /** A receiver may ask for a longer keep-alive, up to this. */
 export const LONGEST_IDLE_CONNECTION_MS = 30 * SECOND
-
-/** Many clients may share a platform, and none should wait for another inside the process. */
-export const MOST_CONNECTIONS_PER_ORIGIN = 256
 
 /** Below the usual limit of open files. */
 export const MOST_ORIGINS = 4096

@@ -14,7 +14,6 @@ import {
   KEPT_ANSWER_CHARACTERS,
   LONGEST_IDLE_CONNECTION_MS,
   MOST_ANSWER_BYTES,
-  MOST_CONNECTIONS_PER_ORIGIN,
   MOST_HEADER_BYTES,
   MOST_ORIGINS,
 } from './policy.ts'
@@ -86,7 +85,7 @@ const createAgent = (options: SenderOptions): Agent =>
   new Agent({
     connect: createGuardedConnect({ ...options, timeoutMs: CONNECT_TIMEOUT_MS }),
     allowH2: false, // one request at a time per client, and a smaller parser to trust
-    connections: MOST_CONNECTIONS_PER_ORIGIN,
+    connections: null, // clients may share a platform, and none should wait for another: the slots are the limit
     maxOrigins: MOST_ORIGINS,
     maxHeaderSize: MOST_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,

@@ -1,11 +1,13 @@
 // The workers of one process: they take clients that are due from the schedules of the outbox; there is no
 // other queue.
-import type { DeliveryParts } from './delivery-parts.ts'
+import type { DeliveryParts, SendOrder } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
 import { LANES, type Lane, readSchedule } from './outbox.ts'
+import type { Outcome } from './outcome.ts'
+import { MOST_SUSPECTS, SLOT_GIVEN_BACK_AFTER_MS } from './policy.ts'
 import { drainClient } from './worker.ts'
 
-/** Clients served at the same time. A request waits for the network nearly all of its life. */
+/** Clients served at the same time, beside those whose receiver is suspect. */
 const CLIENTS_AT_ONCE: { readonly [L in Lane]: number } = { fast: 256, slow: 128 }
 
 /** If more is due than there is room for, the schedule is read again once this share of the room is free. */
@@ -29,10 +31,15 @@ export function startWorkers(
   const { redis, now } = parts
   const atWork = { fast: new Map<string, Promise<void>>(), slow: new Map<string, Promise<void>>() }
   const isCrowded = { fast: false, slow: false }
+  /** Clients at work that gave their slot back. */
+  const suspects = { fast: 0, slow: 0 }
   let lastStartMs = 0
   let isClosing = false
 
-  const roomIn = (lane: Lane): number => CLIENTS_AT_ONCE[lane] - atWork[lane].size
+  const roomIn = (lane: Lane): number => CLIENTS_AT_ONCE[lane] - atWork[lane].size + suspects[lane]
+  const refill = (lane: Lane): void => {
+    if (isCrowded[lane] && roomIn(lane) >= CLIENTS_AT_ONCE[lane] * REFILL_SHARE) poll.by(now())
+  }
   /** Starts with clients at once as far as there is room; the others stay due. */
   const begin = (lane: Lane, clients: readonly string[]): void => {
     for (const client of clients) {
@@ -44,14 +51,25 @@ export function startWorkers(
     }
   }
   const lookAfter = async (client: string, lane: Lane): Promise<void> => {
+    let isSuspect = false
+    const giveBack = (): boolean => {
+      if (suspects.fast + suspects.slow >= MOST_SUSPECTS) return false
+      isSuspect = true
+      suspects[lane]++
+      refill(lane)
+      return true
+    }
+    const { send, stop } = watchAttempts(parts, startTimer, giveBack)
     try {
-      const result = await drainClient(parts, client, lane)
+      const result = await drainClient({ ...parts, send }, client, lane)
       if (result.kind === 'later') poll.by(result.atMs)
     } catch (error) {
       onError(error)
     }
+    stop()
     atWork[lane].delete(client)
-    if (isCrowded[lane] && roomIn(lane) >= CLIENTS_AT_ONCE[lane] * REFILL_SHARE) poll.by(now())
+    if (isSuspect) suspects[lane]--
+    refill(lane)
   }
   /** Starts clients that are due in a lane; returns when the next one is due. */
   const fill = async (lane: Lane): Promise<number> => {
@@ -76,6 +94,36 @@ export function startWorkers(
       const running = () => LANES.flatMap(lane => [...atWork[lane].values()])
       while (running().length > 0) await Promise.all(running())
     },
+  }
+}
+
+/**
+ * Calls `giveBack` once an attempt of a client is suspect, and again until it returns true: receivers that hang must
+ * not occupy the slots of those that answer.
+ */
+function watchAttempts(
+  { now, send }: Pick<DeliveryParts, 'now' | 'send'>,
+  startTimer: StartTimer,
+  giveBack: () => boolean,
+) {
+  /** When the attempt under way began. */
+  let sinceMs: number | null = null
+  const look = (): void => {
+    const leftMs = (sinceMs ?? now()) + SLOT_GIVEN_BACK_AFTER_MS - now()
+    if (leftMs > 0) stopTimer = startTimer(leftMs, look)
+    else if (!giveBack()) stopTimer = startTimer(SLOT_GIVEN_BACK_AFTER_MS, look)
+  }
+  let stopTimer = startTimer(SLOT_GIVEN_BACK_AFTER_MS, look)
+  return {
+    async send(order: SendOrder): Promise<Outcome> {
+      sinceMs = now()
+      try {
+        return await send(order)
+      } finally {
+        sinceMs = null
+      }
+    },
+    stop: () => stopTimer(),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { dueCounts, owedCount } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
+import { SLOT_GIVEN_BACK_AFTER_MS } from '#signals/delivery/policy.ts'
 import { take } from '#signals/delivery/work.ts'
 import { startWorkers } from '#signals/delivery/workers.ts'
 import { flightKey } from '#signals/redis/keys.ts'
@@ -53,6 +54,27 @@ test('a client that another worker has is left to it, and is not due until its l
   await workers.close()
   expect([seqs(), errors]).toEqual([[], []])
   expect(await dueCounts(redis, clock.ms + 30_000)).toEqual({ fast: 0, slow: 0 })
+})
+
+test('receivers that hang, more of them than there is room for, do not hold up the others', async () => {
+  const clients = Array.from({ length: 320 }, (_, i) => `client-${i}`)
+  for (const client of clients) await subscribe(client)
+  const isHanging = (url: string): boolean => Number(url.split('-').at(-1)) < 300
+  const hanging: ((outcome: Outcome) => void)[] = []
+  const { parts, clock, sent, errors } = madeWorld(redis, ({ url }) =>
+    isHanging(url) ? new Promise(resolve => hanging.push(resolve)) : delivered(),
+  )
+  await fire(redis, 'a1', 'alder')
+  await relayAll(redis, parts.now)
+  const workers = startWorkers(parts, startTimer, error => errors.push(error), POLL_EVERY_MS)
+  workers.begin('fast', clients)
+  await until(() => hanging.length === 256)
+  clock.ms += SLOT_GIVEN_BACK_AFTER_MS
+  await until(() => sent.length === 320)
+  for (const answer of hanging) answer(delivered())
+  await workers.close()
+  expect(await Promise.all(clients.map(client => owedCount(redis, client)))).toEqual(Array(320).fill(0))
+  expect(errors).toEqual([])
 })
 
 test('so many clients are delivered to at a time, and the others as soon as there is room', async () => {
