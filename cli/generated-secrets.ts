@@ -1,6 +1,7 @@
 // Secrets that are not set are generated at the first run, into files that only their owner can read.
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type KeyRing, parseKeyRing } from '#signals/delivery/secret-box.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { ifThere } from '#storage/file-store.ts'
 import { type Environment, UsageError } from './environment.ts'
@@ -10,7 +11,7 @@ import type { Runtime } from './runtime.ts'
 export type Secrets = Awaited<ReturnType<typeof readSecrets>>
 
 export const OPERATOR_TOKEN_FILE = 'operator-token'
-export const SECRET_KEY_FILE = 'secret-key'
+const SECRET_KEY_FILE = 'secret-key'
 
 /** Only its owner may read a secret. */
 const PRIVATE_MODE = 0o600
@@ -80,6 +81,19 @@ async function createOnce(path: string, suffix: string, text: string): Promise<v
     await file.close()
     await unlink(draft)
   }
+}
+
+/** The key ring of SECRET_KEY, or the generated one. Throws a UsageError if there is none. */
+export async function readKeyRing({
+  signals,
+  dataFolder,
+}: Pick<Environment, 'signals' | 'dataFolder'>): Promise<KeyRing> {
+  const path = join(dataFolder, SECRET_KEY_FILE)
+  if (signals.secretKey === null && (await ifThere(stat(path), null)) === null)
+    throw new UsageError(
+      `SECRET_KEY is not set, and there is no ${path}: set SECRET_KEY to that of the service`,
+    )
+  return parseKeyRing(signals.secretKey ?? (await readSecretFile(path)))
 }
 
 /** A generated secret. Throws if other users can read it, or if it is empty. */

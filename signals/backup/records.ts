@@ -10,6 +10,7 @@ import {
   LIVE_PREFIX,
   LOG,
   OLD_QUEUE_PREFIX,
+  PREFIX,
   PREVIEW_LIMIT_PREFIX,
   READY_PREFIX,
   RELAY_CURSOR,
@@ -21,7 +22,10 @@ import {
 } from '../redis/keys.ts'
 
 /** Raised when the format changes so that an older release cannot read it. */
-export const BACKUP_FORMAT = 1
+export const BACKUP_FORMAT = 2
+
+/** The one before had a checksum, which anybody can compute, instead of a message authentication code. */
+export const UNSIGNED_FORMAT = 1
 
 /** Rebuilt from the log and the outbox, or useless in another Redis. */
 const DERIVED: readonly string[] = [
@@ -52,9 +56,8 @@ export const isCopied = (key: string): boolean =>
   !isLiveRecord(key) &&
   !DERIVED_PREFIXES.some(prefix => key.startsWith(prefix))
 
-const header = z.object({
+const base = z.object({
   type: z.literal('highwater backup'),
-  format: z.literal(BACKUP_FORMAT),
   made_at: z.string(),
   seq: z.number(),
   /**
@@ -64,22 +67,37 @@ const header = z.object({
   relay_cursor: z.number(),
 })
 
+const header = z.discriminatedUnion('format', [
+  base.extend({ format: z.literal(UNSIGNED_FORMAT) }),
+  /** `key` is the id of the key of SECRET_KEY that it was signed with. */
+  base.extend({ format: z.literal(BACKUP_FORMAT), key: z.string() }),
+])
+
+/** A key that a backup may have: another one is not of the signals, or follows from the log. */
+const key = z.string().refine(name => name.startsWith(`${PREFIX}:`) && (isCopied(name) || isLiveRecord(name)))
+
 const record = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hash'), key: z.string(), value: z.record(z.string(), z.string()) }),
-  z.object({ type: z.literal('set'), key: z.string(), value: z.array(z.string()) }),
-  z.object({ type: z.literal('list'), key: z.string(), value: z.array(z.string()) }),
-  z.object({ type: z.literal('string'), key: z.string(), value: z.string() }),
+  z.object({ type: z.literal('hash'), key, value: z.record(z.string(), z.string()) }),
+  z.object({ type: z.literal('set'), key, value: z.array(z.string()) }),
+  z.object({ type: z.literal('list'), key, value: z.array(z.string()) }),
+  z.object({ type: z.literal('string'), key, value: z.string() }),
   z.object({ type: z.literal('signal'), id: z.string(), fields: z.array(z.string()) }),
 ])
 
-const end = z.object({ type: z.literal('end'), records: z.number(), sha256: z.string() })
+/** `sha256` is the checksum of the unsigned format. */
+const end = z.object({
+  type: z.literal('end'),
+  records: z.number(),
+  hmac_sha256: z.string().optional(),
+  sha256: z.string().optional(),
+})
 
 export type BackupHeader = z.infer<typeof header>
 export type BackupRecord = z.infer<typeof record>
 
 export class BackupError extends Error {
-  constructor(reason: string) {
-    super(`this backup cannot be restored: ${reason}; use another copy of it`)
+  constructor(reason: string, fix = 'use another copy of it') {
+    super(`this backup cannot be restored: ${reason}; ${fix}`)
     this.name = 'BackupError'
   }
 }

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { signal } from '#core/contract/signal.ts'
 import { sha256 } from '#storage/digest.ts'
 import { aboveHighWater } from '../delivery/high-water.ts'
 import { oweAgain, parseState } from '../delivery/outbox.ts'
+import type { KeyRing } from '../delivery/secret-box.ts'
 import { toLogged } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
@@ -18,16 +19,22 @@ import {
   RELAYED,
   SIGNAL_IDS,
 } from '../redis/keys.ts'
+import { createMac } from './mac.ts'
 import {
+  BACKUP_FORMAT,
   BackupError,
   type BackupHeader,
   type BackupRecord,
   parseEnd,
   parseHeader,
   parseRecord,
+  UNSIGNED_FORMAT,
 } from './records.ts'
 
 const BLOCK = 500
+
+/** Which backups may be restored: those that were signed with a key of the ring, or also those without a signature. */
+export type Trust = { readonly ring: KeyRing; readonly acceptsUnsigned: boolean }
 
 export type RestoreParts = {
   readonly redis: Redis
@@ -38,19 +45,20 @@ export type RestoreParts = {
   readonly newEpoch: () => string
   readonly nowMs: number
   readonly isForced: boolean
+  readonly trust: Trust
 }
 
 /**
  * Restores a backup into an empty Redis, or over existing data if forced. The whole file is checked before anything
- * is written. Numbers continue above every one that was delivered, and a new epoch makes clients pull. Resolves with
+ * is written, and again while it is written, in case it changed between; without the epoch no service starts. Numbers continue above every one that was delivered, and a new epoch makes clients pull. Resolves with
  * how many deliveries are owed again, and with the number that the next signal follows.
  */
 export async function restoreBackup(parts: RestoreParts) {
-  const { redis, highWater, newEpoch, nowMs } = parts
-  const header = await checkBackup(parts.lines())
+  const { redis, highWater, newEpoch, nowMs, trust } = parts
+  const header = await checkBackup(parts.lines(), trust)
   await makeRoom(redis, parts.isForced)
   const seen: Seen = { signals: 0, seq: Math.max(header.seq, aboveHighWater(highWater)), debts: new Map() }
-  for await (const block of inBlocks(recordsOf(parts.lines()), BLOCK))
+  for await (const block of inBlocks(recordsOf(parts.lines(), trust), BLOCK))
     await writeBlock(redis, block, header, seen)
   const owed = await oweAll(redis, seen, nowMs)
   const epoch = newEpoch()
@@ -178,36 +186,59 @@ export function contentDigestOf(body: string): { readonly signalId: string; read
 
 const SEQ = ',"seq":'
 
-/** Reads the whole file and returns its header. Throws BackupError if a byte differs or is missing. */
-async function checkBackup(lines: AsyncIterable<string>): Promise<BackupHeader> {
-  const hash = createHash('sha256')
-  let header: BackupHeader | null = null
+/** Reads the whole file and returns its header. */
+async function checkBackup(lines: AsyncIterable<string>, trust: Trust): Promise<BackupHeader> {
+  const records = recordsOf(lines, trust)
+  for (;;) {
+    const { done, value } = await records.next()
+    if (done) return value
+  }
+}
+
+/**
+ * Every record between the header and the end; returns the header. Throws BackupError if the backup is not to be trusted, at
+ * the end if a byte differs or the end is missing.
+ */
+async function* recordsOf(
+  lines: AsyncIterable<string>,
+  trust: Trust,
+): AsyncGenerator<BackupRecord, BackupHeader> {
+  let begun: { readonly header: BackupHeader; readonly hash: Hash | Hmac } | null = null
   let records = 0
   let last: string | null = null
   for await (const line of lines) {
-    if (last !== null) hash.update(`${last}\n`)
-    if (last !== null && header === null) header = parseHeader(last)
-    else if (last !== null) {
-      parseRecord(last)
+    if (last !== null && begun === null) {
+      const header = parseHeader(last)
+      begun = { header, hash: hashFor(header, trust) }
+    } else if (last !== null) {
+      yield parseRecord(last)
       records++
     }
+    begun?.hash.update(`${last}\n`)
     last = line
   }
-  if (header === null || last === null) throw new BackupError('it is empty, or its end is missing')
+  if (begun === null || last === null) throw new BackupError('it is empty, or its end is missing')
   const end = parseEnd(last)
-  if (end.records !== records || end.sha256 !== hash.digest('hex'))
-    throw new BackupError('its checksum does not match')
-  return header
+  const digest = begun.header.format === BACKUP_FORMAT ? end.hmac_sha256 : end.sha256
+  if (end.records !== records || digest !== begun.hash.digest('hex'))
+    throw new BackupError('it was altered or damaged, or SECRET_KEY has another key under the id of its key')
+  return begun.header
 }
 
-/** Every record between the header and the end. */
-async function* recordsOf(lines: AsyncIterable<string>): AsyncGenerator<BackupRecord, void> {
-  let at = 0
-  let last = ''
-  for await (const line of lines) {
-    if (at++ > 1) yield parseRecord(last)
-    last = line
+function hashFor(header: BackupHeader, { ring, acceptsUnsigned }: Trust): Hash | Hmac {
+  if (header.format === UNSIGNED_FORMAT) {
+    if (acceptsUnsigned) return createHash('sha256')
+    throw new BackupError(
+      'an earlier release made it, without a signature, so anybody can have altered it',
+      'if nobody else could write to it, restore it with --unsigned, and make a new backup',
+    )
   }
+  const key = ring.get(header.key)
+  if (key !== undefined) return createMac(key)
+  throw new BackupError(
+    `it was signed with the key ${header.key}, which SECRET_KEY lacks`,
+    'add that key behind the newest',
+  )
 }
 
 export async function* inBlocks(

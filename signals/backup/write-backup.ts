@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
+import { type KeyRing, newestKey } from '../delivery/secret-box.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HEAD, LOG, PREFIX, RELAY_CURSOR } from '../redis/keys.ts'
+import { createMac } from './mac.ts'
 import { BACKUP_FORMAT, type BackupHeader, type BackupRecord, isCopied, isLiveRecord } from './records.ts'
 
 const BLOCK = 500
@@ -10,20 +11,22 @@ const BLOCK = 500
 /**
  * The lines of a backup of a running Redis, in an order that makes it consistent: first the cursor of the relay, then
  * everything that refers to signals, then the log, which therefore has every signal that is referred to. The live
- * records are read together with the end of the log.
+ * records are read together with the end of the log. The backup is signed with the newest key of the ring.
  */
-export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<string, void> {
+export async function* backupLines(redis: Redis, ring: KeyRing, nowMs: number): AsyncGenerator<string, void> {
+  const [keyId, key] = newestKey(ring)
   const header: BackupHeader = {
     type: 'highwater backup',
     format: BACKUP_FORMAT,
+    key: keyId,
     made_at: toIsoInstant(nowMs),
     seq: Number((await askRedis(() => redis.hget(HEAD, 'seq'))) ?? 0),
     relay_cursor: Number((await askRedis(() => redis.get(RELAY_CURSOR))) ?? 0),
   }
-  const hash = createHash('sha256')
+  const mac = createMac(key)
   const toLine = (value: unknown): string => {
     const line = JSON.stringify(value)
-    hash.update(`${line}\n`)
+    mac.update(`${line}\n`)
     return line
   }
   yield toLine(header)
@@ -32,7 +35,7 @@ export async function* backupLines(redis: Redis, nowMs: number): AsyncGenerator<
     records++
     yield toLine(record)
   }
-  yield JSON.stringify({ type: 'end', records, sha256: hash.digest('hex') })
+  yield JSON.stringify({ type: 'end', records, hmac_sha256: mac.digest('hex') })
 }
 
 async function* allRecords(redis: Redis): AsyncGenerator<BackupRecord, void> {

@@ -62,13 +62,11 @@ const REMEDY =
 
 /** Seals and opens with a ring. `drawBytes` must never return the same bytes twice. */
 export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBox {
-  const [newest] = ring
-  if (newest === undefined) throw new Error(`SECRET_KEY holds no key; ${REMEDY}`)
-  const [newestId, newestKey] = newest
+  const [newestId, newest] = newestKey(ring)
   return {
     seal(text, context) {
       const nonce = drawBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', newestKey, nonce, { authTagLength: TAG_BYTES })
+      const cipher = createCipheriv('aes-256-gcm', newest, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(boundTo(newestId, context))
       const bytes = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
       return `${FORM}.${newestId}.${bytes.toString('base64url')}`
@@ -85,6 +83,13 @@ export function createSecretBox(ring: KeyRing, drawBytes: RandomBytes): SecretBo
     },
     isSealedByNewest: sealed => parseSealed(sealed).keyId === newestId,
   }
+}
+
+/** The key that seals, with its id. */
+export function newestKey(ring: KeyRing): readonly [id: string, key: KeyObject] {
+  const [newest] = ring
+  if (newest === undefined) throw new Error(`SECRET_KEY holds no key; ${REMEDY}`)
+  return newest
 }
 
 function parseSealed(sealed: string): { readonly keyId: string; readonly bytes: Buffer } {

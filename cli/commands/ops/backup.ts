@@ -1,27 +1,29 @@
 // What needs no running service, and for a restore must have none: it speaks with Redis itself.
 import { createReadStream } from 'node:fs'
 import { access, constants, type FileHandle, open, rename } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from 'ioredis'
 import { restoreBackup } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { aboveHighWater, readHighWater } from '#signals/delivery/high-water.ts'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { createSecretBox } from '#signals/delivery/secret-box.ts'
 import { rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { beginAnew } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { codeOf } from '#storage/error-code.ts'
 import { flushFolder } from '#storage/file-store.ts'
 import { openStore } from '#storage/open-store.ts'
-import { dataFolder, type Environment, parseEnvironment, UsageError } from '../../environment.ts'
-import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
+import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
+import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../signals/own-redis.ts'
 import { isOwn, openRedis, ownRedisUrl } from '../../signals/redis-url.ts'
 
 type JsonOption = { readonly json?: boolean }
+
+type RestoreOptions = JsonOption & { readonly force?: boolean; readonly unsigned?: boolean }
 
 /** Only its owner may read a backup: it holds the digests of keys and sealed secrets. */
 const PRIVATE_MODE = 0o600
@@ -36,15 +38,18 @@ export function addBackup(ops: Command, runtime: Runtime): void {
     .option('--json', 'print what was written as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops backup /backups/signals-2026-11-21.jsonl')
     .action((file: string, options: JsonOption) =>
-      withRedis(runtime, redis => backup(redis, resolve(runtime.cwd, file), runtime, options)),
+      withRedis(runtime, (redis, environment) =>
+        backup(redis, environment, resolve(runtime.cwd, file), runtime, options),
+      ),
     )
   ops
     .command('restore <file>')
     .description('restore such a file; stop the service first')
     .option('--force', 'delete what Redis holds of the signals before')
+    .option('--unsigned', 'also restore a backup of an earlier release, which anybody can have altered')
     .option('--json', 'print what was restored as one JSON document')
     .addHelpText('after', '\nExample:\n  highwater ops restore /backups/signals-2026-11-21.jsonl')
-    .action((file: string, options: JsonOption & { readonly force?: boolean }) =>
+    .action((file: string, options: RestoreOptions) =>
       withRedis(runtime, (redis, environment) =>
         restore(redis, environment, resolve(runtime.cwd, file), runtime, options),
       ),
@@ -68,9 +73,8 @@ async function withRedis(
   runtime: Runtime,
   act: (redis: Redis, environment: Environment) => Promise<void>,
 ): Promise<void> {
-  const { env, root } = runtime
-  const folder = dataFolder(root, env)
-  const environment = parseEnvironment(env, folder)
+  const environment = readEnvironment(runtime)
+  const folder = environment.dataFolder
   if (environment.redisUrl !== null || (await ownRedisRuns(folder))) {
     const redis = await openRedis(environment, folder)
     return act(redis, environment).finally(() => redis.disconnect())
@@ -100,15 +104,17 @@ export const newEpochOf =
 
 async function backup(
   redis: Redis,
+  environment: Environment,
   path: string,
   { now, terminal }: Runtime,
   { json = false }: JsonOption,
 ): Promise<void> {
+  const ring = await readKeyRing(environment)
   const draft = `${path}.part` // the file appears only when it is complete
   const file = await openToWrite(draft)
   let lines = 0
   try {
-    for await (const line of backupLines(redis, now())) {
+    for await (const line of backupLines(redis, ring, now())) {
       await file.writeFile(`${line}\n`)
       lines++
     }
@@ -120,9 +126,7 @@ async function backup(
   await flushFolder(dirname(path))
   if (json) terminal.json({ file: path, records: lines - 2 })
   else
-    terminal.print(
-      `${lines - 2} records are in ${path}; keep SECRET_KEY beside it, or its webhooks cannot be opened`,
-    )
+    terminal.print(`${lines - 2} records are in ${path}; keep SECRET_KEY beside it, or it cannot be restored`)
 }
 
 /** Throws a UsageError if the file cannot be created. */
@@ -143,7 +147,7 @@ async function restore(
   environment: Environment,
   path: string,
   { now, drawBytes, terminal }: Runtime,
-  { json = false, force = false }: JsonOption & { readonly force?: boolean },
+  { json = false, force = false, unsigned = false }: RestoreOptions,
 ): Promise<void> {
   await assertReadable(path)
   if (!environment.allowsUnsafeRedis) await assertDurable(redis)
@@ -156,6 +160,7 @@ async function restore(
     newEpoch: newEpochOf({ drawBytes }),
     nowMs: now(),
     isForced: force,
+    trust: { ring: await readKeyRing(environment), acceptsUnsigned: unsigned },
   })
   const { print, json: printJson } = terminal
   if (json) return printJson(restored)
@@ -171,10 +176,8 @@ async function restore(
 }
 
 async function rekey(redis: Redis, environment: Environment, runtime: Runtime, { json = false }: JsonOption) {
-  const { env, root, drawBytes, terminal } = runtime
-  const text =
-    environment.signals.secretKey ?? (await readSecretFile(join(dataFolder(root, env), SECRET_KEY_FILE)))
-  const done = await rekeyWebhooks(redis, createSecretBox(parseKeyRing(text), drawBytes))
+  const { drawBytes, terminal } = runtime
+  const done = await rekeyWebhooks(redis, createSecretBox(await readKeyRing(environment), drawBytes))
   if (json) terminal.json(done)
   else terminal.print(`${done.sealed} webhooks are sealed with the new key, ${done.untouched} already were`)
 }

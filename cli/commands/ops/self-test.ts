@@ -1,15 +1,14 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from '#signals/delivery/address-guard.ts'
 import { createHostResolver } from '#signals/delivery/resolve-host.ts'
-import { createSecretBox, parseKeyRing } from '#signals/delivery/secret-box.ts'
+import { createSecretBox } from '#signals/delivery/secret-box.ts'
 import { selfTestCases } from '#signals/delivery/self-test/cases.ts'
 import { type Finding, isFit, runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { keyOfSecret, liveSecrets } from '#signals/delivery/sign.ts'
 import { readWebhook } from '#signals/delivery/webhooks.ts'
-import { type Environment, readEnvironment, UsageError } from '../../environment.ts'
-import { readSecretFile, SECRET_KEY_FILE } from '../../generated-secrets.ts'
+import { readEnvironment, UsageError } from '../../environment.ts'
+import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openRedis } from '../../signals/redis-url.ts'
 import { startTimer } from '../../started.ts'
@@ -131,7 +130,7 @@ function printFindings(findings: readonly Finding[], { print }: Terminal): void 
 async function readStoredWebhook(runtime: Runtime, client: string) {
   const { now, drawBytes } = runtime
   const environment = readEnvironment(runtime)
-  const box = createSecretBox(parseKeyRing(await secretKeyOf(environment)), drawBytes)
+  const box = createSecretBox(await readKeyRing(environment), drawBytes)
   const redis = await openRedis(environment, environment.dataFolder)
   try {
     const webhook = await readWebhook(redis, box, client)
@@ -150,6 +149,3 @@ async function readStoredWebhook(runtime: Runtime, client: string) {
     redis.disconnect()
   }
 }
-
-const secretKeyOf = async ({ signals, dataFolder }: Environment): Promise<string> =>
-  signals.secretKey ?? readSecretFile(join(dataFolder, SECRET_KEY_FILE))

@@ -14,7 +14,7 @@ import { readAfter } from '#signals/log/read-log.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { offlineOrders, operatorParts, TOKEN, testBox } from '../../support/signals/operator.ts'
+import { offlineOrders, operatorParts, secretKeyOf, TOKEN, testBox } from '../../support/signals/operator.ts'
 import { addClient, fire, seededBytes } from '../../support/signals/signals.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -39,7 +39,13 @@ afterAll(async () => {
 
 const ops = (args: readonly string[], env: Record<string, string> = {}) =>
   run(['ops', ...args], {
-    env: { OPERATOR_URL: operator.url, OPERATOR_TOKEN: TOKEN, REDIS_URL: server.url, ...env },
+    env: {
+      OPERATOR_URL: operator.url,
+      OPERATOR_TOKEN: TOKEN,
+      REDIS_URL: server.url,
+      SECRET_KEY: secretKeyOf(),
+      ...env,
+    },
   })
 
 const SIGNAL = {
@@ -252,7 +258,7 @@ describe('backup and restore', () => {
     const file = join(folder, 'signals.jsonl')
     await fire(redis, 'a', 'alder')
     await ops(['backup', file])
-    const env = { DATA_FOLDER: join(folder, 'data') }
+    const env = { DATA_FOLDER: join(folder, 'data'), SECRET_KEY: secretKeyOf() }
     await mkdir(env.DATA_FOLDER)
     await publishRedisUrl(env.DATA_FOLDER, 'redis://127.0.0.1:2') // of a service that was killed
     expect(await run(['ops', 'restore', file], { env })).toMatchObject({
@@ -277,6 +283,10 @@ describe('backup and restore', () => {
     await ops(['backup', file])
     const text = await readFile(file, 'utf8')
     for (const hidden of [token, secret ?? '', 'private-path']) expect(text).not.toContain(hidden)
+    expect(await ops(['restore', file, '--force'], { SECRET_KEY: secretKeyOf('k2') })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('it was signed with the key k1, which SECRET_KEY lacks'),
+    })
     await writeFile(file, text.slice(0, -40))
     expect(await ops(['restore', file, '--force'])).toMatchObject({
       code: 1,

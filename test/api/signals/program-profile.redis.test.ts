@@ -8,6 +8,7 @@ import { readProfile, saveProfile } from '#signals/program/profile.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { testRing } from '../../support/signals/operator.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
 
 let server: TestRedis
@@ -36,7 +37,7 @@ test('a backup holds the profiles and not the counts', async () => {
   await createPreviewLimits(redis, () => 0, fail)('preview', '203.0.113.7')
   await redis.persist(`${PREVIEW_LIMIT_PREFIX}preview:203.0.113.7`) // what expires is left out anyhow
   const lines: string[] = []
-  for await (const line of backupLines(redis, NOW_MS)) lines.push(line)
+  for await (const line of backupLines(redis, testRing(), NOW_MS)) lines.push(line)
   expect(lines.filter(line => line.includes('203.0.113.7'))).toEqual([])
   await redis.flushall()
   async function* from(): AsyncGenerator<string> {
@@ -49,6 +50,7 @@ test('a backup holds the profiles and not the counts', async () => {
     newEpoch: () => 'e',
     nowMs: NOW_MS,
     isForced: false,
+    trust: { ring: testRing(), acceptsUnsigned: false },
   })
   expect(await readProfile(redis, 'acme')).toEqual(STORED)
 })

@@ -1,23 +1,34 @@
 // The drill: back up, lose everything, restore, go on. And new keys for old secrets.
+import { createHash, type Hash, type Hmac } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { createMac } from '#signals/backup/mac.ts'
 import { BackupError } from '#signals/backup/records.ts'
-import { restoreBackup } from '#signals/backup/restore-backup.ts'
+import { restoreBackup, type Trust } from '#signals/backup/restore-backup.ts'
 import { backupLines } from '#signals/backup/write-backup.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { MARK_AHEAD } from '#signals/delivery/high-water.ts'
 import { owedCount, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
-import { createSecretBox, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
+import { createSecretBox, newestKey, parseKeyRing, SealError } from '#signals/delivery/secret-box.ts'
 import { readWebhook, rekeyWebhooks } from '#signals/delivery/webhooks.ts'
 import { commit } from '#signals/log/commit.ts'
 import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { newestOf, readAfter, readHead } from '#signals/log/read-log.ts'
-import { liveKey, OLD_QUEUE_PREFIX, PREFIX, RELAY_LEASE, webhookKey } from '#signals/redis/keys.ts'
+import {
+  EPOCH,
+  FLIGHT_PREFIX,
+  LOG,
+  liveKey,
+  OLD_QUEUE_PREFIX,
+  PREFIX,
+  RELAY_LEASE,
+  webhookKey,
+} from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
-import { offlineOrders, testBox } from '../../support/signals/operator.ts'
+import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 
@@ -34,7 +45,13 @@ async function* from(lines: readonly string[]): AsyncGenerator<string> {
 
 const restore = (
   lines: readonly string[],
-  more: { redis?: Redis; highWater?: number; isForced?: boolean } = {},
+  more: {
+    redis?: Redis
+    highWater?: number
+    isForced?: boolean
+    trust?: Trust
+    lines?: () => AsyncIterable<string>
+  } = {},
 ) =>
   restoreBackup({
     redis,
@@ -43,12 +60,13 @@ const restore = (
     newEpoch: () => 'epoch-2',
     nowMs: NOW_MS,
     isForced: false,
+    trust: { ring: testRing(), acceptsUnsigned: false },
     ...more,
   })
 
 async function backUp(): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of backupLines(redis, NOW_MS)) lines.push(line)
+  for await (const line of backupLines(redis, testRing(), NOW_MS)) lines.push(line)
   return lines
 }
 
@@ -101,7 +119,7 @@ test('what fires while a backup is taken is whole in it or not at all: every led
   await playScene(redis)
   const lines: string[] = []
   let fired = 0
-  for await (const line of backupLines(redis, NOW_MS)) {
+  for await (const line of backupLines(redis, testRing(), NOW_MS)) {
     lines.push(line)
     if (fired < 20) await fire(redis, `during_${fired++}`, 'alder')
   }
@@ -125,7 +143,7 @@ test('a strategy that runs while a backup is taken stands in it where its signal
   let bar = 1
   await runBar(bar)
   const lines: string[] = []
-  for await (const line of backupLines(redis, NOW_MS)) {
+  for await (const line of backupLines(redis, testRing(), NOW_MS)) {
     lines.push(line)
     await runBar(++bar)
   }
@@ -180,6 +198,82 @@ test.each([
   const lines = spoil(await backUp())
   await expect(restore(lines, { isForced: true })).rejects.toThrow(BackupError)
   expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+})
+
+/** The end of a backup whose records are these, as whoever has the key, or nobody, would write it. */
+const ended = (lines: readonly string[], hash: Hash | Hmac, name: 'hmac_sha256' | 'sha256'): string[] => {
+  for (const line of lines) hash.update(`${line}\n`)
+  return [...lines, JSON.stringify({ type: 'end', records: lines.length - 1, [name]: hash.digest('hex') })]
+}
+
+const signed = (lines: readonly string[]) => ended(lines, createMac(newestKey(testRing())[1]), 'hmac_sha256')
+
+/** As an earlier release wrote it. */
+function unsigned([header = '', ...lines]: readonly string[]): string[] {
+  const { key: _, ...old } = JSON.parse(header)
+  const first = JSON.stringify({ ...old, format: 1 })
+  return ended([first, ...lines.slice(0, -1)], createHash('sha256'), 'sha256')
+}
+
+describe('only what this service signed is restored', () => {
+  test('a record that was put in is refused, with the checksum computed again and without the key', async () => {
+    await playScene(redis)
+    const [header = '', ...lines] = (await backUp()).slice(0, -1)
+    const put = [header, JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] }), ...lines]
+    await restore(signed(put), { isForced: true }) // as it would be with the key
+    for (const hash of [createHash('sha256'), createMac(newestKey(testRing('k2'))[1])])
+      await expect(restore(ended(put, hash, 'hmac_sha256'), { isForced: true })).rejects.toThrow(
+        'it was altered or damaged, or SECRET_KEY has another key under the id of its key',
+      )
+  })
+
+  test('by any key of SECRET_KEY, and the sentence names the key that is missing', async () => {
+    await playScene(redis)
+    const lines = await backUp()
+    const ring = new Map([...testRing('k2'), ...testRing()])
+    expect(await restore(lines, { isForced: true, trust: { ring, acceptsUnsigned: false } })).toMatchObject({
+      signals: 6,
+    })
+    const trust = { ring: testRing('k2'), acceptsUnsigned: false }
+    await expect(restore(lines, { isForced: true, trust })).rejects.toThrow(
+      'it was signed with the key k1, which SECRET_KEY lacks; add that key behind the newest',
+    )
+  })
+
+  test('a backup of an earlier release only if that is asked for', async () => {
+    await playScene(redis)
+    const lines = unsigned(await backUp())
+    await expect(restore(lines, { isForced: true })).rejects.toThrow('restore it with --unsigned')
+    const trust = { ring: testRing(), acceptsUnsigned: true }
+    expect(await restore(lines, { isForced: true, trust })).toMatchObject({ signals: 6 })
+    await expect(restore(lines.toSpliced(3, 1), { isForced: true, trust })).rejects.toThrow(BackupError)
+  })
+
+  test.each(['session:1', 'x{hw}:client:a', LOG, EPOCH, `${FLIGHT_PREFIX}acme`])(
+    'a record of the key %s, which no backup has, is refused before anything is deleted',
+    async foreign => {
+      await playScene(redis)
+      await redis.set('session:1', 'of another program')
+      const [header = '', ...lines] = (await backUp()).slice(0, -1)
+      const put = [header, JSON.stringify({ type: 'string', key: foreign, value: 'x' }), ...lines]
+      const trust = { ring: testRing(), acceptsUnsigned: true }
+      for (const file of [signed(put), unsigned([...put, ''])])
+        await expect(restore(file, { isForced: true, trust })).rejects.toThrow('a line is malformed')
+      expect(await redis.get('session:1')).toBe('of another program')
+      expect(await readAfter(redis, 0, 100)).toHaveLength(6)
+      await redis.del('session:1')
+    },
+  )
+
+  test('a file that is exchanged after it was checked leaves nothing that a service would begin with', async () => {
+    await playScene(redis)
+    const whole = await backUp()
+    const halted = JSON.stringify({ type: 'set', key: `${PREFIX}:halted`, value: ['*'] })
+    const reads = [whole, whole.toSpliced(1, 0, halted)]
+    const lines = () => from(reads.shift()!)
+    await expect(restore([], { isForced: true, lines })).rejects.toThrow(BackupError)
+    await expect(guardLog(redis, 1_007, () => 'epoch-3')).rejects.toThrow(LogGoneError)
+  })
 })
 
 const key = (id: string, fill: number) => `${id}:${Buffer.alloc(32, fill).toString('base64')}`

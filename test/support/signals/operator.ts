@@ -18,11 +18,13 @@ import { fire, NOW_MS, PROGRAM_ALIAS, seededBytes } from './signals.ts'
 
 export const TOKEN = 'operator-token-of-a-test-0123456789abcdef'
 
-export const testBox = (id = 'k1') =>
-  createSecretBox(
-    parseKeyRing(`${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`),
-    seededBytes(`box ${id}`),
-  )
+/** The text of `testRing`, for SECRET_KEY. */
+export const secretKeyOf = (id = 'k1'): string =>
+  `${id}:${Buffer.alloc(32, id.charCodeAt(1)).toString('base64')}`
+
+export const testRing = (id = 'k1') => parseKeyRing(secretKeyOf(id))
+
+export const testBox = (id = 'k1') => createSecretBox(testRing(id), seededBytes(`box ${id}`))
 
 /** Orders without the network: whatever address is given is taken. */
 export function offlineOrders(
