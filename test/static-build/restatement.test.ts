@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { documentKey, versionFolder } from '#core/contract/artifacts.ts'
 import { changes as changesSchema } from '#core/contract/payloads/changes.ts'
+import { definitionsSince, METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { publishVersion } from '#static-build/publish-version.ts'
 import { RestatementError } from '#static-build/restatement.ts'
 import { readHead } from '#storage/pointer-log.ts'
@@ -13,6 +14,7 @@ import { BEFORE, orderOf, publishInProcess, renderHere } from './hand-order.ts'
 import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
 
 const NEXT = '2024-06-02T00:15:00Z'
+const LATER = '2024-06-03T00:15:00Z'
 
 let stores: MemoryStores
 
@@ -46,6 +48,26 @@ test('a version that only appends is published, and its changes say what', async
   expect(changes.history_restated).toBe(false)
   expect(changes.strategies[0]?.daily.appended).toEqual({ from: '2024-01-05', to: '2024-01-05', n: 1 })
   expect((await changesOf(BEFORE)).previous).toBeNull()
+})
+
+test('a version with other definitions is published without permission, and announces them once', async () => {
+  stores = createMemoryStores()
+  const [returns, grown] = [
+    [0.01, -0.02],
+    [0.01, -0.02, 0.03],
+  ]
+  const at = (version: string, method_revision: number, series: readonly number[]) =>
+    publish(series, {
+      ...orderOf(version, stores),
+      snapshot: handSnapshot([{ id: 'oak', returns: series }], { version, method_revision }),
+    })
+  await at(BEFORE, 1, returns)
+  await at(NEXT, METHOD_REVISION, grown)
+  await at(LATER, METHOD_REVISION, grown)
+  const announced = await changesOf(NEXT)
+  expect(announced.history_restated).toBe(false)
+  expect(announced.definitions).toEqual(definitionsSince(1))
+  expect((await changesOf(LATER)).definitions).toEqual([])
 })
 
 describe('another base risk of a reported series', () => {
