@@ -5,7 +5,12 @@ const MODELLED_UNIT = 'a fraction: 0.02 = 2 % of equity per trade'
 
 export const meta = z
   .looseObject({
-    basis: z.string().describe('How the figures came about. `backtested`.'),
+    basis: z
+      .string()
+      .describe(
+        'How the figures came about: `backtested` by a replay or computed from a ledger, `reported` by the maker of the ' +
+          'history, or `mixed` where the answer has strategies of both kinds. Signals of the live log are `live`.',
+      ),
     register: z.string().describe('What kind of statement this is. `factual_historical`.'),
     audience: z.string().describe('For whom the data is meant. `professional_institutional`.'),
     license: z.string().describe('Scope of the data licence. `global`.'),
@@ -52,6 +57,7 @@ export type Meta = z.infer<typeof meta>
 export type MetaExtra = Partial<
   Pick<
     Meta,
+    | 'basis'
     | 'count'
     | 'period'
     | 'risk_pct'

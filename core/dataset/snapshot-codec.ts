@@ -161,6 +161,9 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     strategies: document.strategies.map(
       (record): StrategyData => ({
         ...record,
+        funding: record.funding ?? null,
+        result_tolerance_bps: record.result_tolerance_bps ?? null,
+        module_version: record.module_version ?? null,
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),

@@ -1,4 +1,9 @@
-import type { TvStatus, VerificationState } from '#core/contract/payloads/strategy.ts'
+import type {
+  Basis,
+  FundingAssumption,
+  TvStatus,
+  VerificationState,
+} from '#core/contract/payloads/strategy.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
@@ -61,6 +66,12 @@ export type StrategyRecord = {
   readonly commission_bps_per_side: number
   readonly slippage_ticks: number
   readonly tick_size: number
+  /** Null in snapshots that were made before it was recorded. */
+  readonly funding: FundingAssumption | null
+  /** Of a ledger, whose results were recomputed to this many basis points of equity; null otherwise. */
+  readonly result_tolerance_bps: number | null
+  /** The version of the strategy module; null without one. */
+  readonly module_version: string | null
   readonly leverage_typical: number | null
   readonly leverage_max: number | null
   /** The risk level above which an entry would have been over the leverage cap; null if no leverage is known. */
@@ -113,6 +124,10 @@ export type Snapshot = {
   readonly book: FigureBlock
   readonly diversification: FigureBlock
 }
+
+/** How the history of a strategy came about. */
+export const basisOf = ({ marking }: Pick<StrategyRecord, 'marking'>): Basis =>
+  marking === 'reported' ? 'reported' : 'backtested'
 
 /** The strategy of an id, or null. */
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>

@@ -145,6 +145,11 @@ const historyShape = {
       'strategies/<id>.ts to replay, ledgers/<id>.csv made elsewhere, or returns/<id>.csv as reported.',
     expected: 'one of module, ledger, returns',
   }),
+  engine: text(
+    'What made the history. A module is replayed by the engine of the service; a ledger and returns must state it.',
+  )
+    .nullable()
+    .default(null),
   timeframe: timeframe('Timeframe of the bars that a module is replayed on.').nullable().default(null),
   inception: z
     .string()

@@ -7,7 +7,7 @@ import {
   settingsShape,
   strategyShape,
 } from './catalogue.ts'
-import { got } from './field.ts'
+import { got, listed } from './field.ts'
 import type { Place } from './problem.ts'
 import type { Reading } from './reading.ts'
 import {
@@ -61,8 +61,12 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
     const path: Path = ['strategies', i]
     const record = toMap(file, path, value)
     if (record === null) continue
-    const hasTimeframe = reportTimeframe(file, path, record)
-    const isSound = reportFields(file, path, record, shape) && hasTimeframe
+    const isWhole = [
+      reportTimeframe(file, path, record),
+      reportAssumptions(file, path, record, parts.defaults ?? {}),
+      reportFields(file, path, record, shape),
+    ]
+    const isSound = !isWhole.includes(false)
     const isClaimed = claim(file, path, record, parts.defaults ?? {}, claims)
     // If the defaults are not sound, what they would merge into the strategy is not known.
     if (isSound && isClaimed && defaults !== null)
@@ -95,6 +99,28 @@ function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fiel
   file.report(
     [...path, 'timeframe'],
     'expected the timeframe of the bars that the module is replayed on, got nothing',
+  )
+  return false
+}
+
+/** What the maker of a history assumed: nothing here can know it, so no default may stand for it. */
+const ASSUMPTIONS = ['commission_bps_per_side', 'slippage_ticks', 'engine']
+
+/**
+ * False unless a ledger or reported returns state their assumptions themselves; the tick is of the instrument, so
+ * that the defaults may state it. A replayed module has the assumptions that the replay was made with.
+ */
+function reportAssumptions(file: YamlFile, path: Path, record: Fields, defaults: Fields): boolean {
+  const { source } = record
+  if (source !== 'ledger' && source !== 'returns') return true
+  const missing = ASSUMPTIONS.filter(key => record[key] === undefined || record[key] === null)
+  if (record.tick_size === undefined && defaults.tick_size === undefined) missing.push('tick_size')
+  if (missing.length === 0) return true
+  const history = source === 'ledger' ? 'a ledger' : 'reported returns'
+  file.report(
+    path,
+    `expected ${listed(missing)} of ${history}, got nothing: state in this entry what its maker assumed, where 0 is a ` +
+      'statement too, because no default can know it',
   )
   return false
 }

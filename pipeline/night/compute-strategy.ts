@@ -44,7 +44,10 @@ function toStrategyData(task: StrategyTask, history: History): StrategyData {
   }
 }
 
-function toRecord({ entry, service }: StrategyTask, history: History): Omit<StrategyRecord, 'figures'> {
+function toRecord(
+  { entry, service, funding }: StrategyTask,
+  history: History,
+): Omit<StrategyRecord, 'figures'> {
   const { daily } = history
   const leverages = history.trades.flatMap(({ leverage }) => (leverage === null ? [] : [leverage]))
   const leverage_max = leverages.length === 0 ? null : Math.max(...leverages)
@@ -58,10 +61,14 @@ function toRecord({ entry, service }: StrategyTask, history: History): Omit<Stra
     ccy: entry.ccy,
     denomination: entry.denomination,
     ...service,
+    engine: entry.engine ?? service.engine,
     base_risk_pct: entry.base_risk_pct,
     commission_bps_per_side: entry.commission_bps_per_side,
     slippage_ticks: entry.slippage_ticks,
     tick_size: entry.tick_size,
+    funding: entry.bars === null ? 'as_reported' : funding === null ? 'none' : 'historical',
+    result_tolerance_bps: entry.source.kind === 'ledger' ? entry.result_tolerance_bps : null,
+    module_version: history.moduleVersion,
     leverage_typical: leverages.length === 0 ? null : median(leverages),
     leverage_max,
     refused_above_risk_pct: refusedAbove(entry, history, leverage_max),

@@ -36,6 +36,8 @@ export type History = {
   readonly trades: readonly ResolvedTrade[]
   readonly marking: Marking
   readonly verification: VerificationState
+  /** The version of the module; null without one. */
+  readonly moduleVersion: string | null
   /** The largest leverage that a decision of a module asked for, refused ones included; null without decisions. */
   readonly leverageAsked: number | null
   /** Notices for the operator that are not errors: refused entries, a liquidation. */
@@ -103,6 +105,7 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
       trades: marked.trades,
       marking: markingOf(marked.trades),
       verification: 'dual_verified',
+      moduleVersion: strategy.version,
       leverageAsked: asked === 0 ? null : asked,
       notices: moduleNotices(entry.id, replayed),
     },
@@ -181,6 +184,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
       trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
       marking: markingOf(marks.trades),
       verification: claims === 0 ? 'single_verified' : 'unverified',
+      moduleVersion: null,
       leverageAsked: null,
       notices: [
         ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
@@ -251,6 +255,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
       trades,
       marking: 'reported',
       verification: 'unverified',
+      moduleVersion: null,
       leverageAsked: null,
       notices: reportNotices(task, daily),
     },

@@ -58,12 +58,12 @@ const CATALOGUE = `service:
   methodology_url: https://example.org/method
   data_source: bars of an exchange, for a test alone
   engine: highwater
-defaults: { mark: 4h }
+defaults: { mark: 4h, tick_size: 0.1 }
 strategies:
 ${REFERENCE_IDS.map(id => `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: module, timeframe: 4h }`).join('\n')}
 ${HOLDERS.map(
   ({ id, instrument }) =>
-    `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: ledger, instrument: ${instrument}, commission_bps_per_side: 0, slippage_ticks: 0 }`,
+    `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: ledger, instrument: ${instrument}, commission_bps_per_side: 0, slippage_ticks: 0, engine: by hand }`,
 ).join('\n')}
 `
 

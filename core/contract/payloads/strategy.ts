@@ -8,6 +8,13 @@ export type VerificationState = (typeof VERIFICATION_STATES)[number]
 export const TV_STATUSES = ['provisional', 'confirmed', 'diverged', 'not_applicable'] as const
 export type TvStatus = (typeof TV_STATUSES)[number]
 
+export const FUNDING_ASSUMPTIONS = ['historical', 'none', 'as_reported'] as const
+export type FundingAssumption = (typeof FUNDING_ASSUMPTIONS)[number]
+
+/** How figures came about; `mixed` where an answer has more than one of the others. */
+export const BASES = ['backtested', 'reported', 'live', 'mixed'] as const
+export type Basis = (typeof BASES)[number]
+
 export const strategyIdentity = () => ({
   id: strategyId,
   name: z.string().describe('Display name.'),
@@ -16,6 +23,12 @@ export const strategyIdentity = () => ({
     .enum(TV_STATUSES)
     .describe(
       'Cross-check of the ledger against an external charting tool; `provisional` until one was made.',
+    ),
+  basis: z
+    .enum(BASES)
+    .describe(
+      'How the history came about: `backtested` by a replay or computed from a ledger, or `reported` by its maker as ' +
+        'daily returns. Signals of the live log are `live`.',
     ),
   instrument: z.string().describe('Identifier of the perpetual contract.'),
   base_risk_pct: fraction('Share of equity that one trade risks at its stop, as the strategy itself trades.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
-import { VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { BASES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
+import { basisOf } from '../snapshot.ts'
 import { datasetRoute } from './resource.ts'
 
 export const datasetData = () =>
@@ -42,6 +43,7 @@ export const datasetData = () =>
           z.looseObject({
             id: strategyId,
             name: z.string().describe('Display name.'),
+            basis: z.enum(BASES).describe('How the history came about.'),
             verification_state: z.enum(VERIFICATION_STATES).describe('Depth of the internal validation.'),
           }),
         )
@@ -72,10 +74,11 @@ export const dataset = datasetRoute({
         methodology_url,
         embargo_days,
         funding,
-        strategies: snapshot.strategies.map(({ id, name, verification_state }) => ({
-          id,
-          name,
-          verification_state,
+        strategies: snapshot.strategies.map(strategy => ({
+          id: strategy.id,
+          name: strategy.name,
+          basis: basisOf(strategy),
+          verification_state: strategy.verification_state,
         })),
       },
       meta: {},

@@ -2,13 +2,14 @@ import { toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { toText } from '#core/contract/decimal.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
+import type { Basis } from '#core/contract/payloads/strategy.ts'
 import { register } from '#core/contract/register.ts'
 import { renderArrow, renderParquet } from '../render/columnar.ts'
 import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/text-writer.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { basisOf, type Snapshot, type StrategyData } from '../snapshot.ts'
 import type { Answer, ResourceId } from './resource.ts'
 import { linksOf, routeOf } from './routes.ts'
 
@@ -64,10 +65,19 @@ function prepareAnswer(id: ResourceId, snapshot: Snapshot, params: Params): Prep
 }
 
 /** `{data, meta, links}` with the register of a dataset: the same bytes for all clients, without a time. */
-function jsonAnswer(id: ResourceId, { dataset }: Snapshot, params: Params, answer: Answer): Prepared {
-  const meta = { ...register(dataset, dataset.version, null), ...answer.meta }
+function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: Answer): Prepared {
+  const { dataset } = snapshot
+  const basis = basisOfAnswer(snapshot, params)
+  const meta = { ...register(dataset, dataset.version, null), basis, ...answer.meta }
   const envelope: Json = { data: answer.data, meta, links: linksOf(routeOf(id), params) }
   return { body: jsonWriting(envelope), headers: { 'content-type': MEDIA_TYPES.json }, answer }
+}
+
+/** The basis of the strategies that the answer is about. */
+function basisOfAnswer({ strategies }: Snapshot, { sid, ids }: Params): Basis {
+  const isShown = ({ id }: StrategyData) => (sid === '' ? (ids?.includes(id) ?? true) : sid === id)
+  const [basis = 'backtested', ...others] = new Set(strategies.filter(isShown).map(basisOf))
+  return others.length === 0 ? basis : 'mixed'
 }
 
 type TableFormat = Exclude<Format, 'json'>

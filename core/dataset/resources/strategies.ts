@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
-import { strategyIdentity } from '#core/contract/payloads/strategy.ts'
+import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import type { Json } from '../render/json.ts'
-import type { StrategyRecord } from '../snapshot.ts'
+import { basisOf, type StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 
@@ -51,6 +51,7 @@ export const identity = (strategy: StrategyRecord) => ({
   name: strategy.name,
   blurb: strategy.blurb,
   tv_status: strategy.tv_status,
+  basis: basisOf(strategy),
   instrument: strategy.instrument,
   base_risk_pct: strategy.base_risk_pct,
   leverage_typical: roundOrNull(strategy.leverage_typical),
@@ -87,8 +88,30 @@ export const strategyMetadata = () =>
           slippage_ticks: z
             .number()
             .describe('Slippage of each fill, ticks of the instrument, always against the account.'),
+          tick_size: z.number().describe('One tick, in the quote currency.'),
+          funding: z
+            .enum(FUNDING_ASSUMPTIONS)
+            .nullable()
+            .describe(
+              '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
+                '`/v1/dataset` says; `none`: no funding is charged; `as_reported`: whatever the maker of the returns ' +
+                'charged. Null in versions of older builds.',
+            ),
+          result_tolerance_bps: z
+            .number()
+            .nullable()
+            .describe(
+              'Of a ledger: by how much a given result may differ from its recomputation. Basis points of equity; null for ' +
+                'other histories.',
+            ),
         })
         .describe('The costs in every figure.'),
+      module_version: z
+        .string()
+        .nullable()
+        .describe(
+          'Version of the strategy module; a new one means other rules. Null for a ledger and for reported returns.',
+        ),
       marking: z
         .enum(['marked', 'realised', 'reported'])
         .describe(
@@ -123,7 +146,11 @@ export const strategy = datasetRoute({
         backtest_assumptions: {
           commission_bps_per_side: record.commission_bps_per_side,
           slippage_ticks: record.slippage_ticks,
+          tick_size: record.tick_size,
+          funding: record.funding,
+          result_tolerance_bps: record.result_tolerance_bps,
         },
+        module_version: record.module_version,
         marking: record.marking,
         days_without_bars: record.days_without_bars,
       },

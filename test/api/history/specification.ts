@@ -13,7 +13,7 @@ const verificationState = z.enum(['unverified', 'single_verified', 'dual_verifie
 
 /** The block that every envelope carries. */
 export const REGISTER = z.object({
-  basis: z.literal('backtested'),
+  basis: z.enum(['backtested', 'reported', 'mixed']),
   register: z.literal('factual_historical'),
   audience: z.literal('professional_institutional'),
   license: z.literal('global'),

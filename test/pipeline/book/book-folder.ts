@@ -39,13 +39,17 @@ strategies:
     name: Birch
     base_risk_pct: 0.01
     source: ledger
-    commission_bps_per_side: 4
+    <<: { commission_bps_per_side: 4, slippage_ticks: 2, tick_size: 0.1, engine: another test }
   - id: cedar
     name: Cedar
     blurb: Reported by another desk.
     base_risk_pct: 0.03
     source: returns
     mode: LIVE
+    commission_bps_per_side: 6
+    slippage_ticks: 0
+    tick_size: 0.1
+    engine: another desk
 `,
   'bars/BTCUSDT-PERP/4h.csv': lines(
     't,o,h,l,c,v',

@@ -227,6 +227,49 @@ test('a base risk may reach the cap of its own service, and not exceed it', asyn
   ])
 })
 
+describe('the assumptions of a history that was made elsewhere', () => {
+  const STATED = '<<: { commission_bps_per_side: 4, slippage_ticks: 2, tick_size: 0.1, engine: another test }'
+  const WHY =
+    'state in this entry what its maker assumed, where 0 is a statement too, because no default can know it'
+
+  test.each([
+    ['engine: x', 'commission_bps_per_side, slippage_ticks and tick_size of a ledger'],
+    ['<<: { engine: x, tick_size: 1, commission_bps_per_side: 0 }', 'slippage_ticks of a ledger'],
+    ['<<: { slippage_ticks: 0, tick_size: 1, commission_bps_per_side: 0 }', 'engine of a ledger'],
+  ])('are stated in its entry: %s', async (stated, missing) => {
+    expect(await problemsOf(catalogueWith(STATED, stated))).toEqual([
+      expect.stringMatching(/^catalogue\.yaml:\d+:\d+: strategies\[1\]: expected /),
+    ])
+    expect((await problemsOf(catalogueWith(STATED, stated)))[0]).toContain(
+      `expected ${missing}, got nothing: ${WHY}`,
+    )
+  })
+
+  test('are not taken from the defaults of the catalogue, but for the tick of the instrument', async () => {
+    const shared = 'mark: 4h\n  commission_bps_per_side: 5\n  slippage_ticks: 2\n  tick_size: 0.1'
+    const { 'catalogue.yaml': text } = catalogueWith(STATED, 'engine: x')
+    expect(await problemsOf({ 'catalogue.yaml': String(text).replace('mark: 4h', shared) })).toEqual([
+      expect.stringContaining('expected commission_bps_per_side and slippage_ticks of a ledger, got nothing'),
+    ])
+  })
+
+  test('of reported returns are stated too', async () => {
+    expect(
+      await problemsOf(catalogueWith('    commission_bps_per_side: 6\n    slippage_ticks: 0\n', '')),
+    ).toEqual([
+      expect.stringContaining(
+        'expected commission_bps_per_side and slippage_ticks of reported returns, got nothing',
+      ),
+    ])
+  })
+
+  test('of 0 are a statement', async () => {
+    const zero = '<<: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, engine: x }'
+    const { strategies } = await readChanged(catalogueWith(STATED, zero))
+    expect(strategies[1]).toMatchObject({ commission_bps_per_side: 0, slippage_ticks: 0, engine: 'x' })
+  })
+})
+
 test('blank defaults are the built-in ones', async () => {
   const { strategies } = await readChanged({
     ...catalogueWith('defaults:\n  mark: 4h\n', 'defaults:\n'),

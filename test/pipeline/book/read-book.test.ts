@@ -45,6 +45,7 @@ describe('a sound book', () => {
         timeframe: '4h',
         inception: day('2020-01-01'),
         inceptionPlace: { line: 14, column: 16 },
+        engine: null,
         mode: 'DRY_RUN',
         tv_status: 'provisional',
         allow_overlap: false,

@@ -60,7 +60,7 @@ test('reported returns need neither bars nor a ledger', async () => {
   const { strategies, bars, warnings } = await readChanged({
     'catalogue.yaml': `
 service: {name: Reported, methodology_url: 'https://example.com', data_source: reported, engine: none}
-strategies: [{id: cedar, name: Cedar, base_risk_pct: 0.03, source: returns}]
+strategies: [{id: cedar, name: Cedar, base_risk_pct: 0.03, source: returns, commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, engine: another}]
 `,
     'strategies/alder.ts': null,
     'ledgers/birch.csv': null,

@@ -45,9 +45,9 @@ test.each([
 const UNKNOWN = 'expected an instrument with bars under bars/, for'
 
 test('an instrument without bars is reported at its place in the catalogue, with those that have some', async () => {
-  const own = catalogueWith('commission_bps_per_side: 4', 'instrument: BTCUSDT-PREP')
+  const own = catalogueWith('source: ledger', 'instrument: BTCUSDT-PREP\n    source: ledger')
   expect(await problemsOf(own)).toEqual([
-    `catalogue.yaml:19:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; there are bars of BTCUSDT-PERP; the nearest name is "BTCUSDT-PERP"`,
+    `catalogue.yaml:18:17: strategies[1].instrument: ${UNKNOWN} birch, got "BTCUSDT-PREP"; there are bars of BTCUSDT-PERP; the nearest name is "BTCUSDT-PERP"`,
   ])
   const byDefault = catalogueWith('mark: 4h', 'mark: 4h\n  instrument: XRP')
   expect(await problemsOf(byDefault)).toEqual([

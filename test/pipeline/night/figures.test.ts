@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import { type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
+import { basisOf, type Snapshot, type StrategyData, strategyOf } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -54,6 +54,38 @@ describe('the night of the tiny book', () => {
       ['single_verified', 'marked'],
       ['unverified', 'reported'],
       ['unverified', 'reported'],
+    ])
+  })
+
+  test('says what each history assumes: what the catalogue states, its funding, and the version of a module', () => {
+    const records = snapshot.strategies.map(strategy => ({
+      engine: strategy.engine,
+      costs: [strategy.commission_bps_per_side, strategy.slippage_ticks, strategy.tick_size],
+      funding: strategy.funding,
+      module_version: strategy.module_version,
+      tolerance: strategy.result_tolerance_bps,
+      basis: basisOf(strategy),
+    }))
+    const elsewhere = { engine: 'made by hand', module_version: null }
+    const reported = {
+      ...elsewhere,
+      costs: [0, 0, 0.5],
+      funding: 'as_reported',
+      tolerance: null,
+      basis: 'reported',
+    }
+    expect(records).toEqual([
+      {
+        engine: 'highwater',
+        costs: [5, 2, 0.5],
+        funding: 'historical',
+        module_version: '1',
+        tolerance: null,
+        basis: 'backtested',
+      },
+      { ...elsewhere, costs: [5, 2, 0.5], funding: 'historical', tolerance: 1, basis: 'backtested' },
+      reported,
+      reported,
     ])
   })
 

@@ -22,7 +22,7 @@ export const catalogue = (strategies: readonly Fields[], service: Fields = {}): 
       engine: 'highwater',
       ...service,
     },
-    defaults: { commission_bps_per_side: 0, slippage_ticks: 0 },
+    defaults: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1 },
     strategies: strategies.map(strategy => ({ name: 'A strategy', base_risk_pct: 0.02, ...strategy })),
   })
 
@@ -68,9 +68,12 @@ export const strategy = {
 }
 `
 
+/** What the maker of a history states: no costs. */
+const STATED = { commission_bps_per_side: 0, slippage_ticks: 0, engine: 'by hand' }
+
 export const aModule = (id: string): Fields => ({ id, source: 'module', timeframe: '1d' })
-export const aLedger = (id: string): Fields => ({ id, source: 'ledger' })
-export const reported = (id: string): Fields => ({ id, source: 'returns' })
+export const aLedger = (id: string): Fields => ({ id, source: 'ledger', ...STATED })
+export const reported = (id: string): Fields => ({ id, source: 'returns', ...STATED })
 
 /** The night of a book on one thread, whatever the age of its bars. */
 export async function nightOf(
