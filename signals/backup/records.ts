@@ -17,6 +17,7 @@ import {
   RELAY_LEASE,
   RELAYED,
   SCHEDULES,
+  SESSION_PREFIX,
   SIGNAL_IDS,
   WAITING_PREFIX,
 } from '../redis/keys.ts'
@@ -44,6 +45,7 @@ const DERIVED_PREFIXES: readonly string[] = [
   READY_PREFIX,
   WAITING_PREFIX,
   PREVIEW_LIMIT_PREFIX,
+  SESSION_PREFIX,
 ]
 
 const SPECIAL: readonly string[] = [LOG, RELAY_CURSOR]

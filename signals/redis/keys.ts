@@ -75,6 +75,9 @@ export const registrationsKey = (client: string): string => `${PREFIX}:registrat
 export const outboxKey = (seq: number): string => `${OUTBOX_PREFIX}${seq}`
 export const OUTBOX_PREFIX = `${PREFIX}:ledger:`
 
+/** Prefix of strings with an expiry: the sessions of the operator's page that have not ended. */
+export const SESSION_PREFIX = `${PREFIX}:ops-session:`
+
 /** Sorted set of a client: the numbers of signals that are due, scored by number. */
 export const readyKey = (client: string): string => `${READY_PREFIX}${client}`
 export const READY_PREFIX = `${PREFIX}:ready:`

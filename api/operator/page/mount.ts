@@ -1,6 +1,6 @@
-// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes
-// only the token, so a browser cannot be made to use it. No session is stored: the cookie is signed with the
-// operator token and has its own expiry, so changing the token ends every session.
+// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes only
+// the token, so a browser cannot be made to use it. The cookie is signed with the operator token and has its own
+// expiry, so changing the token ends every session; Redis has the sessions, so logging out ends one.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
@@ -8,6 +8,8 @@ import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
+import { askRedis } from '#signals/redis/connect.ts'
+import { SESSION_PREFIX } from '#signals/redis/keys.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -41,7 +43,8 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts): void {
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts))
   post('/ops/logout', async c => {
-    await readOwnForm(c, parts)
+    const form = await readOwnForm(c, parts)
+    await askRedis(() => parts.redis.del(`${SESSION_PREFIX}${form.get('csrf')}`)) // that of the session, as was checked
     setCookie(c, COOKIE, '', { ...COOKIE_OPTIONS, maxAge: 0 })
     return redirect(c, '/ops/login')
   })
@@ -63,19 +66,21 @@ const STYLE_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-async function logIn(c: Exchange, { token, clock, random }: OperatorParts): Promise<Response> {
+async function logIn(c: Exchange, { token, clock, random, redis }: OperatorParts): Promise<Response> {
   const given = (await readForm(c)).get('token') ?? ''
   if (!isSame(given.trim(), token)) return loginPage('That is not the operator token.')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
-  const value = `${endsMs}.${Buffer.from(random(CSRF_BYTES)).toString('hex')}`
-  await setSignedCookie(c, COOKIE, value, token, { ...COOKIE_OPTIONS, maxAge: SESSION_SECONDS })
+  const csrf = Buffer.from(random(CSRF_BYTES)).toString('hex')
+  await askRedis(() => redis.set(SESSION_PREFIX + csrf, '', 'EX', SESSION_SECONDS))
+  await setSignedCookie(c, COOKIE, `${endsMs}.${csrf}`, token, { ...COOKIE_OPTIONS, maxAge: SESSION_SECONDS })
   return redirect(c, '/ops')
 }
 
-/** The session of a request, or null if there is none or it has expired. */
-async function readSession(c: Exchange, { token, clock }: OperatorParts): Promise<Session | null> {
+/** The session of a request, or null if there is none, or it has expired or ended. */
+async function readSession(c: Exchange, { token, clock, redis }: OperatorParts): Promise<Session | null> {
   const [endsMs, csrf = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
-  return clock.now() < Number(endsMs) ? { csrf } : null
+  if (!(clock.now() < Number(endsMs))) return null
+  return (await askRedis(() => redis.exists(SESSION_PREFIX + csrf))) === 1 ? { csrf } : null
 }
 
 /**

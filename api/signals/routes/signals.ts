@@ -79,7 +79,10 @@ const accountQuery = {
 const logHead = z
   .object({
     seq: z.int().min(0).describe('Number of the newest signal that this client sees, 0 where there is none.'),
-    log_seq: z.int().min(0).describe('Number of the newest signal of the whole log.'),
+    log_seq: z
+      .int()
+      .min(0)
+      .describe('Number of the newest signal of the whole log; that of `seq` for a client without aliases.'),
     epoch: z.string().describe('Names this history of the log. When it changes, pull everything again.'),
     server_time: z.string().describe('UTC instant, ISO 8601 with milliseconds.'),
   })
@@ -142,7 +145,8 @@ export const LOG_ROUTES = routesOf('account', [
         newestVisible(redis, client),
       ])
       const server_time = new Date(clock.now()).toISOString()
-      const data: ValueOf<typeof logHead> = { seq: newest, log_seq: seq, epoch, server_time }
+      const log_seq = client.aliases.length === 0 ? newest : seq // how often others are fired is not for a stranger
+      const data: ValueOf<typeof logHead> = { seq: newest, log_seq, epoch, server_time }
       return sendEnveloped(c, parts, data, { self: HEAD, history: HISTORY })
     },
   },

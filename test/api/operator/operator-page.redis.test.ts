@@ -51,10 +51,12 @@ function browser() {
     send(
       path,
       { method: 'POST', body: new URLSearchParams(fields).toString() },
-      { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN, ...headers },
+      { ...FORM, origin: ORIGIN, ...headers },
     )
   return { get: (path: string) => send(path), post, logIn: () => post('/ops/login', { token: TOKEN }) }
 }
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 const PAGES = [
   '/ops',
@@ -107,6 +109,25 @@ test('a session ends by itself, by another token, and by one changed character',
   expect(await ask(cookie, 'another-token-0123456789abcdefghij')).toBe(303)
   expect(await ask(cookie.replace(/=\d/, digit => `=${(Number(digit[1]) + 1) % 10}`))).toBe(303)
   expect(await ask(`${cookie.slice(0, -1)}${cookie.endsWith('0') ? '1' : '0'}`)).toBe(303)
+})
+
+test('a session ends with its logout, also for a copy of its cookie, and no other session does', async () => {
+  const page = browser()
+  const copied = (await page.logIn()).headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const other = browser()
+  await other.logIn()
+  const { csrf = '' } = await page.get('/ops')
+  expect((await page.post('/ops/logout', { csrf })).headers.get('location')).toBe('/ops/login')
+  const ask = (path: string, init: RequestInit = {}) =>
+    createOperatorApp(parts()).request(ORIGIN + path, {
+      ...init,
+      headers: { host: '127.0.0.1', cookie: copied, origin: ORIGIN, ...FORM },
+    })
+  expect((await ask('/ops')).status).toBe(303)
+  const body = new URLSearchParams({ csrf, alias: 'alder' }).toString()
+  expect((await ask('/ops/view/live/halt', { method: 'POST', body })).status).toBe(401)
+  expect(await haltedAliases(redis)).toEqual([])
+  expect((await other.get('/ops')).status).toBe(200)
 })
 
 test('a form without the token of its session, or from another site, changes nothing', async () => {
