@@ -10,6 +10,7 @@ import { freePort } from '#cli/free-port.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
 import { type Address, EXAMPLE_SITE, type Site } from '../../../deploy/site.ts'
 import { lastingFolder } from '../stores/stores.ts'
+import { whenFree } from './when-free.ts'
 
 const LOOPBACK = '127.0.0.1'
 
@@ -49,7 +50,7 @@ export async function startOrigin(answer: RequestListener): Promise<Origin> {
   }
   const comeBack = async (): Promise<void> => {
     server = createServer(answer)
-    await listen(server, port)
+    await whenFree(() => listen(server, port))
   }
   stopAtEnd(leave)
   return { host: LOOPBACK, port, leave, comeBack }

@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis'
 import { freePort } from '#cli/free-port.ts'
 import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
+import { whenFree } from './when-free.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const SCRIPT = join(ROOT, 'deploy/servers/redis-server.sh')
@@ -34,11 +35,12 @@ export async function startTestRedis(
   folder: string = newRedisFolder(),
   within: readonly string[] = [],
 ): Promise<TestRedis> {
-  const port = await freePort()
-  const [command = SCRIPT, ...args] = [...within, SCRIPT, PACKAGES, folder, String(port)]
-  const start = (): Promise<LocalServer> => startLocalServer(command, args)
+  const start = (port: number): Promise<LocalServer> => {
+    const [command = SCRIPT, ...args] = [...within, SCRIPT, PACKAGES, folder, String(port)]
+    return startLocalServer(command, args)
+  }
   const connections: Redis[] = []
-  let server = await start()
+  let server = await whenFree(async () => start(await freePort()))
   const { url } = server
   return {
     url,
@@ -55,7 +57,7 @@ export async function startTestRedis(
     },
     ended: () => server.ended,
     async restart() {
-      server = await start()
+      server = await whenFree(() => start(Number(new URL(url).port)))
     },
     async stop() {
       for (const redis of connections) redis.disconnect()

@@ -9,6 +9,7 @@ import { freePort } from '#cli/free-port.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
 import { type Running, startProcess } from '../history/highwater-process.ts'
+import { whenFree } from '../servers/when-free.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { addClient, seededBytes } from './signals.ts'
 import { signalsParts } from './signals-app.ts'
@@ -54,8 +55,9 @@ export const OTHER_SECRET = createWebhookSecret(seededBytes('rotated'))
 
 /** The pull service on a Redis, at a port at which it can start again, and a client of it, whose key is always the same. */
 export async function startPullService(redis: Redis, again?: number) {
-  const port = again ?? (await freePort())
-  const server = await listenSignals(() => signalsParts(redis).parts, '127.0.0.1', port)
+  const { parts } = signalsParts(redis)
+  const start = async () => listenSignals(() => parts, '127.0.0.1', again ?? (await freePort()))
+  const server = await whenFree(start)
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
   return { url: server.url, token, close: () => server.close() }
 }
