@@ -56,7 +56,7 @@ export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for an option that is not valid. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
-  const { redisUrl, signals, operations } = readEnvironment(runtime)
+  const { redisUrl, reporting, operations } = readEnvironment(runtime)
   return {
     ...toBookOrder(options, runtime),
     ...storeUrls(options, runtime),
@@ -68,7 +68,7 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     /** The Redis of the live signals, which must equal those of the replay; null if there are none. */
     redisUrl,
     /** Where an alert goes if they differ. */
-    alertWays: signals,
+    alertWays: reporting,
     effort: parseEffort(options.effort) ?? operations.buildEffort,
   }
 }

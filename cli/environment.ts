@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { parseIsoInstant } from '#core/calendar.ts'
 import { DEFAULT_EFFORT, EFFORTS } from '#core/contract/effort.ts'
 import { parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { privateTwin } from '#storage/open-store.ts'
+import { assertStoreUrl, privateTwin } from '#storage/open-store.ts'
 import type { S3Access } from '#storage/s3-access.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -37,6 +37,18 @@ const instant = z
   .transform(parseIsoInstant)
   .refine(ms => ms !== null)
 
+/** Whether a check does not throw. Its message is more exact; here every problem has the same form. */
+const isAccepted =
+  (check: (text: string) => unknown) =>
+  (text: string): boolean => {
+    try {
+      check(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+
 const isOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text
 
 /** The parts of a text between commas. */
@@ -50,19 +62,9 @@ const list = z
       .filter(part => part !== ''),
   )
 
-const store = z.url({ protocol: /^(file|s3)$/ }).optional()
+const store = z.string().refine(isAccepted(assertStoreUrl)).optional()
 
 const secret = z.string().optional()
-
-function isKeyRing(text: string): boolean {
-  try {
-    parseKeyRing(text)
-    return true
-  } catch {
-    // The use of the ring has a more exact message; here every problem has the same form.
-    return false
-  }
-}
 
 const VARIABLES = {
   DATA_FOLDER: z.string().optional().describe('the folder of stores, generated secrets and a local Redis'),
@@ -128,7 +130,7 @@ const VARIABLES = {
   OPERATOR_URL: webAddress.describe('where `highwater ops` finds the operator interface'),
   SECRET_KEY: z
     .string()
-    .refine(isKeyRing)
+    .refine(isAccepted(parseKeyRing))
     .optional()
     .describe('a key ring id:base64,... of 32 bytes each, newest first; generated if not set'),
   ALLOW_PRIVATE_WEBHOOKS: yes.describe('yes to allow webhooks on private addresses, for development'),
@@ -210,9 +212,12 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
       secretKey: data.SECRET_KEY ?? null,
       allowsPrivateWebhooks: data.ALLOW_PRIVATE_WEBHOOKS,
       trustedProxies: data.TRUSTED_PROXIES,
+    },
+    /** Of every service and of builds. */
+    reporting: {
+      logLevel: data.LOG_LEVEL,
       alertUrl: data.ALERT_URL ?? null,
       alertCommand: data.ALERT_COMMAND ?? null,
-      logLevel: data.LOG_LEVEL,
     },
   }
 }

@@ -19,7 +19,7 @@ const HIDDEN: readonly RegExp[] = [
 
 /** The log of a process on a stream, a line of JSON for each event, without the texts of `secrets`. */
 export function createLog(
-  level: Environment['signals']['logLevel'],
+  level: Environment['reporting']['logLevel'],
   destination: DestinationStream,
   now: () => number,
   secrets: readonly string[] = [],

@@ -80,7 +80,13 @@ export async function runCommand(args: readonly string[], runtime: Runtime): Pro
   }
 }
 
-/** A command is loaded only if an argument is its name; `--help` needs no more than its description. */
+/** The command that is called, or that `help` is asked about: the options before it have no values. */
+export function calledCommand(args: readonly string[]): string | undefined {
+  const [first, second] = args.filter(arg => !arg.startsWith('-'))
+  return first === 'help' ? second : first
+}
+
+/** Only the command that is called is loaded; `--help` needs no more than the descriptions of the others. */
 async function createProgram(args: readonly string[], runtime: Runtime): Promise<Command> {
   const program = new Command('highwater')
     .description('Publishes the audited history of trading strategies and serves it.')
@@ -93,9 +99,10 @@ async function createProgram(args: readonly string[], runtime: Runtime): Promise
     .exitOverride()
     .showHelpAfterError('(--help lists the options)')
     .addHelpText('after', HELP)
+  const called = calledCommand(args)
   for (const [name, about] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(about)
-    if (args.includes(name)) (await LOAD[name as keyof typeof COMMANDS]())(command, runtime)
+    if (name === called) (await LOAD[name as keyof typeof COMMANDS]())(command, runtime)
   }
   return program
 }

@@ -8,7 +8,7 @@ import type { Runtime } from './runtime.ts'
 const TIMEOUT_MS = 10_000
 
 /** Where alerts are sent; null if they are not. */
-export type AlertWays = Pick<Environment['signals'], 'alertUrl' | 'alertCommand'>
+export type AlertWays = Pick<Environment['reporting'], 'alertUrl' | 'alertCommand'>
 
 /**
  * Sends alerts to ALERT_URL as JSON by POST, and to the standard input of ALERT_COMMAND. Never throws: failures go to

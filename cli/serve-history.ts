@@ -231,15 +231,15 @@ type ServingRuntime = Pick<Runtime, 'now' | 'elapsed' | 'env' | 'logStream' | 'd
 const FIRST_FAULT = 500
 
 export function watchHistory(
-  { signals }: Pick<Environment, 'signals'>,
+  { reporting }: Pick<Environment, 'reporting'>,
   { now, env, logStream, drawBytes }: ServingRuntime,
   observed: Omit<Observed, 'now'>,
   note: (line: string) => void,
 ) {
-  const log = createLog(signals.logLevel, logStream, now)
+  const log = createLog(reporting.logLevel, logStream, now)
   const metrics = createHistoryMetrics({ ...observed, now })
   const newRequestId = createNames(drawBytes)
-  const send = createAlertSender(signals, { env, now }, note)
+  const send = createAlertSender(reporting, { env, now }, note)
   const alertOnSwaps = createSwapAlerts(alert => void send(alert))
   const onAnswered = (answered: Answered): void => {
     metrics.onAnswered(answered)

@@ -1,6 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import { openStore, privateTwin } from '#storage/open-store.ts'
+import { assertStoreUrl, openStore, privateTwin } from '#storage/open-store.ts'
 import { readEnvironment } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -14,11 +15,23 @@ export const addStoreOptions = (command: Command): Command =>
     .option(
       '--store <url>',
       'the public store: file:///absolute/folder or s3://bucket/prefix (default: STORE_URL)',
+      toStoreUrl,
     )
     .option(
       '--private-store <url>',
       'the private store, for snapshots (default: PRIVATE_STORE_URL, or beside the store)',
+      toStoreUrl,
     )
+
+/** A wrong address is wrong usage, as it is in STORE_URL. */
+function toStoreUrl(url: string): string {
+  try {
+    assertStoreUrl(url)
+    return url
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error))
+  }
+}
 
 /** The stores that a command works on. A store that is named on the command line brings its own sibling. */
 export function storeUrls(options: StoreOptions, runtime: Runtime) {

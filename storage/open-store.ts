@@ -24,6 +24,9 @@ export async function openStore(
   return createS3Store(url, access, patience)
 }
 
+/** Throws an error with the legal forms if a text is no URL of a store. */
+export const assertStoreUrl = (url: string): unknown => (isS3(url) ? parseS3Url(url) : folderOf(url))
+
 /**
  * Throws unless the public and the private store are apart: neither is the other, nor below it. Otherwise a
  * web server of the public store would serve stops and leverage, which only the snapshot has.

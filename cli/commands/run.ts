@@ -43,7 +43,7 @@ async function run(runtime: Runtime, historyOnly: boolean): Promise<void> {
 
 /** On a terminal only warnings are logged, unless LOG_LEVEL is set. */
 const forPeople = (environment: Environment, { LOG_LEVEL }: NodeJS.ProcessEnv): Environment =>
-  LOG_LEVEL ? environment : { ...environment, signals: { ...environment.signals, logLevel: 'warn' } }
+  LOG_LEVEL ? environment : { ...environment, reporting: { ...environment.reporting, logLevel: 'warn' } }
 
 /** If the signals cannot start, the history service is stopped too. */
 async function startSignals(
@@ -106,12 +106,12 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
   const { buildVersion } = await import('../build-version.ts')
   // A new folder: two processes that start at the same time must not write into each other's book.
   const book = await mkdtemp(join(tmpdir(), 'highwater-sample-'))
-  const { storeUrl, privateStoreUrl, s3, signals, operations } = environment
+  const { storeUrl, privateStoreUrl, s3, reporting, operations } = environment
   const order = {
     ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
     ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
     redisUrl: null, // the sample has no live signals
-    alertWays: signals,
+    alertWays: reporting,
     threads: threadsFor(runtime.cores),
     effort: operations.buildEffort,
   }

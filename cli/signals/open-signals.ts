@@ -52,7 +52,7 @@ export async function openSignals(order: SignalsOrder, started: Started) {
   const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
   const newToken = (): string => Buffer.from(drawBytes(16)).toString('hex')
   await guardLog(redis, await readHighWater(privateStore), newToken, await readLogEnd(privateStore))
-  const channel = createAlertChannel(environment.signals, runtime.env, message => log.warn(message))
+  const channel = createAlertChannel(environment.reporting, runtime.env, message => log.warn(message))
   const alerts = createAlerts(channel, now)
   const served = followVersion(store, privateStore, { onError, raise: alerts.raise })
   await served.look()

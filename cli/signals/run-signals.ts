@@ -105,8 +105,8 @@ function forDemo(order: RunOrder): Environment {
 }
 
 /** Beside a demonstration only problems are logged. */
-const levelOf = ({ environment, runtime, hasDemo }: RunOrder): Environment['signals']['logLevel'] =>
-  hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.signals.logLevel
+const levelOf = ({ environment, runtime, hasDemo }: RunOrder): Environment['reporting']['logLevel'] =>
+  hasDemo && !runtime.env.LOG_LEVEL ? 'warn' : environment.reporting.logLevel
 
 /** A Redis of the operator is waited for, however long. */
 const NEVER = new Promise<never>(() => {})

@@ -167,13 +167,15 @@ describe('build', () => {
     'refuses the store %s with the form it has to have',
     async url => {
       const { code, err } = await run(['build', '--book', 'x', '--store', url])
-      expect(code).toBe(1)
-      expect(err).toContain(`highwater: not a store: ${JSON.stringify(url)}; expected file:///`)
+      expect(code).toBe(2)
+      expect(err).toContain(
+        `argument '${url}' is invalid. not a store: ${JSON.stringify(url)}; expected file:///`,
+      )
     },
   )
 
   test('takes one thread a core, and no more than it has use for on a very large machine', async () => {
-    const { code, err } = await run(['build', '--book', 'x', '--store', 'nowhere'], { cores: 256 })
-    expect([code, err]).toEqual([1, expect.stringContaining('not a store')])
+    const { code, err } = await run(['build', '--book', 'x', '--store', 'file:///nowhere'], { cores: 256 })
+    expect([code, err]).toEqual([1, expect.stringContaining('expected a catalogue')])
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { threadsFor } from '#cli/build-options.ts'
-import { EXIT, runCommand } from '#cli/program.ts'
+import { calledCommand, EXIT, runCommand } from '#cli/program.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { madeUp, run } from './made-up.ts'
 
@@ -48,6 +48,16 @@ describe('--help', () => {
   })
 })
 
+test.each([
+  [['build', '--book', 'run'], 'build'],
+  [['--help', 'ops', 'clients', 'add', 'build'], 'ops'],
+  [['help', 'serve'], 'serve'],
+  [['--version'], undefined],
+  [[], undefined],
+])('the arguments %j load the command %s and no other', (args, command) => {
+  expect(calledCommand(args)).toBe(command)
+})
+
 describe('a wrong call exits 2, prints nothing and says in a sentence what was expected', () => {
   test.each<[string[], string | RegExp]>([
     [[], /^Usage: highwater /],
@@ -81,6 +91,18 @@ describe('a wrong call exits 2, prints nothing and says in a sentence what was e
     expect([code, out]).toEqual([2, ''])
     if (typeof message === 'string') expect(err).toBe(message)
     else expect(err).toMatch(message)
+  })
+
+  test.each(['foo', 's3://B', 'ftp://host/x', ''])('a store such as %j, as in STORE_URL', async url => {
+    for (const option of ['--store', '--private-store']) {
+      const { code, err } = await run(['verify-store', option, url])
+      expect([code, err]).toEqual([2, expect.stringContaining('not a store: ')])
+    }
+    if (url === '') return // an empty variable counts as unset
+    for (const name of ['STORE_URL', 'PRIVATE_STORE_URL']) {
+      const { code, err } = await run(['verify-store'], { env: { [name]: url } })
+      expect([code, err]).toEqual([2, expect.stringContaining(`${name}: expected a store`)])
+    }
   })
 
   test.each([
@@ -146,6 +168,6 @@ test('a build has a thread for each core, up to as many as it has use for', () =
 test('an error replaces the progress bar, and begins a line of its own', async () => {
   const { runtime, err } = madeUp({ isTTY: true })
   runtime.terminal.progress({ step: 'render', done: 1, total: 2, unit: 'artifacts' })
-  expect(await runCommand(['build', '--book', 'x', '--store', 'nowhere'], runtime)).toBe(1)
-  expect(err()).toContain('1/2 artifacts\r\u001b[2Khighwater: not a store')
+  expect(await runCommand(['build', '--book', 'x', '--store', 'file:///nowhere'], runtime)).toBe(1)
+  expect(err()).toContain('1/2 artifacts\r\u001b[2Kthe book in')
 })

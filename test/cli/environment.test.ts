@@ -9,10 +9,9 @@ const SIGNALS = {
   secretKey: null,
   allowsPrivateWebhooks: false,
   trustedProxies: [],
-  alertUrl: null,
-  alertCommand: null,
-  logLevel: 'info',
 }
+
+const REPORTING = { logLevel: 'info', alertUrl: null, alertCommand: null }
 
 const OPERATIONS = {
   adminHost: '127.0.0.1',
@@ -41,6 +40,7 @@ describe('the environment', () => {
       sunsetAtMs: null,
       operations: OPERATIONS,
       signals: SIGNALS,
+      reporting: REPORTING,
     })
   })
 
@@ -86,6 +86,7 @@ describe('the environment', () => {
       sunsetAtMs: Date.UTC(2027, 5, 30),
       operations: OPERATIONS,
       signals: SIGNALS,
+      reporting: REPORTING,
     })
   })
 

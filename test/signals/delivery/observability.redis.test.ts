@@ -284,7 +284,7 @@ describe('alerts', () => {
       PATH: process.env.PATH,
     }
     const errors: string[] = []
-    await createAlertChannel(parseEnvironment(env, '/srv').signals, env, message => errors.push(message))(
+    await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
       ALERT,
     )
     await new Promise(resolve => receiver.close(resolve))
@@ -297,7 +297,7 @@ describe('alerts', () => {
   test('that cannot be sent are logged without the address and the command', async () => {
     const errors: string[] = []
     const env = { ALERT_URL: 'http://127.0.0.1:9/HIDDEN', ALERT_COMMAND: 'exit 3 # HIDDEN' }
-    await createAlertChannel(parseEnvironment(env, '/srv').signals, env, message => errors.push(message))(
+    await createAlertChannel(parseEnvironment(env, '/srv').reporting, env, message => errors.push(message))(
       ALERT,
     )
     expect(errors).toEqual([
