@@ -1,6 +1,7 @@
 import type { Series } from '#core/figures/series.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
+import type { ChartExport } from '#core/replay/compare-charting.ts'
 import type { Trade } from '#core/replay/trade.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
 import type { Place, Problem } from './problem.ts'
@@ -57,6 +58,8 @@ export type Gap = { readonly from: number; readonly to: number; readonly bars_mi
 /** A strategy of the catalogue with the defaults merged under it, and what its history is made of. */
 export type StrategyEntry = Omit<CatalogueStrategy, 'source'> & {
   readonly source: Source
+  /** What a charting tool exported of its trades. */
+  readonly charting: readonly Charting[]
   /**
    * The one set of bars that replays and marks the strategy: a module's own timeframe, a ledger's `mark`.
    * Null for reported returns, which need none.
@@ -74,6 +77,9 @@ export type Source =
       readonly daily: Series /** For the trade statistics alone. */
       readonly ledger: Ledger | null
     }
+
+/** An export of a charting tool; `version` is that of the module whose trades it has, null for a ledger. */
+export type Charting = ChartExport & { readonly path: string; readonly version: string | null }
 
 /** Trades by entry, then exit time; `rows[i]` is the row of trade `i` in the file. */
 export type Ledger = {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
-import { TV_STATUSES } from '#core/contract/payloads/strategy.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
@@ -130,13 +129,11 @@ const identityShape = {
     .default(null),
 }
 
-export const tvStatus = z
-  .enum(TV_STATUSES)
-  .default('provisional')
-  .meta({
-    description: 'Outcome of the cross-check against an external charting tool.',
-    expected: `one of ${TV_STATUSES.join(', ')}`,
-  })
+/** A status follows from evidence, so it is no longer a key of a catalogue or a program. */
+export const tvStatus = z.undefined().optional().meta({
+  description: 'Not to be given: the build compares the export of a charting tool and publishes the outcome.',
+  expected: 'no such key, because the build determines it from the exports in charting/',
+})
 
 /** The source of the history of a strategy, and its public attributes. */
 const historyShape = {

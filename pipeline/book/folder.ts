@@ -9,6 +9,7 @@ export type Folder = ReadonlySet<string>
 /** The folders of a book, and how many levels of each hold files of the book. */
 const LEVELS: ReadonlyMap<string, number> = new Map([
   ['bars', 2],
+  ['charting', 1],
   ['funding', 1],
   ['ledgers', 1],
   ['returns', 1],

@@ -8,6 +8,7 @@ import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
 import { BookError, createProblemList, type Problem } from './problem.ts'
 import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
+import { isChartingOf, readAllCharting } from './read-charting.ts'
 import { barsKeyOf, fundingWarnings, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
@@ -59,6 +60,7 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
   const { service, strategies, claims } = catalogue
   const sources = await readSources(reading, folder, claims)
+  const exports = await readAllCharting(reading, folder, claims)
   const bars = await readAllBars(reading, folder, claims)
   const funding = await readAllFunding(reading, folder, claims)
   const ids = claims.map(({ id }) => id)
@@ -69,7 +71,8 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
     const [claim, source] = [byId.get(strategy.id), sources.get(strategy.id)]
     if (claim === undefined || source === undefined) continue // what is missing has been reported
     const { inceptionPlace } = claim
-    const entry: StrategyEntry = { ...strategy, source, bars: barsKeyOf(strategy), inceptionPlace }
+    const charting = exports.get(strategy.id) ?? []
+    const entry: StrategyEntry = { ...strategy, source, charting, bars: barsKeyOf(strategy), inceptionPlace }
     const message = explainInception(entry, bars)
     if (message !== null) claim.report('inception', message)
     entries.push(entry)
@@ -144,6 +147,8 @@ function strayMessage(file: string, { ids, instruments }: Known): string | null 
       return strayBars(rest, instruments)
     case 'funding':
       return strayTable(name, instruments, 'a file named after an instrument of the catalogue')
+    case 'charting':
+      return isChartingOf(name, ids) ? null : ignored('a file named after the id of a strategy', name, ids)
     case 'ledgers':
     case 'returns':
       return strayTable(name, ids, 'a file named after the id of a strategy')

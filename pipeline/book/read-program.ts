@@ -119,8 +119,13 @@ function readPlan(file: YamlFile, root: Fields, ids: readonly string[]): BookPla
   const costs = parts.costs && soundFields(file, ['costs'], parts.costs, costsShape)
   const paused = readPaused(file, root.paused ?? [])
   if (head === null || window === null || tiers === null || costs === null || paused === null) return null
-  return isShortEnough(file, head.timeframe, window) ? { ...head, window, tiers, costs, paused } : null
+  return isShortEnough(file, head.timeframe, window)
+    ? { ...head, ...NO_CHART, window, tiers, costs, paused }
+    : null
 }
+
+/** A charting tool has no list of trades of a program. */
+const NO_CHART = { tv_status: 'not_applicable' } as const
 
 /** The parts that are maps; the shape of the file reports the others. */
 const partsSchema = z.object({

@@ -8,6 +8,7 @@ import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
+import { checkCharting } from './check-charting.ts'
 import { type History, type HistoryTask, makeHistory, type Refused } from './histories.ts'
 
 /** What a thread needs to compute one strategy. */
@@ -20,10 +21,12 @@ export async function computeStrategy(task: StrategyTask): Promise<ComputedStrat
   const outcome = await makeHistory(task)
   if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
   const { history } = outcome
-  return { kind: 'computed', data: toStrategyData(task, history), notices: history.notices }
+  const charting = checkCharting(task, history)
+  const data = { ...toStrategyData(task, history), tv_status: charting.status }
+  return { kind: 'computed', data, notices: [...history.notices, ...charting.notices] }
 }
 
-function toStrategyData(task: StrategyTask, history: History): StrategyData {
+function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData, 'tv_status'> {
   const weekly = completeWeeks(history.daily)
   const closed = closedTrades(history.trades)
   const figures = splitFigures(
@@ -47,7 +50,7 @@ function toStrategyData(task: StrategyTask, history: History): StrategyData {
 function toRecord(
   { entry, service, funding }: StrategyTask,
   history: History,
-): Omit<StrategyRecord, 'figures'> {
+): Omit<StrategyRecord, 'figures' | 'tv_status'> {
   const { daily } = history
   const leverages = history.trades.flatMap(({ leverage }) => (leverage === null ? [] : [leverage]))
   const leverage_max = leverages.length === 0 ? null : Math.max(...leverages)
@@ -55,7 +58,6 @@ function toRecord(
     id: entry.id,
     name: entry.name,
     blurb: entry.blurb,
-    tv_status: entry.tv_status,
     verification_state: history.verification,
     instrument: entry.instrument,
     ccy: entry.ccy,

@@ -22,7 +22,9 @@ export const strategyIdentity = () => ({
   tv_status: z
     .enum(TV_STATUSES)
     .describe(
-      'Cross-check of the ledger against an external charting tool; `provisional` until one was made.',
+      'Outcome of comparing the trades with the export of an external charting tool, in every build: `confirmed` if 99 % ' +
+        'match in side, entry bar and price, `diverged` otherwise; `provisional` without an export of this version; ' +
+        '`not_applicable` to reported returns.',
     ),
   basis: z
     .enum(BASES)

@@ -19,7 +19,7 @@ describe('a sound program', () => {
       costs: { fee_bps: 10, slippage_bps: 5 },
       reference_equity_usd: 100_000,
       paused: [],
-      tv_status: 'provisional',
+      tv_status: 'not_applicable',
     })
     expect(book.program?.bars.bars.c).toEqual(Float64Array.of(7240))
     expect([...book.bars.keys()]).toEqual(['BTCUSDT-PERP/4h'])
@@ -45,7 +45,6 @@ describe('a sound program', () => {
         '  cyclical: { weight: 0.6, bands: [{ below: 1, spend: 0.5 }, { below: 2, spend: 0 }] }',
         'paused: [{ from: 2021-01-01, to: 2021-01-31 }, { from: 2022-01-01 }]',
         'reference_equity_usd: 5000',
-        'tv_status: confirmed',
       ),
     )
     expect(book.program?.plan).toMatchObject({
@@ -69,7 +68,6 @@ describe('a sound program', () => {
         { from: day('2022-01-01'), to: null },
       ],
       reference_equity_usd: 5000,
-      tv_status: 'confirmed',
     })
   })
 

@@ -47,7 +47,7 @@ describe('a sound book', () => {
         inceptionPlace: { line: 14, column: 16 },
         engine: null,
         mode: 'DRY_RUN',
-        tv_status: 'provisional',
+        charting: [],
         allow_overlap: false,
         instrument: 'BTCUSDT-PERP',
         ccy: 'USDT',
