@@ -51,6 +51,8 @@ export type DeliveryParts = {
   /** A unique name. */
   readonly newToken: () => string
   readonly sleep: (ms: number) => Promise<void>
+  /** Null if the log has no such signal. */
+  readonly readSignal: (seq: number) => Promise<LoggedSignal | null>
   readonly send: (order: SendOrder) => Promise<Outcome>
   /** How long a worker may be silent before another takes its client. */
   readonly flightMs: number

@@ -1,5 +1,6 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import type { ObjectStore } from '#storage/object-store.ts'
+import { createSignalReader } from '../log/read-log.ts'
 import { connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
 import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
@@ -68,6 +69,7 @@ export async function startDelivery(options: DeliveryOptions) {
     redis,
     now: clock.now,
     sleep: createSleep(clock.startTimer, givenUp.signal),
+    readSignal: createSignalReader(redis),
     send: createSendSignal(sender, clock.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
     waits: options.waits ?? WAITS,

@@ -2,9 +2,8 @@
 // step. Two round trips per delivery.
 import type { Redis } from 'ioredis'
 import { type Client, clientOfText } from '../clients/client.ts'
-import { type LoggedSignal, toLogged } from '../log/read-log.ts'
-import { ATTEMPTS_PREFIX, CLIENT_PREFIX, LOG, WEBHOOKS } from '../redis/keys.ts'
-import { rememberText, TEXT_FUNCTION, toList, toRecord } from '../redis/record-text.ts'
+import { ATTEMPTS_PREFIX, CLIENT_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
 import { runScript } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
@@ -22,8 +21,6 @@ export type Due = {
   readonly state: DeliveryState
   /** The state as it was read, compared when it is settled. */
   readonly raw: string
-  /** Null if the log has no such signal. */
-  readonly signal: LoggedSignal | null
   /** The stored fields of the webhook, empty if there is none. */
   readonly webhook: Readonly<Record<string, string>>
   readonly record: Client | null
@@ -63,7 +60,7 @@ export type Moved = {
 /** Leases a client and finds its next delivery. */
 export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
   const args = [client, token, nowMs, flightMs, nowMs + flightMs]
-  return toFound(client, await runScript(redis, TAKE_SCRIPT, [LOG], ...args))
+  return toFound(client, await runScript(redis, TAKE_SCRIPT, [WEBHOOKS], ...args))
 }
 
 /**
@@ -80,7 +77,7 @@ export async function settle(
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
   const args = [client, token, nowMs, due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt)]
   const moved = webhook === null ? '' : JSON.stringify(movedFields(due, webhook))
-  const reply = await runScript(redis, SETTLE_SCRIPT, [LOG, WEBHOOKS], ...args, moved, leaveUntilMs ?? '')
+  const reply = await runScript(redis, SETTLE_SCRIPT, [WEBHOOKS], ...args, moved, leaveUntilMs ?? '')
   const [verdict, found] = reply as [string, unknown] // the script returns both
   return { isCurrent: verdict === '1', next: toFound(client, found) }
 }
@@ -110,13 +107,12 @@ function toFound(client: string, reply: unknown): Found {
     case 'held':
       return { kind, atMs: Number(rest[0]) }
     case 'send': {
-      const [seq, raw, entry, webhook, record] = rest as string[] // all texts
+      const [seq, raw, webhook, record] = rest as string[] // all texts
       return {
         kind,
         seq: Number(seq),
         state: stateOf(raw!, seq!),
         raw: raw!,
-        signal: entry === '' ? null : signalOf(entry!, seq!),
         webhook: webhookOf(webhook!, client),
         record: clientOfText(record!, client),
       }
@@ -126,10 +122,8 @@ function toFound(client: string, reply: unknown): Found {
 
 // Under load the same records are read with every delivery, and parsing them would cost more than sending.
 
-/** Signals whose latest text is cached: some hundred kilobytes. */
+/** Signals whose latest state is cached. */
 const MOST_SIGNALS = 500
-
-const signalOf = rememberText(MOST_SIGNALS, (text, seq) => toLogged([`${seq}-0`, toList(text)]))
 
 /** A fresh state is the same text for most clients of a signal. */
 const stateOf = rememberText(MOST_SIGNALS, parseState)
@@ -145,20 +139,14 @@ const PROMOTED_AT_ONCE = 1_000
 /**
  * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
  * number that is due. Returns {'held', time} or {'free', time of the next attempt or ''}, and releases the client in
- * the same step, so a worker that was turned away missed nothing; or {'send', seq, state, log entry, webhook,
- * client}, each record as one text.
+ * the same step, so a worker that was turned away missed nothing; or {'send', seq, state, webhook, client}, each
+ * record as one text.
  */
 const FIND = `${TEXT_FUNCTION}
-local log = KEYS[1]
 
 local function free(client, at)
   redis.call('DEL', flight(client))
   if at ~= '' then schedule(client, at) else unschedule(client) end
-end
-
-local function entry(seq)
-  local found = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
-  return found and text(found[2]) or ''
 end
 
 local function probe_of(fields)
@@ -193,7 +181,7 @@ local function find(client, now)
     return {'free', first}
   end
   local state = redis.call('HGET', outbox(seq), client) or ''
-  return {'send', seq, state, entry(seq), text(fields), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))}
+  return {'send', seq, state, text(fields), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))}
 end
 `
 
@@ -224,7 +212,7 @@ const ATTEMPTS_KEPT = 40
  * ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
 const SETTLE_SCRIPT = `${NAMES}${FIND}
-local webhooks = KEYS[2]
+local webhooks = KEYS[1]
 
 local function note(attempts, attempt, is_first)
   if not is_first and redis.call('LINDEX', attempts, -1) == attempt then return end

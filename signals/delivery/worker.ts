@@ -110,6 +110,7 @@ async function deliverSurely(parts: DeliveryParts, turn: Turn, due: Due): Promis
   try {
     return await deliver(parts, turn, due)
   } catch (error) {
+    if (error instanceof RedisDownError) return untried(turn.lane, parts.now() + OUR_FAULT_WAIT_MS)
     parts.onError(error)
     const inARow = reportFault(parts, turn.client, due.seq, 'program_error')
     const settlement = { ...NOTHING, state: due.state, dueMs: parts.now() + errorWaitMs(inARow) }
@@ -130,7 +131,8 @@ function reportFault(
 
 /** Checks everything again, and sends. */
 async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
-  const { signal, record, seq } = due
+  const { record, seq } = due
+  const signal = await parts.readSignal(seq)
   const webhook = openWebhook(parts.box, turn.client, due.webhook)
   const mayHave = signal !== null && record !== null && isEntitled(record, signal)
   if (webhook === null || !webhook.enabled || !mayHave) {

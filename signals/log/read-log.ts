@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import { askRedis } from '../redis/connect.ts'
 import { LATEST, LOG, SIGNAL_IDS } from '../redis/keys.ts'
 import { type LogHead, nameEpoch, readGuardedHead } from './guard.ts'
@@ -43,6 +44,21 @@ export const isKnownId = async (redis: Redis, signalId: string): Promise<boolean
 export async function readSignal(redis: Redis, seq: number): Promise<LoggedSignal | null> {
   const [entry] = await askRedis(() => redis.xrange(LOG, `${seq}-0`, `${seq}-0`))
   return entry === undefined ? null : toLogged(entry)
+}
+
+/** Signals that a reader caches: some hundred kilobytes. */
+const MOST_CACHED = 500
+
+/** `readSignal` with a cache: a signal never changes, and its number is never used again. */
+export function createSignalReader(redis: Redis): (seq: number) => Promise<LoggedSignal | null> {
+  const cached = new LRUCache<number, LoggedSignal>({ max: MOST_CACHED })
+  return async seq => {
+    const known = cached.get(seq)
+    if (known !== undefined) return known
+    const signal = await readSignal(redis, seq)
+    if (signal !== null) cached.set(seq, signal)
+    return signal
+  }
 }
 
 /** The newest number of some aliases and of the tests of a client; 0 if none. */

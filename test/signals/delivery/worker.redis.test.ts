@@ -8,6 +8,7 @@ import type { Outcome } from '#signals/delivery/outcome.ts'
 import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
+import { RedisDownError } from '#signals/redis/connect.ts'
 import { flightKey } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
@@ -114,6 +115,28 @@ describe('a client that is looked after', () => {
     await drain('slow')
     expect(seqs()).toEqual([1, 2, 3])
     expect((await readWebhook(redis, BOX, 'acme'))?.lane).toBe('fast')
+  })
+})
+
+describe('a signal', () => {
+  test('is read from the log once for all clients', async () => {
+    for (const client of ['birch', 'cedar']) await addSubscriber(redis, client, URL_OF_ACME)
+    const { parts, sent } = await owed(2)
+    await redis.config('RESETSTAT')
+    for (const client of ['acme', 'birch', 'cedar']) await drainClient(parts, client, 'fast')
+    expect(sent).toHaveLength(6)
+    expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
+  })
+
+  test('that cannot be read because Redis is away stays owed, and nobody is charged', async () => {
+    const { parts, sent, events, errors, clock } = await owed(1)
+    const readSignal = () => Promise.reject(new RedisDownError('away'))
+    const result = await drainClient({ ...parts, readSignal }, 'acme', 'fast')
+    expect(result).toMatchObject({ kind: 'later', lane: 'fast' })
+    expect([sent, events, errors]).toEqual([[], [], []])
+    clock.ms += 60_000
+    await drainClient(parts, 'acme', 'fast')
+    expect(await statusOf(1)).toBe('delivered')
   })
 })
 

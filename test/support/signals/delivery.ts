@@ -16,6 +16,7 @@ import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
+import { createSignalReader } from '#signals/log/read-log.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, NOW_MS, seededBytes } from './signals.ts'
 
@@ -76,6 +77,7 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
+    readSignal: createSignalReader(redis),
     send(order) {
       sent.push(order)
       return Promise.resolve(answer(order))
