@@ -63,6 +63,7 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
     onEvent,
     /** Each change is an alert of its own: a second one may be the thief's. */
     onWebhook: (change: WebhookChange): void => raise(toChangeAlert(change, toIsoInstant(now()))),
+    onGuessing: (wrongTokens: number): void => raise(toGuessingAlert(wrongTokens)),
     /**
      * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of
      * Redis, 0 to 1, or null. Call it every few seconds: it also reports how many alerts the last minute suppressed.
@@ -136,6 +137,13 @@ function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Al
       : `the webhook of ${client} ${what} with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
   return alert('webhook_changed', subject, message)
 }
+
+const toGuessingAlert = (wrongTokens: number): Alert =>
+  alert(
+    'token_guessing',
+    'operator',
+    `${wrongTokens} wrong operator tokens in a minute: check what can reach OPERATOR_PORT, and change OPERATOR_TOKEN if it may be known`,
+  )
 
 /** An internal error concerns one client; a network fault concerns all and is one alert. */
 function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { kind: 'our fault' }>): Alert {
@@ -224,6 +232,7 @@ export const ALERT_KINDS = [
   'exhausted',
   'disabled',
   'webhook_changed',
+  'token_guessing',
   'failing',
   'stuck',
   'our_fault',

@@ -6,7 +6,7 @@ import { assertUrlLength, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/settings.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
-import { assertBearer, assertHost } from './guard.ts'
+import { assertBearer, assertHost, createTokenCheck, type IsToken } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { mountPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
@@ -37,8 +37,9 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
     return new Response(text, { headers: { ...answerHeaders(c), 'content-type': contentType } })
   })
   app.get('/openapi.json', c => new Response(OPENAPI, { headers: { ...answerHeaders(c), ...OPENAPI_MEDIA } }))
-  mountPage(app, parts)
-  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts)
+  const isToken = createTokenCheck(parts)
+  mountPage(app, parts, isToken)
+  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts, isToken)
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; the page is at /ops')))
   app.onError((error, c) => sendError(c, parts, error))
   return app
@@ -54,16 +55,17 @@ function mount(
   path: string,
   routes: readonly OperatorRoute[],
   parts: OperatorParts,
+  isToken: IsToken,
 ): void {
   for (const { method, handler } of routes) {
     app.on(method, path, async c => {
-      assertBearer(c, parts)
+      await assertBearer(c, isToken)
       return sendAnswer(c, parts, await handler(c, parts))
     })
   }
   const allow = allowedMethods(routes).join(', ')
-  app.all(path, c => {
-    assertBearer(c, parts)
+  app.all(path, async c => {
+    await assertBearer(c, isToken)
     throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
   })
 }

@@ -2,6 +2,7 @@
 // token must match.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#core/contract/errors.ts'
+import { createAddressCounts } from '#signals/address-counts.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
@@ -25,10 +26,39 @@ export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>)
   )
 }
 
+/** Whether a text is the operator token. */
+export type IsToken = (given: string) => Promise<boolean>
+
+/** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
+export const MOST_WRONG_TOKENS = 10
+
+const WINDOW_MS = 60_000
+
+/** How long each further one waits for its answer. The right token never waits. */
+export const WRONG_TOKEN_DELAY_MS = 1_000
+
+export function createTokenCheck({
+  token,
+  clock,
+  pause,
+  onGuessing,
+}: Pick<OperatorParts, 'token' | 'clock' | 'pause' | 'onGuessing'>): IsToken {
+  const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
+  return async given => {
+    if (isSame(given, token)) return true
+    const { count } = add('') // one count for all addresses: only wrong tokens are delayed
+    if (count > MOST_WRONG_TOKENS) {
+      onGuessing(count)
+      await pause(WRONG_TOKEN_DELAY_MS)
+    }
+    return false
+  }
+}
+
 /** Throws `unauthorized` unless the request carries the token. */
-export function assertBearer(c: Exchange, { token }: Pick<OperatorParts, 'token'>): void {
+export async function assertBearer(c: Exchange, isToken: IsToken): Promise<void> {
   const [, given] = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
-  if (given !== undefined && isSame(given, token)) return
+  if (given !== undefined && (await isToken(given))) return
   throw new ApiError(
     'unauthorized',
     'the operator token is needed: Authorization: Bearer TOKEN, as in OPERATOR_TOKEN',

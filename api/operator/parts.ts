@@ -78,6 +78,10 @@ export type OperatorParts = {
   readonly onFired?: (durableMs: number) => void
   /** Called if revoking a key suspended a webhook. */
   readonly onWebhook: (change: WebhookChange) => void
+  /** Waits. */
+  readonly pause: (ms: number) => Promise<unknown>
+  /** Called with the number of wrong tokens in this minute, if they are too many for mistakes. */
+  readonly onGuessing: (wrongTokens: number) => void
   /** Called for every request. */
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that the caller did not cause. */

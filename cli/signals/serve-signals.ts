@@ -1,4 +1,5 @@
 // The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
@@ -119,7 +120,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, clock, served, newToken, onWebhook, onError }: OpenSignals,
+  { order, redis, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
   started: Started,
@@ -140,6 +141,8 @@ async function listenToOperator(
     metrics: metrics.read,
     onFired: metrics.onFired,
     onWebhook,
+    pause: sleep,
+    onGuessing: alerts.onGuessing,
     onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
       metrics.onAnswered(answered)
       log.info('request', { ...answered })

@@ -11,7 +11,7 @@ import { activateClient, findClient, suspendClient } from '#signals/clients/clie
 import { askRedis } from '#signals/redis/connect.ts'
 import { SESSION_PREFIX } from '#signals/redis/keys.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
-import { isSame } from '../guard.ts'
+import { type IsToken, isSame } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { clientOf } from '../routes/clients.ts'
 import { haltRequest, haltServed, resumeAny } from '../routes/live.ts'
@@ -28,7 +28,7 @@ const COOKIE = 'highwater_ops'
 
 const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as const
 
-export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts): void {
+export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, isToken: IsToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
     answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError)))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
@@ -41,7 +41,7 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts): void {
     )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: STYLE_HEADERS }))
   app.get('/ops/login', () => loginPage(null))
-  post('/ops/login', c => logIn(c, parts))
+  post('/ops/login', c => logIn(c, parts, isToken))
   post('/ops/logout', async c => {
     const form = await readOwnForm(c, parts)
     await askRedis(() => parts.redis.del(`${SESSION_PREFIX}${form.get('csrf')}`)) // that of the session, as was checked
@@ -66,9 +66,13 @@ const STYLE_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-async function logIn(c: Exchange, { token, clock, random, redis }: OperatorParts): Promise<Response> {
+async function logIn(
+  c: Exchange,
+  { token, clock, random, redis }: OperatorParts,
+  isToken: IsToken,
+): Promise<Response> {
   const given = (await readForm(c)).get('token') ?? ''
-  if (!isSame(given.trim(), token)) return loginPage('That is not the operator token.')
+  if (!(await isToken(given.trim()))) return loginPage('That is not the operator token.')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
   const csrf = Buffer.from(random(CSRF_BYTES)).toString('hex')
   await askRedis(() => redis.set(SESSION_PREFIX + csrf, '', 'EX', SESSION_SECONDS))

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
+import { MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -90,6 +91,36 @@ test('the login takes the token alone, and its cookie is of this site only and o
   const [, ...attributes] = (headers.get('set-cookie') ?? '').split('; ')
   expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ops', 'SameSite=Strict'])
   expect(headers.get('set-cookie')).not.toContain(TOKEN)
+})
+
+test('wrong tokens are delayed and reported if they are too many for mistakes, and the right one never is', async () => {
+  let elapsedMs = 0
+  const pauses: number[] = []
+  const guesses: number[] = []
+  const app = createOperatorApp(
+    parts({
+      clock: { now: () => nowMs, elapsed: () => elapsedMs },
+      pause: async (ms: number) => pauses.push(ms),
+      onGuessing: (count: number) => guesses.push(count),
+    }),
+  )
+  const ask = async (token: string) =>
+    (await app.request(`${ORIGIN}/ops/status`, { headers: { authorization: `Bearer ${token}` } })).status
+  const logIn = async (token: string) => {
+    const body = new URLSearchParams({ token }).toString()
+    const headers = { ...FORM, origin: ORIGIN }
+    return (await app.request(`${ORIGIN}/ops/login`, { method: 'POST', headers, body })).status
+  }
+  for (let i = 0; i < MOST_WRONG_TOKENS / 2; i++)
+    expect([await ask(`wrong-${i}`), await logIn(`wrong-${i}`)]).toEqual([401, 401])
+  expect([pauses, guesses]).toEqual([[], []])
+  expect([await ask('wrong'), await logIn('wrong'), await ask(TOKEN), await logIn(TOKEN)]).toEqual([
+    401, 401, 200, 303,
+  ])
+  expect(pauses).toEqual([WRONG_TOKEN_DELAY_MS, WRONG_TOKEN_DELAY_MS])
+  expect(guesses).toEqual([MOST_WRONG_TOKENS + 1, MOST_WRONG_TOKENS + 2])
+  elapsedMs += 60_000
+  expect([await ask('wrong'), pauses.length]).toEqual([401, 2])
 })
 
 test('a session ends by itself, by another token, and by one changed character', async () => {

@@ -166,6 +166,14 @@ describe('alerts', () => {
     expect(sent[3]?.message).toContain('is suspended')
   })
 
+  test('about wrong operator tokens are one an hour', () => {
+    const { sent, alerts } = start()
+    for (let count = 11; count < 600; count++) alerts.onGuessing(count)
+    expect(sent).toMatchObject([
+      { kind: 'token_guessing', message: expect.stringContaining('11 wrong operator tokens in a minute') },
+    ])
+  })
+
   test('are limited to twenty a minute, with the number of the others afterwards', () => {
     const { sent, clock, alerts } = start()
     const storm = () => {

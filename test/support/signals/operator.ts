@@ -76,6 +76,8 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     orders: offlineOrders(redis),
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
     onWebhook: () => {},
+    pause: async () => {},
+    onGuessing: () => {},
     onAnswered: () => {},
     onError: error => {
       throw error
