@@ -1,6 +1,7 @@
 // The block `meta` of the signals service: what is keyed is no publication, and has no register.
 import { z } from 'zod'
 import type { SimulationInput } from './payloads/program.ts'
+import type { Basis } from './payloads/strategy.ts'
 
 export const keyedMeta = z
   .looseObject({
@@ -9,6 +10,10 @@ export const keyedMeta = z
       .number()
       .nullable()
       .describe('Server time in milliseconds; null where a request could not even be read.'),
+    basis: z
+      .literal('live' satisfies Basis)
+      .optional()
+      .describe('Signals: they are of the live log, as opposed to `backtested` and `reported` histories.'),
     count: z.int().min(0).optional().describe('Number of items in `data`.'),
     last_seq: z.int().min(0).optional().describe('What to give as `since` next time.'),
     input_clamped: z

@@ -100,7 +100,7 @@ export const LOG_ROUTES = routesOf('account', [
       const seq = await newestVisible(parts.redis, client)
       const found = seq === 0 ? null : await readSignal(parts.redis, seq)
       if (found === null) throw new ApiError('not_found', 'no signal yet')
-      const meta = JSON.stringify(keyedMeta(c, parts.clock))
+      const meta = JSON.stringify({ ...keyedMeta(c, parts.clock), ...LIVE })
       const links = JSON.stringify({ self: LATEST, history: HISTORY })
       const body = `{"data":${found.body},"meta":${meta},"links":${links}}` // the stored bytes as they are
       return sendBytes(parts, new TextEncoder().encode(body))
@@ -169,6 +169,9 @@ export const LOG_ROUTES = routesOf('account', [
   },
 ])
 
+/** What distinguishes signals from the histories, which are backtested or reported. */
+const LIVE = { basis: 'live' } as const
+
 /**
  * The pull: stored bytes between brackets, sent in blocks and never as a whole in memory. Signals fired meanwhile are
  * in the next pull.
@@ -214,7 +217,7 @@ async function* jsonText(
     count += block.length
     lastSeq = block.at(-1)!.seq
   }
-  const meta = { ...keyedMeta(c, parts.clock), count, last_seq: lastSeq }
+  const meta = { ...keyedMeta(c, parts.clock), ...LIVE, count, last_seq: lastSeq }
   const links = linksOf(query, count === query.limit && lastSeq < until ? lastSeq : null)
   yield `${count === 0 ? before : ''}],"meta":${JSON.stringify(meta)},"links":${JSON.stringify(links)}}`
 }

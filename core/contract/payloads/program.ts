@@ -210,7 +210,9 @@ export type ProgramPerformance = z.infer<typeof programPerformance>
 const instrument = z.string().describe('Identifier of the spot pair.')
 const tvStatus = z
   .enum(TV_STATUSES)
-  .describe('Cross-check against an external charting tool; `provisional` until one was made.')
+  .describe(
+    'Cross-check against an external charting tool: `not_applicable`, because none lists the trades of a program.',
+  )
 
 export const programPreview = z
   .looseObject({

@@ -18,6 +18,7 @@ const ENVELOPE = z.strictObject({
   meta: z.strictObject({
     ...FIXED_META,
     count: z.int().min(0).optional(),
+    basis: z.literal('live').optional(),
     last_seq: z.int().min(0).optional(),
     input_clamped: z.boolean().optional(),
     requested: INPUT.optional(),

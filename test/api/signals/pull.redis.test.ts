@@ -96,7 +96,11 @@ describe('a history', () => {
               .parse(data)
               .map(({ seq }) => seq),
           ).toEqual(expected)
-          expect(meta).toMatchObject({ count: expected.length, last_seq: expected.at(-1) ?? since })
+          expect(meta).toMatchObject({
+            basis: 'live',
+            count: expected.length,
+            last_seq: expected.at(-1) ?? since,
+          })
           expect(links.next).toBeUndefined()
           const pages = await readPages(`/v1/signals/history?since=${since}&limit=${limit}`)
           expect(pages.flat()).toEqual(expected)
