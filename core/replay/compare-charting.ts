@@ -1,4 +1,3 @@
-import type { TvStatus } from '#core/contract/payloads/strategy.ts'
 import type { Side } from './strategy.ts'
 import type { Trade } from './trade.ts'
 
@@ -10,7 +9,7 @@ export type ChartExport = {
 }
 
 export type ChartComparison = {
-  readonly status: Extract<TvStatus, 'provisional' | 'confirmed' | 'diverged'>
+  readonly status: 'provisional' | 'confirmed' | 'diverged'
   readonly matched: number
   /** Trades of the time that both cover, of the one that has more of them. */
   readonly compared: number
