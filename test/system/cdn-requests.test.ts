@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Layer } from '../../deploy/layers.ts'
 import { startServing } from '../support/history/history-process.ts'
-import { exchange, openExchange, type RawAnswer } from '../support/http/raw-exchange.ts'
+import { openExchange, type RawAnswer } from '../support/http/raw-exchange.ts'
 import { addressOf, ask, startCdn } from '../support/servers/cdn.ts'
 import { copyStores } from '../support/stores/stores.ts'
 
@@ -25,6 +25,22 @@ const HOST = 'Host: localhost'
 
 const request = (line: string, ...headers: readonly string[]): string =>
   [line, ...headers, 'Connection: close', '', ''].join('\r\n')
+
+/**
+ * The answer to bytes, sent in two packets if `cut` says so. A server that refuses the beginning may close before the rest arrives, and the
+ * reset can overtake its answer: then the same is sent again.
+ */
+async function answerTo(url: string, bytes: string, cut = bytes.length): Promise<RawAnswer> {
+  for (;;) {
+    try {
+      const { send, answer } = await openExchange(url, bytes.slice(0, cut))
+      if (cut < bytes.length) send(bytes.slice(cut))
+      return await answer
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
+    }
+  }
+}
 
 const codeIn = ({ body }: RawAnswer): unknown => (JSON.parse(body) as { error: { code: unknown } }).error.code
 
@@ -59,7 +75,7 @@ describe('nginx refuses in the envelope', () => {
       `${request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')}zz\r\nabc\r\n0\r\n\r\n`,
     ],
   ])('%s', async (_what, bytes) => {
-    const answer = await exchange(files.url, bytes)
+    const answer = await answerTo(files.url, bytes)
     expect(answer.status).toBe(400)
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -71,9 +87,9 @@ describe('nginx refuses in the envelope', () => {
 
 test('Varnish refuses a malformed body in the envelope, and passes others on', async () => {
   const chunked = request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')
-  const malformed = await exchange(edge.url, `${chunked}zz\r\nabc\r\n0\r\n\r\n`)
+  const malformed = await answerTo(edge.url, `${chunked}zz\r\nabc\r\n0\r\n\r\n`)
   expect([malformed.status, codeIn(malformed)]).toEqual([400, 'bad_request'])
-  expect((await exchange(edge.url, `${chunked}3\r\nabc\r\n0\r\n\r\n`)).status).toBe(405)
+  expect((await answerTo(edge.url, `${chunked}3\r\nabc\r\n0\r\n\r\n`)).status).toBe(405)
 })
 
 describe.each([
@@ -83,7 +99,7 @@ describe.each([
 ])('%s', (_name, at) => {
   test('answers HTTP/1.0 without a host', async () => {
     for (const path of [FILE, KEPT, LIVE])
-      expect((await exchange(at(), `GET ${path} HTTP/1.0\r\n\r\n`)).status, path).toBe(200)
+      expect((await answerTo(at(), `GET ${path} HTTP/1.0\r\n\r\n`)).status, path).toBe(200)
   })
 
   test('answers a client that has closed its sending side', async () => {
@@ -104,9 +120,7 @@ describe.each([
   ])('answers %s with %i, wherever its packet is cut', async (method, status) => {
     const bytes = request(`${method} ${FILE} HTTP/1.1`, HOST)
     for (let cut = 1; cut <= method.length + 2; cut++) {
-      const { send, answer } = await openExchange(at(), bytes.slice(0, cut))
-      send(bytes.slice(cut))
-      expect((await answer).status, `cut at ${cut}`).toBe(status)
+      expect((await answerTo(at(), bytes, cut)).status, `cut at ${cut}`).toBe(status)
     }
   })
 
