@@ -77,7 +77,7 @@ describe('the newest signal', () => {
   test('is in the envelope, with the moment and links', async () => {
     const { data, meta, links } = await envelopeOf(await get('/v1/signals/latest'))
     expect(SIGNAL.parse(data)).toMatchObject({ seq: 2, alias: 'alder' })
-    expect(meta).toEqual({ generated_utc: '2026-11-21T00:00:05Z', timing_ms: 0 })
+    expect(meta).toEqual({ generated_utc: '2026-11-21T00:00:05Z', timing_ms: 0, basis: 'live' })
     expect(links).toEqual({ self: '/v1/signals/latest', history: '/v1/signals/history' })
   })
 })
