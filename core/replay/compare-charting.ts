@@ -8,6 +8,14 @@ export type ChartExport = {
   readonly end: number
 }
 
+type ChartRules = {
+  readonly timeframeMs: number
+  /** Largest difference of two entry prices that are the same, in the quote currency. */
+  readonly tolerance: number
+  /** The end of the ledger's bars: the export may be newer. */
+  readonly endMs: number
+}
+
 export type ChartComparison = {
   readonly status: 'provisional' | 'confirmed' | 'diverged'
   readonly matched: number
@@ -33,14 +41,14 @@ const ZONES = Array.from({ length: 26 * 4 + 1 }, (_, i) => (i - 12 * 4) * QUARTE
 export function compareCharting(
   trades: readonly Trade[],
   chart: ChartExport,
-  { timeframeMs, tolerance }: { readonly timeframeMs: number; readonly tolerance: number },
+  { timeframeMs, tolerance, endMs }: ChartRules,
 ): ChartComparison {
   const own = trades.map(({ side, entry_time, entry_price }) => ({ side, t: entry_time, price: entry_price }))
   const barOf = (ms: number): number => Math.floor(ms / timeframeMs)
   const attempts = ZONES.map(zone => {
     const theirs = chart.entries.map(entry => ({ ...entry, t: entry.t - zone }))
     const from = barOf(Math.max(first(own), first(theirs)))
-    const to = barOf(chart.end - zone)
+    const to = barOf(Math.min(chart.end - zone, endMs - 1))
     const isShared = ({ t }: Entry): boolean => barOf(t) >= from && barOf(t) <= to
     const [shared, charted] = [own.filter(isShared), theirs.filter(isShared)]
     const compared = Math.max(shared.length, charted.length)

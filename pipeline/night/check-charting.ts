@@ -1,4 +1,5 @@
 import type { TvStatus } from '#core/contract/payloads/strategy.ts'
+import { endOfBars } from '#core/replay/bars.ts'
 import { compareCharting } from '#core/replay/compare-charting.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import { costsOf, type History, type HistoryTask } from './histories.ts'
@@ -21,7 +22,11 @@ export function checkCharting(
   }
   const { timeframeMs } = bars
   const tolerance = entry.tick_size * (1 + TICK_DUST) + slippagePrice(costsOf(entry))
-  const { status, matched, compared } = compareCharting(trades, own, { timeframeMs, tolerance })
+  const { status, matched, compared } = compareCharting(trades, own, {
+    timeframeMs,
+    tolerance,
+    endMs: endOfBars(bars),
+  })
   return { status, notices: [`${id}: ${status}, because ${matched} of ${compared} trades match ${own.path}`] }
 }
 

@@ -3,7 +3,7 @@ import { compareCharting } from '#core/replay/compare-charting.ts'
 import { HOUR_MS, slot, TIMEFRAME_MS, trade } from './hand.ts'
 
 const COUNT = 200
-const RULES = { timeframeMs: TIMEFRAME_MS, tolerance: 0.1 }
+const RULES = { timeframeMs: TIMEFRAME_MS, tolerance: 0.1, endMs: slot(2 * COUNT) }
 
 /** A trade every second slot, sides in turn, prices that tell the trades apart. */
 const LEDGER = Array.from({ length: COUNT }, (_, i) =>
@@ -65,6 +65,17 @@ test('only the time that both cover is compared, and it must have half of the le
   expect(compare(charted().slice(80))).toEqual({ status: 'confirmed', matched: 120, compared: 120 })
   expect(compare(charted(), LEDGER.slice(50))).toEqual({ status: 'confirmed', matched: 150, compared: 150 })
   expect(compare(charted().slice(0, 90)).status).toBe('provisional')
+})
+
+test('an export that is newer than the bars is compared up to their end', () => {
+  const [ledger, end] = [LEDGER.slice(0, 120), slot(240)]
+  const chart = { entries: charted(8), end: slot(2 * COUNT) }
+  expect(compareCharting(ledger, chart, { ...RULES, endMs: end })).toEqual({
+    status: 'confirmed',
+    matched: 120,
+    compared: 120,
+  })
+  expect(compareCharting(ledger, chart, RULES).status).toBe('diverged')
 })
 
 test('an export of another strategy diverges, and one without trades says nothing', () => {
