@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -104,6 +105,8 @@ describe('a process lives', () => {
     onTestFinished(() => void parent.kill())
     const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
     const child = Number(line)
+    const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')
+    await expect.poll(name).toBe('sleep\n') // until then it is a shell, which reaps its children
     expect([isAlive(process.pid), isAlive(child)]).toEqual([true, true])
     process.kill(child)
     await expect.poll(() => isAlive(child)).toBe(false)
