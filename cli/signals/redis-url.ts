@@ -65,8 +65,17 @@ export async function reachRedis(redis: Redis): Promise<void> {
   })
 }
 
-/** Whether a Redis works in the folder of our own; another program may have got its port. */
-export async function isOwn(redis: Redis, dataFolder: string): Promise<boolean> {
-  const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
-  return folder === (await realpath(ownRedisFolder(dataFolder)).catch(() => null))
+/** Whether our own Redis answers: false if its service has ended, or was killed, or another program got its port. */
+export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
+  if ((await ownRedisUrl(dataFolder)) === null) return false
+  const redis = await openRedis({ redisUrl: null }, dataFolder).catch(() => null)
+  if (redis === null) return false
+  try {
+    const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
+    return folder === (await realpath(ownRedisFolder(dataFolder)))
+  } catch {
+    return false // it is not ours
+  } finally {
+    redis.disconnect()
+  }
 }

@@ -23,7 +23,7 @@ umask 077
 mkdir -p "$folder"
 chmod -R go= "$folder"
 exec 8>> "$folder/supervisor.lock"
-flock -w 5 8 || { # one that ends releases it before it waits for its Redis
+flock -w 10 8 || { # one that ends releases it before it waits for its Redis
   echo "$folder is in use: another process runs the Redis in it; end that one, or set DATA_FOLDER to another folder" >&2
   exit 1
 }

@@ -19,7 +19,7 @@ import { type Environment, readEnvironment, UsageError } from '../../environment
 import { readKeyRing } from '../../generated-secrets.ts'
 import type { Runtime } from '../../runtime.ts'
 import { startOwnRedis } from '../../signals/own-redis.ts'
-import { isOwn, openRedis, ownRedisUrl } from '../../signals/redis-url.ts'
+import { openRedis, ownRedisRuns } from '../../signals/redis-url.ts'
 
 type JsonOption = { readonly json?: boolean }
 
@@ -86,14 +86,6 @@ async function withRedis(
   } finally {
     await own.stop()
   }
-}
-
-/** Whether our own Redis answers: false if its service has ended, or was killed, or another program got its port. */
-async function ownRedisRuns(folder: string): Promise<boolean> {
-  if ((await ownRedisUrl(folder)) === null) return false
-  const redis = await openRedis({ redisUrl: null }, folder).catch(() => null)
-  if (redis === null) return false
-  return isOwn(redis, folder).finally(() => redis.disconnect())
 }
 
 /** Makes unique names of epochs. */

@@ -200,7 +200,7 @@ test.each([
   expect(await readAfter(redis, 0, 100)).toHaveLength(6)
 })
 
-/** The end of a backup whose records are these, as whoever has the key, or nobody, would write it. */
+/** The end of a backup whose records are these, with any digest. */
 const ended = (lines: readonly string[], hash: Hash | Hmac, name: 'hmac_sha256' | 'sha256'): string[] => {
   for (const line of lines) hash.update(`${line}\n`)
   return [...lines, JSON.stringify({ type: 'end', records: lines.length - 1, [name]: hash.digest('hex') })]
