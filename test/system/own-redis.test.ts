@@ -155,7 +155,7 @@ describe('a live runner', () => {
     await untilCursor(folder, own, own.endMs - late.length * FOUR_HOURS_MS)
     await killWithScript(first, folder)
     process.kill((await redisOf(folder)).pid, 'SIGKILL')
-    const taken = await listen(Number(new URL(address).port))
+    const taken = await listenOnceFree(Number(new URL(address).port))
     const second = await startSignalsProcess(folder, SERVE)
     expect(new URL(await urlIn(folder)).port).not.toBe(new URL(address).port)
     await appendFile(own.feed, `${late.join('\n')}\n`)
@@ -210,6 +210,15 @@ const listen = (port: number): Promise<Server> =>
     server.listen(port, '127.0.0.1', () => resolve(server))
   })
 
+/** The port of a killed process is free once the system has removed it. */
+async function listenOnceFree(port: number): Promise<Server> {
+  for (;;) {
+    const server = await listen(port).catch(() => null)
+    if (server !== null) return server
+    await sleep(20)
+  }
+}
+
 /** Kills a service: its script ends Redis, while the next service starts. */
 async function killAlone(serving: SignalsProcess): Promise<void> {
   serving.kill('SIGKILL')
@@ -218,6 +227,7 @@ async function killAlone(serving: SignalsProcess): Promise<void> {
 
 /** Kills a service and the script of its Redis, which becomes an orphan. */
 async function killWithScript(serving: SignalsProcess, folder: string): Promise<void> {
+  serving.kill('SIGSTOP') // or it starts the script again in between
   const script = (await processesOf(folder)).filter(({ command }) => command.includes('redis-server.sh'))
   for (const { pid } of script) process.kill(pid, 'SIGKILL')
   serving.kill('SIGKILL')
