@@ -112,7 +112,7 @@ test('the shell blocks print the identity, what was signed, what was fired, and 
   const { total_usd_deployed, total_btc_accumulated } = renderSimulation(PROGRAM.data, PAGE_INPUT)
   expect(stdout).toContain(`,${total_usd_deployed},${total_btc_accumulated}]\n`) // the basket
   expect(stdout).toContain(`\n[${total_usd_deployed},${total_btc_accumulated}]\n`) // the simulation
-  expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\]\}\n\w{8}\n$/)
+  expect(stdout).toMatch(/"retired_key_ids":\["\w{8}"\],"webhook_suspended":false\}\n\w{8}\n$/)
 })
 
 test('the shell blocks fail, and name the signal, if one was never processed', async context => {
