@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import type { LoggedSignal } from '../log/read-log.ts'
+import type { LoggedSignal, SignalReader } from '../log/read-log.ts'
 import type { Attempt } from './outbox.ts'
 import type { OurFaultReason, Outcome } from './outcome.ts'
 import type { Waits } from './policy.ts'
@@ -52,7 +52,7 @@ export type DeliveryParts = {
   readonly newToken: () => string
   readonly sleep: (ms: number) => Promise<void>
   /** Null if the log has no such signal. */
-  readonly readSignal: (seq: number) => Promise<LoggedSignal | null>
+  readonly readSignal: SignalReader
   readonly send: (order: SendOrder) => Promise<Outcome>
   /** How long a worker may be silent before another takes its client. */
   readonly flightMs: number

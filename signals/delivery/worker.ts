@@ -132,7 +132,11 @@ function reportFault(
 /** Checks everything again, and sends. */
 async function deliver(parts: DeliveryParts, turn: Turn, due: Due): Promise<Step> {
   const { record, seq } = due
-  const signal = await parts.readSignal(seq)
+  const reading = parts.readSignal(seq)
+  const signal = await reading
+  // Webhook and entitlement may have changed while it was read: they are found again, and the signal is known then.
+  if (reading instanceof Promise && signal !== null)
+    return { settlement: NOTHING, lane: turn.lane, leaveUntilMs: null, events: [] }
   const webhook = openWebhook(parts.box, turn.client, due.webhook)
   const mayHave = signal !== null && record !== null && isEntitled(record, signal)
   if (webhook === null || !webhook.enabled || !mayHave) {

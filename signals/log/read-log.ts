@@ -49,15 +49,28 @@ export async function readSignal(redis: Redis, seq: number): Promise<LoggedSigna
 /** Signals that a reader caches: some hundred kilobytes. */
 const MOST_CACHED = 500
 
-/** `readSignal` with a cache: a signal never changes, and its number is never used again. */
-export function createSignalReader(redis: Redis): (seq: number) => Promise<LoggedSignal | null> {
+/** A signal at once if it is known, otherwise as it is read. */
+export type SignalReader = (seq: number) => LoggedSignal | Promise<LoggedSignal | null>
+
+/** `readSignal` with a cache, one read at a time: a signal never changes, and its number is never used again. */
+export function createSignalReader(redis: Redis): SignalReader {
   const cached = new LRUCache<number, LoggedSignal>({ max: MOST_CACHED })
-  return async seq => {
-    const known = cached.get(seq)
+  const reads = new Map<number, Promise<LoggedSignal | null>>()
+  const read = async (seq: number): Promise<LoggedSignal | null> => {
+    try {
+      const signal = await readSignal(redis, seq)
+      if (signal !== null) cached.set(seq, signal)
+      return signal
+    } finally {
+      reads.delete(seq)
+    }
+  }
+  return seq => {
+    const known = cached.get(seq) ?? reads.get(seq)
     if (known !== undefined) return known
-    const signal = await readSignal(redis, seq)
-    if (signal !== null) cached.set(seq, signal)
-    return signal
+    const reading = read(seq)
+    reads.set(seq, reading)
+    return reading
   }
 }
 

@@ -8,8 +8,9 @@ import type { Outcome } from '#signals/delivery/outcome.ts'
 import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
+import { createSignalReader } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
-import { flightKey } from '#signals/redis/keys.ts'
+import { flightKey, LOG } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import {
   addSubscriber,
@@ -126,6 +127,22 @@ describe('a signal', () => {
     for (const client of ['acme', 'birch', 'cedar']) await drainClient(parts, client, 'fast')
     expect(sent).toHaveLength(6)
     expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=2,')
+  })
+
+  test('is read from the log once by workers that need it at the same moment, and again after a failure', async () => {
+    await fire(redis, 'one', 'alder')
+    const read = createSignalReader(redis)
+    await redis.config('RESETSTAT')
+    const found = await Promise.all(Array.from({ length: 50 }, () => read(1)))
+    expect(new Set(found.map(signal => signal?.seq))).toEqual(new Set([1]))
+    expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=1,')
+
+    const [away, later] = [createSignalReader(redis), found[0]]
+    await redis.rename(LOG, 'set-aside')
+    await redis.set(LOG, 'not a stream')
+    await expect(Promise.resolve(away(1))).rejects.toThrow()
+    await redis.rename('set-aside', LOG)
+    expect(await away(1)).toEqual(later)
   })
 
   test('that cannot be read because Redis is away stays owed, and nobody is charged', async () => {
@@ -335,6 +352,17 @@ describe('a last look before sending', () => {
       expect(sent).toEqual([])
       expect(await statusOf(1)).toBe('withdrawn')
       expect(events.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn'])
+    })
+
+    test(`sends nothing to a webhook that ${name} while the signal was read`, async () => {
+      const { parts, sent } = await owed(1)
+      const readSignal: typeof parts.readSignal = seq => {
+        const reading = parts.readSignal(seq)
+        return reading instanceof Promise ? change().then(() => reading) : reading
+      }
+      expect(await drainClient({ ...parts, readSignal }, 'acme', 'fast')).toEqual({ kind: 'done' })
+      expect(sent).toEqual([])
+      expect(await statusOf(1)).toBe('withdrawn')
     })
   }
 })
