@@ -127,7 +127,7 @@ function toAlert(event: DeliveryEvent): Alert | null {
 function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Alert {
   const subject = `${client} at ${at}`
   if (change === 'suspended') {
-    const message = `the webhook of ${client} is suspended, because the key ${keyId} that set it was revoked: its owner confirms the address by PUT /v1/webhook with a live key`
+    const message = `the webhook of ${client} is suspended, because the key ${keyId}, which set it or may have set it, was revoked: its owner confirms the address by PUT /v1/webhook with a live key`
     return alert('webhook_changed', subject, message)
   }
   const what = { set: 'was set', rotated: 'has a new secret', removed: 'was removed' }[change]

@@ -15,7 +15,7 @@ export const ownWebhookRequest = z
       .nullable()
       .default(null)
       .describe(
-        '`whsec_` and 32 bytes in base64. If it is left out, a first webhook gets a new one and a later one keeps its own.',
+        '`whsec_` and 32 bytes in base64. If it is left out, a first or a suspended webhook gets a new one, and any other keeps its own.',
       ),
   })
   .meta({ id: 'OwnWebhookRequest' })
@@ -29,10 +29,13 @@ const state = {
     .string()
     .nullable()
     .describe(
-      'Why nothing is sent, or null. If the key that set it was revoked, it is suspended until a live key sets it again.',
+      'Why nothing is sent, or null. If the key that set it, or may have, was revoked, it is suspended until a live key sets it again.',
     ),
   set_at: instant.nullable().describe('When it was set; null if it is older than this record.'),
-  set_by_key: z.string().nullable().describe('Id of the key that set it; null if the operator did.'),
+  set_by_key: z
+    .string()
+    .nullable()
+    .describe('Id of the key that set it; null if the operator did, or if `set_at` is null.'),
   failing_since: instant.nullable().describe('Since when no delivery succeeded, or null.'),
   secrets: z
     .array(z.object({ expires_at: instant.nullable().describe('When it signs no more, or null.') }))
@@ -47,5 +50,10 @@ export const registeredWebhook = z
   .object({
     ...state,
     secret: z.string().nullable().describe('The secret if this request made it: shown only here. Else null.'),
+    secrets_dropped: z
+      .boolean()
+      .describe(
+        'True if the earlier secrets sign no more, because the key that set them, or may have, was revoked.',
+      ),
   })
   .meta({ id: 'RegisteredWebhook' })

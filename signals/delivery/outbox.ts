@@ -241,15 +241,16 @@ return 1
 /**
  * Sets fields of a webhook and enables it; what the client is owed is due now. KEYS: clients with a webhook; the live
  * keys of the client. ARGV: client, then pairs of name and value. Returns 0, and does nothing, if the key that sets
- * it, or has set it, is revoked.
+ * it is revoked, or if it is suspended and not set again.
  */
 export const ENABLE_SCRIPT = `${NAMES}
 local client = ARGV[1]
-local by = redis.call('HGET', webhook(client), 'set_by') or ''
+local by
 for i = 2, #ARGV, 2 do
   if ARGV[i] == 'set_by' then by = ARGV[i + 1] end
 end
-if by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
+if not by and redis.call('HGET', webhook(client), 'suspended') == '1' then return 0 end
+if by and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
 redis.call('HSET', webhook(client), unpack(ARGV, 2))
 redis.call('SADD', KEYS[1], client)
 if redis.call('EXISTS', ready(client), waiting(client)) > 0 then schedule(client, 0) end

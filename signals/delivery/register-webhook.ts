@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts'
 import type { RandomBytes, SecretBox } from './secret-box.ts'
 import { createWebhookSecret, keyOfSecret, liveSecrets, rotateSecrets, type WebhookSecret } from './sign.ts'
 import { commitTest, type FireTestParts, testAliasOf, testContent } from './test-fire.ts'
-import { readWebhook, saveSecrets, saveWebhook, type Webhook } from './webhooks.ts'
+import { readWebhook, saveSecrets, saveWebhook } from './webhooks.ts'
 
 export type RegisterParts = FireTestParts & {
   readonly box: SecretBox
@@ -59,18 +59,18 @@ export async function registerOwnWebhook(
   client: string,
   keyId: string,
   request: WebhookRequest,
-): Promise<string | null> {
+): Promise<Pick<Tried, 'made' | 'dropsSecrets'>> {
   await countRegistration(parts.redis, client)
-  const { made, refusal } = await tryToRegister(parts, client, keyId, request)
-  if (refusal !== null) throw invalid('url', NOT_ACKNOWLEDGED)
-  return made
+  const tried = await tryToRegister(parts, client, keyId, request)
+  if (tried.refusal !== null) throw invalid('url', NOT_ACKNOWLEDGED)
+  return tried
 }
 
 /**
  * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
  * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
- * may bring its own secret, beside which the old ones sign for the usual overlap. Resolves with the secret if one was
- * created: it is shown this once. Throws `validation_error` with the result of the test, for the operator only,
+ * may bring its own secret, beside which the old ones sign for the usual overlap. A suspended webhook loses its secrets,
+ * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws `validation_error` with the result of the test, for the operator only,
  * `not_found`, or RedisDownError.
  */
 export async function registerWebhook(
@@ -83,8 +83,14 @@ export async function registerWebhook(
   return made
 }
 
-/** The secret that was created, if any; or why nothing was saved. */
-type Tried = { readonly made: string | null; readonly refusal: string | null }
+type Tried = {
+  /** The secret that was created, if any. */
+  readonly made: string | null
+  /** Whether stored secrets sign no more, because the webhook was suspended. */
+  readonly dropsSecrets: boolean
+  /** Why nothing was saved, or null. */
+  readonly refusal: string | null
+}
 
 async function tryToRegister(
   parts: RegisterParts,
@@ -93,10 +99,11 @@ async function tryToRegister(
   { url, secret }: WebhookRequest,
 ): Promise<Tried> {
   const before = await readWebhook(parts.redis, parts.box, client)
-  const { secrets, made } = secretsFor(parts, before, secret)
+  const dropsSecrets = before?.isSuspended ?? false
+  const { secrets, made } = secretsFor(parts, dropsSecrets ? [] : (before?.secrets ?? []), secret)
   const refusal =
     refusalOfUrl(url, parts.rules) ?? refusalOfAnswer(await sendTest(parts, client, url, secrets))
-  if (refusal !== null) return { made: null, refusal }
+  if (refusal !== null) return { made: null, dropsSecrets: false, refusal }
   const setter = { keyId, atMs: parts.now() }
   if (!(await saveWebhook(parts.redis, parts.box, { client, url, secrets }, setter)))
     throw new ApiError(
@@ -104,7 +111,7 @@ async function tryToRegister(
       'the key was revoked while the address was tested: nothing was changed',
     )
   parts.onChange({ client, change: 'set', keyId })
-  return { made, refusal: null }
+  return { made, dropsSecrets, refusal: null }
 }
 
 /**
@@ -128,15 +135,15 @@ export async function rotateWebhookSecret(
 
 function secretsFor(
   { now, drawBytes }: RegisterParts,
-  before: Webhook | null,
+  kept: readonly WebhookSecret[],
   own: string | null,
 ): { readonly secrets: readonly WebhookSecret[]; readonly made: string | null } {
   if (own !== null) {
     assertSecret(own)
-    const others = (before?.secrets ?? []).filter(({ text }) => text !== own)
+    const others = kept.filter(({ text }) => text !== own)
     return { secrets: rotated(others, own, now()), made: null }
   }
-  if (before !== null) return { secrets: before.secrets, made: null }
+  if (kept.length > 0) return { secrets: kept, made: null }
   const made = createWebhookSecret(drawBytes)
   return { secrets: [{ text: made, expiresAtMs: null }], made }
 }

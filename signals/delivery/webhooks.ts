@@ -20,7 +20,10 @@ export type Webhook = {
   readonly disabledWhy: string | null
   readonly lane: Lane
   readonly condition: Condition
+  /** Null in records of earlier releases. */
   readonly setter: Setter | null
+  /** Whether the key that set it, or may have set it, was revoked since. */
+  readonly isSuspended: boolean
 }
 
 /** Who set a webhook, and when. */
@@ -39,6 +42,7 @@ const stored = z.object({
   condition: z.string(),
   set_by: z.string().optional(),
   set_at: z.string().optional(),
+  suspended: z.enum(['', '1']).optional(),
 })
 
 const FRESH = {
@@ -62,7 +66,7 @@ export function toWebhook(
 ): Webhook | null {
   if (Object.keys(fields).length === 0) return null
   const record = stored.parse(fields)
-  const { set_by, set_at } = record
+  const { set_by, set_at, suspended } = record
   return {
     client,
     url: box.open(record.url, { client, field: 'url' }),
@@ -72,6 +76,7 @@ export function toWebhook(
     lane: record.lane,
     condition: JSON.parse(record.condition) as Condition, // written below, and when a try is settled
     setter: toSetter(set_by, set_at),
+    isSuspended: suspended === '1',
   }
 }
 
@@ -91,6 +96,7 @@ export const saveWebhook = (
     secrets: sealSecrets(box, client, secrets),
     set_by: keyId ?? '',
     set_at: String(atMs),
+    suspended: '',
     ...FRESH,
   })
 
@@ -124,7 +130,7 @@ export async function enableWebhook(redis: Redis, client: string): Promise<void>
   if (await begin(redis, client, FRESH)) return
   throw new ApiError(
     'conflict',
-    `the webhook of '${client}' is suspended, because the key that set it was revoked: its owner confirms the address ` +
+    `the webhook of '${client}' is suspended, because the key that set it, or may have set it, was revoked: its owner confirms the address ` +
       `by PUT /v1/webhook with a live key, or you set it with \`highwater ops webhook set ${client} URL\``,
   )
 }

@@ -60,7 +60,8 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
 /**
  * Hash of a client's webhook: `url` and `secrets` (sealed), `enabled`, `disabled_why`, `lane`, `condition` (JSON),
  * `probe_at`, the next probe of an open breaker, `set_at` (epoch milliseconds) and `set_by`, the id of the key that
- * set it, empty for the operator.
+ * set it, empty for the operator (records of earlier releases have neither), and `suspended`, '1' from the revocation
+ * of that key until it is set again.
  */
 export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`

@@ -88,7 +88,9 @@ const issuedKey = z
 
 const webhookSuspended = z
   .boolean()
-  .describe('True if the key had set the webhook: nothing is sent until a live key of the client sets it.')
+  .describe(
+    'True if the key had set the webhook, or may have: nothing is sent until a live key of the client sets it.',
+  )
 
 const confirmedKey = z
   .object({

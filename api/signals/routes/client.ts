@@ -39,7 +39,7 @@ const confirmation = z
     webhook_suspended: z
       .boolean()
       .describe(
-        'True if a retired key had set the webhook: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
+        'True if a retired key had set the webhook, or may have: nothing is sent until a live key sets it by `PUT /v1/webhook`.',
       ),
   })
   .meta({ id: 'KeyConfirmation' })
@@ -93,7 +93,8 @@ export const OWN_ROUTES = routesOf('key', [
     title: 'Register the webhook',
     about:
       'Sends a signed test to the address, and keeps it if the answer is 2xx; otherwise nothing changes. ' +
-      'The answer does not say what went wrong there. At most five times an hour. Sending the same address confirms it.',
+      'The answer does not say what went wrong there. At most five times an hour. Sending the same address confirms it. ' +
+      'A suspended webhook loses its secrets: send one, or take the new one from the answer.',
     body: ownWebhookRequest,
     data: registeredWebhook,
     refusals: ['rate_limited', 'conflict'],
@@ -103,11 +104,17 @@ export const OWN_ROUTES = routesOf('key', [
       const { registering } = parts
       await assertMayRegister(registering.redis, client.id)
       const request = parseWebhookRequest(await readJson(c.req.raw, MOST_WEBHOOK_BYTES))
-      const secret = await registerOwnWebhook(registering, client.id, keyId, request).catch(died)
+      const { made, dropsSecrets } = await registerOwnWebhook(registering, client.id, keyId, request).catch(
+        died,
+      )
       const webhook = await readWebhook(registering.redis, registering.box, client.id)
       if (webhook === null)
         throw new ApiError('conflict', 'the webhook was removed meanwhile: register it again')
-      const data: ValueOf<typeof registeredWebhook> = { ...stateOf(webhook), secret }
+      const data: ValueOf<typeof registeredWebhook> = {
+        ...stateOf(webhook),
+        secret: made,
+        secrets_dropped: dropsSecrets,
+      }
       return sendEnveloped(c, parts, data, { self: WEBHOOK, whoami: WHOAMI })
     },
   },

@@ -1,6 +1,7 @@
 // A client registers its own webhook and looks at it: what is accepted, what is refused, and what no answer contains.
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { issueKey, revokeKey } from '#signals/clients/api-keys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret, keyOfSecret } from '#signals/delivery/sign.ts'
 import { disableWebhook, enabledWebhooks, enableWebhook, readWebhook } from '#signals/delivery/webhooks.ts'
-import { HEAD } from '#signals/redis/keys.ts'
+import { HEAD, webhookKey } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { BOX, delivered, failed } from '../../support/signals/delivery.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
@@ -52,6 +53,8 @@ function createApp() {
   return createTestSignals(redis, { registering: { ...registering, onChange } }).app
 }
 
+const ANSWER = z.object({ secret: z.string().nullable(), secrets_dropped: z.boolean() })
+
 const asJson = { 'content-type': 'application/json' }
 
 const put = (
@@ -80,7 +83,7 @@ describe('a registration', () => {
       secrets: [{ expires_at: null }],
     }
     const secret = (await readWebhook(redis, BOX, 'acme'))?.secrets[0]?.text
-    expect(data).toEqual({ ...state, secret })
+    expect(data).toEqual({ ...state, secret, secrets_dropped: false })
     expect(keyOfSecret(secret ?? '')).toHaveLength(32)
     expect(sentTo).toEqual([URL])
     const seen = await app.request('/v1/webhook', withKey(token))
@@ -241,6 +244,46 @@ describe('a webhook whose key is revoked', () => {
     const other = await second()
     await revokeKey(redis, fresh.id)
     expect(await stateFor(app, other.token)).toMatchObject({ enabled: true, set_by_key: null })
+  })
+
+  test('and which an earlier release stored without its setter, is suspended with any key, and the answer says why', async () => {
+    const app = createApp()
+    await app.request('/v1/webhook', register())
+    await redis.hdel(webhookKey('acme'), 'set_by', 'set_at')
+    const fresh = await second()
+    expect(await revokeKey(redis, keyId)).toEqual({ client: 'acme', isSuspended: true })
+    const why = `the key ${keyId}, which may have set it, was revoked: confirm the address by PUT /v1/webhook with a live key`
+    const state = { enabled: false, disabled_why: why, set_at: null, set_by_key: null }
+    expect(await stateFor(app, fresh.token)).toMatchObject(state)
+    expect(await enabledWebhooks(redis)).toEqual([])
+    await expect(enableWebhook(redis, 'acme')).rejects.toMatchObject({ code: 'conflict' })
+    token = fresh.token
+    await app.request('/v1/webhook', register())
+    expect(await stateFor(app, token)).toMatchObject({ enabled: true, set_by_key: fresh.id })
+  })
+
+  test('loses the secrets that the key chose: the confirmation makes a new one, or takes the one of the request', async () => {
+    const app = createApp()
+    const answerTo = async (request: RequestInit) =>
+      ANSWER.parse((await envelopeOf(await app.request('/v1/webhook', request))).data)
+    const [stolen, own] = [createWebhookSecret(random), createWebhookSecret(random)]
+    const chosen = await answerTo(put(JSON.stringify({ url: URL, secret: stolen })))
+    expect(chosen).toMatchObject({ secret: null, secrets_dropped: false })
+    const fresh = await second()
+    await revokeKey(redis, keyId)
+    token = fresh.token
+    const confirmed = await answerTo(register())
+    expect(confirmed).toMatchObject({ secret: expect.stringMatching(/^whsec_/), secrets_dropped: true })
+    const kept = async () => (await readWebhook(redis, BOX, 'acme'))?.secrets.map(({ text }) => text)
+    expect(await kept()).toEqual([confirmed.secret])
+    expect(await answerTo(register())).toMatchObject({ secret: null, secrets_dropped: false })
+
+    const third = await second()
+    await revokeKey(redis, fresh.id)
+    token = third.token
+    const replaced = await answerTo(put(JSON.stringify({ url: URL, secret: own })))
+    expect(replaced).toMatchObject({ secret: null, secrets_dropped: true })
+    expect(await kept()).toEqual([own])
   })
 
   test('while it is being registered is not saved: the answer is 401', async () => {
