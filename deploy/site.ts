@@ -92,6 +92,7 @@ export function renderSiteConf(site: Site): string {
     '# A pattern: a map ignores the case of other keys.',
     'map $http_origin $cors_origin {',
     '  default "";',
+    '  "" ""; # most requests have none, and are not compared with the pattern',
     `  "~${patternOf(allowedOrigins)}" $http_origin;`,
     '}',
     'map $cors_origin $cors_exposed {',
