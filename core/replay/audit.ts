@@ -9,7 +9,10 @@ type AuditInput = {
   /** Null: the instrument has no funding. */
   readonly funding: Funding | null
   readonly costs: Costs
-  /** Largest difference between a result and its recomputation: a fraction of account equity at entry. */
+  /**
+   * Largest difference between a result and its recomputation: a fraction of account equity at entry, and of notional
+   * if that is less. The published return is that of notional, so that it differs by no more than this either.
+   */
   readonly resultTolerance: number
   readonly allowOverlap?: boolean
 }
@@ -36,7 +39,7 @@ export type AuditProblem = {
  */
 const PRICE_TOLERANCE = 1e-9
 
-/** A result may differ from its recomputation by this much beside the tolerance, for the same reason. */
+/** A result may differ from its recomputation by this share beside the tolerance, for the same reason. */
 const RESULT_DUST = 1e-9
 
 /**
@@ -50,7 +53,7 @@ const RESULT_DUST = 1e-9
  *   better one is a stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
  * - a result that is given with its leverage follows from prices, commission and funding, within the tolerance, and
- *   may be lower by the declared slippage of both fills;
+ *   may be lower by the declared slippage of both fills. The tolerance makes no gain of a loss, and no loss of a gain;
  * - there is one position at a time, unless overlaps are allowed.
  *
  * O(trades log trades + bars with a position).
@@ -184,12 +187,31 @@ function describeResultFault(
   // Bars and funding are not known to the end of a trade that exits after the last bar.
   if (exit_time === null || perNotional === null || exit_time >= endOfBars(bars)) return null
   const expected = Math.max(-1, leverage * perNotional)
-  const slack = resultTolerance + RESULT_DUST
-  const slippage = (leverage * 2 * slippagePrice(costs)) / entry_price
-  if (account_return <= expected + slack && account_return >= expected - slippage - slack) return null
+  const { lowest, highest } = resultRange(expected, leverage, {
+    tolerance: resultTolerance,
+    slippage: (2 * slippagePrice(costs)) / entry_price,
+  })
+  if (account_return >= lowest && account_return <= highest) return null
   return (
     `has the result ${account_return}, and ${Number(expected.toPrecision(6))} follows from its prices, its leverage of ${leverage}, the ` +
-    `commission and the funding, with a tolerance of ${resultTolerance}: correct account_return, leverage or the ` +
+    `commission and the funding, with a tolerance of ${resultTolerance} of the account and of notional, within which no ` +
+    `loss becomes a gain: correct account_return, leverage or the ` +
     'prices, or give the costs and the funding that were paid'
   )
+}
+
+/** The results of the account that agree with a recomputed one; `slippage` is a fraction of notional. */
+function resultRange(
+  expected: number,
+  leverage: number,
+  { tolerance, slippage }: { readonly tolerance: number; readonly slippage: number },
+): { readonly lowest: number; readonly highest: number } {
+  const unit = Math.min(1, leverage)
+  const dust = RESULT_DUST * unit
+  const slack = tolerance * unit + dust
+  const worst = expected - leverage * slippage
+  return {
+    lowest: worst < 0 ? worst - slack : Math.max(worst - slack, -dust),
+    highest: expected > 0 ? expected + slack : Math.min(expected + slack, dust),
+  }
 }

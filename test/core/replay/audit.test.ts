@@ -189,9 +189,26 @@ describe('a result that is given with its leverage', () => {
   })
 
   test('may differ by the tolerance', () => {
-    expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0001 })).toEqual([])
-    expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0001 })).toEqual([])
+    expect(results({ account_return: 0.0501 }, { resultTolerance: 0.0002 })).toEqual([])
+    expect(results({ account_return: 0.0499 }, { resultTolerance: 0.0002 })).toEqual([])
     expect(results({ account_return: 0.0502 }, { resultTolerance: 0.0001 })).toEqual(['result'])
+  })
+
+  test.each([
+    ['a return on notional of 90 000 %', 98, 1e-7, 0.00009],
+    ['a gain of a flat trade', 100, 0.004, 0.00005],
+    ['a gain of a flat trade at full leverage', 100, 1, 0.00005],
+    ['a gain of a loss', 99.999, 1, 0.00005],
+    ['a loss of a gain', 100.001, 1, -0.00005],
+  ])('cannot become %s within the tolerance', (_, exit_price, leverage, account_return) => {
+    const bars = handBars(Array.from({ length: 4 }, () => [100, 101, 97, 100] as const))
+    const ends = { exit_time: slot(2), exit_price, leverage }
+    expect(results({ ...ends, account_return }, { bars, resultTolerance: 0.0001 })).toEqual(['result'])
+    const exact = leverage * (exit_price / 100 - 1)
+    expect(results({ ...ends, account_return: exact }, { bars, resultTolerance: 0.0001 })).toEqual([])
+    expect(
+      results({ ...ends, account_return: exact * (1 - 1e-6) }, { bars, resultTolerance: 0.0001 }),
+    ).toEqual([])
   })
 
   test('is not below -1: an account loses no more than it has, at a liquidation at any price', () => {

@@ -169,16 +169,16 @@ test('a result that does not follow from prices, leverage and costs is refused w
   const falls = (result: number) => `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,${result}`
   expect(await problemsOfNight(book(falls(0.5)))).toEqual([
     expect.stringMatching(
-      /^ledgers\/ash\.csv:2: the trade has the result 0\.5, and -0\.0454545 follows .* tolerance of 0\.0001: correct /,
+      /^ledgers\/ash\.csv:2: the trade has the result 0\.5, and -0\.0454545 follows .* tolerance of 0\.0001 of the account and of notional, .*: correct /,
     ),
   ])
-  expect(await problemsOfNight(book(falls(-0.0455)))).toEqual([])
+  expect(await problemsOfNight(book(falls(-0.04545)))).toEqual([])
   expect(await problemsOfNight(book(falls(-0.046)))).toHaveLength(1)
-  expect(await problemsOfNight(book(falls(-0.046), { result_tolerance_bps: 6 }))).toEqual([])
-  expect(await problemsOfNight(book(falls(-0.046), { commission_bps_per_side: 11 }))).toEqual([])
+  expect(await problemsOfNight(book(falls(-0.046), { result_tolerance_bps: 22 }))).toEqual([])
+  expect(await problemsOfNight(book(falls(-0.04595), { commission_bps_per_side: 11 }))).toEqual([])
   const paid = dailyFunding(14).replace(`${at('01-06')},0`, `${at('01-06')},0.00275`)
   const funding = { 'funding/BTCUSDT-PERP.csv': paid }
-  expect(await problemsOfNight({ ...book(falls(-0.0455)), ...funding })).toHaveLength(1)
+  expect(await problemsOfNight({ ...book(falls(-0.04545)), ...funding })).toHaveLength(1)
   expect(await problemsOfNight({ ...book(falls(-0.046)), ...funding })).toEqual([])
 })
 
