@@ -17,7 +17,7 @@ export type SentAlert = Alert & {
 /** The same alert is sent again after this time if it is raised again. */
 const REPEAT_MS = 3_600_000
 
-/** Alerts of all kinds in one minute; more would hide each other. */
+/** Alerts in one minute, without those about webhooks; more would hide each other. */
 const MOST_A_MINUTE = 20
 const MINUTE_MS = 60_000
 
@@ -61,8 +61,11 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   return {
     raise,
     onEvent,
-    /** Each change is an alert of its own: a second one may be the thief's. */
-    onWebhook: (change: WebhookChange): void => raise(toChangeAlert(change, toIsoInstant(now()))),
+    /** Each change is sent, whatever else the minute had: any of them may be a thief's. */
+    onWebhook(change: WebhookChange): void {
+      const at = toIsoInstant(now())
+      send({ ...toChangeAlert(change, at), at, repeated: 0 })
+    },
     onGuessing: (wrongTokens: number): void => raise(toGuessingAlert(wrongTokens)),
     /**
      * Checks the state of the service; null if Redis does not answer. `diskUsed` is the used share of the disk of

@@ -26,7 +26,7 @@ export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>)
   )
 }
 
-/** Whether a text is the operator token. */
+/** Whether a text is the operator token. Rejects with `rate_limited` if too many wrong ones wait. */
 export type IsToken = (given: string) => Promise<boolean>
 
 /** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
@@ -37,6 +37,9 @@ const WINDOW_MS = 60_000
 /** How long each further one waits for its answer. The right token never waits. */
 export const WRONG_TOKEN_DELAY_MS = 1_000
 
+/** Wrong tokens that wait at a time: each holds a connection. Further ones are refused at once. */
+export const MOST_WAITING_TOKENS = 16
+
 export function createTokenCheck({
   token,
   clock,
@@ -44,16 +47,24 @@ export function createTokenCheck({
   onGuessing,
 }: Pick<OperatorParts, 'token' | 'clock' | 'pause' | 'onGuessing'>): IsToken {
   const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
+  let waiting = 0
   return async given => {
     if (isSame(given, token)) return true
     const { count } = add('') // one count for all addresses: only wrong tokens are delayed
-    if (count > MOST_WRONG_TOKENS) {
-      onGuessing(count)
-      await pause(WRONG_TOKEN_DELAY_MS)
-    }
+    if (count <= MOST_WRONG_TOKENS) return false
+    onGuessing(count)
+    if (waiting >= MOST_WAITING_TOKENS) throw tooManyTokens()
+    waiting++
+    await pause(WRONG_TOKEN_DELAY_MS).finally(() => waiting--)
     return false
   }
 }
+
+/** Wrong tokens alone get it. */
+const tooManyTokens = (): ApiError =>
+  new ApiError('rate_limited', 'too many wrong operator tokens: send the one in OPERATOR_TOKEN', {
+    headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
+  })
 
 /** Throws `unauthorized` unless the request carries the token. */
 export async function assertBearer(c: Exchange, isToken: IsToken): Promise<void> {

@@ -24,7 +24,7 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
     operator: {
       name: 'Operator',
       description: 'For holders of the operator token.',
-      refusals: ['unauthorized', 'forbidden', 'unavailable'],
+      refusals: ['unauthorized', 'forbidden', 'rate_limited', 'unavailable'],
     },
   },
   securityScheme: {

@@ -76,7 +76,7 @@ export const toFailure = (reason: FailureReason, answer: Answer | null, totalMs:
 
 /**
  * Why an attempt ended with `error`. Throws it again if it is an error of the program, which it cannot be once the
- * request `isSent`: whatever the client then trips over is in the answer, or a receiver could be our fault for ever.
+ * request `isSent`: whatever the client then fails on is in the answer, or a receiver could be our fault for ever.
  */
 export function reasonOf(error: unknown, isSent: boolean): FailureReason | OurFaultReason {
   if (error instanceof BrokenOff) return error.why

@@ -7,6 +7,7 @@ import { LARGE_LIMITS } from '#api/history/answers/computed-answers.ts'
 import { LONGEST_URL } from '#api/http/exchange.ts'
 import { HTTP_LIMITS } from '#api/http/http-server.ts'
 import { MOST_OPERATOR_BYTES } from '#api/operator/exchange.ts'
+import { MOST_WAITING_TOKENS } from '#api/operator/guard.ts'
 import { MOST_PROGRAM_BYTES } from '#api/signals/program/simulate.ts'
 import { MOST_WEBHOOK_BYTES } from '#api/signals/routes/client.ts'
 import { BLOCK_BYTES } from '#core/dataset/render/text-writer.ts'
@@ -16,7 +17,7 @@ const PAGE = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8')
 
 const OF_REQUESTS = {
   ...{ ...HTTP_LIMITS, ...LARGE_LIMITS, LONGEST_URL, BLOCK_BYTES },
-  ...{ MOST_WEBHOOK_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES },
+  ...{ MOST_WEBHOOK_BYTES, MOST_PROGRAM_BYTES, MOST_OPERATOR_BYTES, MOST_WAITING_TOKENS },
 }
 
 test('the table of limits is that of the code, no more and no less', () => {

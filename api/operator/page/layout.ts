@@ -85,15 +85,21 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
   )
 
 /** The page for a refused request. */
-export const errorPage = ({ code, message }: ApiError): Promise<Response> =>
+export const errorPage = ({ code, message, headers }: ApiError): Promise<Response> =>
   respond(
     'Refused',
     html`<header>${BRAND}</header>
 <main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="/ops">Back to the overview</a></p></main>`,
     STATUS_OF[code],
+    headers,
   )
 
-async function respond(title: string, body: Piece, status = 200): Promise<Response> {
+async function respond(
+  title: string,
+  body: Piece,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const text = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -104,7 +110,7 @@ async function respond(title: string, body: Piece, status = 200): Promise<Respon
 </head>
 <body>${body}</body>
 </html>`
-  return new Response(String(text), { status, headers: PAGE_HEADERS })
+  return new Response(String(text), { status, headers: { ...headers, ...PAGE_HEADERS } })
 }
 
 const PAGE_HEADERS = {

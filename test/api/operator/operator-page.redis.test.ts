@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
-import { MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
+import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -121,6 +121,32 @@ test('wrong tokens are delayed and reported if they are too many for mistakes, a
   expect(guesses).toEqual([MOST_WRONG_TOKENS + 1, MOST_WRONG_TOKENS + 2])
   elapsedMs += 60_000
   expect([await ask('wrong'), pauses.length]).toEqual([401, 2])
+})
+
+test('parallel wrong tokens beyond those that may wait are refused at once, and the right one is served', async () => {
+  let release = (): void => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const app = createOperatorApp(parts({ pause: () => released }))
+  const ask = (token: string) =>
+    app.request(`${ORIGIN}/ops/status`, { headers: { authorization: `Bearer ${token}` } })
+  for (let i = 0; i < MOST_WRONG_TOKENS; i++) expect((await ask('wrong')).status).toBe(401)
+  const waiting = Array.from({ length: MOST_WAITING_TOKENS }, () => ask('wrong'))
+  const refused = await ask('wrong')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited' } })
+  const body = new URLSearchParams({ token: 'wrong' }).toString()
+  const form = await app.request(`${ORIGIN}/ops/login`, {
+    method: 'POST',
+    headers: { ...FORM, origin: ORIGIN },
+    body,
+  })
+  expect([form.status, form.headers.get('retry-after')]).toEqual([429, '1'])
+  expect((await ask(TOKEN)).status).toBe(200)
+  release()
+  for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(401)
+  expect((await ask('wrong')).status).toBe(401)
 })
 
 test('a session ends by itself, by another token, and by one changed character', async () => {

@@ -153,6 +153,14 @@ describe('alerts', () => {
     expect(sent[1]).toMatchObject({ kind: 'exhausted', subject: 'acme', repeated: 2 })
   })
 
+  test('about a change of a webhook are all sent, however many others the minute had', () => {
+    const { sent, alerts, kinds } = start()
+    for (let i = 0; i < 30; i++) alerts.onEvent({ kind: 'exhausted', client: `c${i}`, seq: i })
+    const before = sent.length
+    for (let i = 0; i < 30; i++) alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
+    expect(kinds().slice(before)).toEqual(Array.from({ length: 30 }, () => 'webhook_changed'))
+  })
+
   test('about a change of a webhook are each raised, with the key that made it', () => {
     const { sent, clock, alerts } = start()
     alerts.onWebhook({ client: 'acme', change: 'set', keyId: 'abcd1234' })
