@@ -191,7 +191,7 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
 const nextProbe = ({ breaker }: Condition): Piece | string =>
   breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
-/** A line for each position that subscribers hold and no runner looks after. */
+/** A line for each position that subscribers hold without a running runner. */
 const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(({ alias, announced, behindMs }) =>
     announced === null || behindMs === 0

@@ -145,7 +145,7 @@ export const LOG_ROUTES = routesOf('account', [
         newestVisible(redis, client),
       ])
       const server_time = new Date(clock.now()).toISOString()
-      const log_seq = client.aliases.length === 0 ? newest : seq // how often others are fired is not for a stranger
+      const log_seq = client.aliases.length === 0 ? newest : seq // how often others are fired is not shown to a client without aliases
       const data: ValueOf<typeof logHead> = { seq: newest, log_seq, epoch, server_time }
       return sendEnveloped(c, parts, data, { self: HEAD, history: HISTORY })
     },

@@ -1,4 +1,4 @@
-// Clients that try keys that are none: refused at the cost of one read, and at nobody else's cost.
+// Clients that try invalid keys: refused at the cost of one read, and at nobody else's cost.
 import type { IncomingMessage } from 'node:http'
 import { Context } from 'hono'
 import type { Redis } from 'ioredis'
