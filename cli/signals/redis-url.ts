@@ -1,5 +1,6 @@
 import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unescape as decode } from 'node:querystring'
 import type { Redis } from 'ioredis'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
@@ -17,10 +18,17 @@ const PRIVATE_MODE = 0o600
 /** The data folder of the service's own Redis. */
 export const ownRedisFolder = (dataFolder: string): string => join(dataFolder, 'redis')
 
-/** The address of the Redis of this data folder, which may not run; null if there never was one. */
+/** The address of the Redis of this data folder, which may not run; null if there never was one, or its file is damaged. */
 export async function ownRedisUrl(dataFolder: string): Promise<string | null> {
-  const own = await readFile(fileIn(dataFolder), 'utf8').catch(() => '')
-  return own.trim() || null
+  const own = (await readFile(fileIn(dataFolder), 'utf8').catch(() => '')).trim()
+  const url = URL.parse(own)
+  return url?.protocol === 'redis:' && url.port !== '' ? own : null
+}
+
+/** The password of an address as it is written there and as Redis gets it: a log may contain neither. */
+export function passwordsIn(redisUrl: string): readonly string[] {
+  const { password } = new URL(redisUrl)
+  return [password, decode(password)]
 }
 
 /** Publishes the address of our own Redis to other commands. Only the process that runs it may write it. */
@@ -32,16 +40,19 @@ export async function publishRedisUrl(dataFolder: string, url: string): Promise<
 
 /**
  * Connects to the Redis of the signals: REDIS_URL, or the one of this data folder, or the default. Our own may come back
- * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer.
+ * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer, or if another
+ * Redis has the port of ours.
  */
 export async function openRedis(
   { redisUrl }: Pick<Environment, 'redisUrl'>,
   dataFolder: string,
 ): Promise<Redis> {
-  const redis = connectRedis(redisUrl ?? (await ownRedisUrl(dataFolder)) ?? USUAL_URL, () => {}) // every command reports its own error
+  const own = redisUrl === null ? await ownRedisUrl(dataFolder) : null
+  const redis = connectRedis(redisUrl ?? own ?? USUAL_URL, () => {}) // every command reports its own error
   if (redisUrl === null) redis.on('close', () => void followOwn(redis, dataFolder))
   try {
     await reachRedis(redis)
+    if (own !== null && !(await isOwn(redis, dataFolder))) throw new Error(notOwn(dataFolder))
     return redis
   } catch (error) {
     redis.disconnect()
@@ -69,13 +80,15 @@ export async function reachRedis(redis: Redis): Promise<void> {
 export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
   if ((await ownRedisUrl(dataFolder)) === null) return false
   const redis = await openRedis({ redisUrl: null }, dataFolder).catch(() => null)
-  if (redis === null) return false
-  try {
-    const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
-    return folder === (await realpath(ownRedisFolder(dataFolder)))
-  } catch {
-    return false // it is not ours
-  } finally {
-    redis.disconnect()
-  }
+  redis?.disconnect()
+  return redis !== null
+}
+
+const notOwn = (dataFolder: string): string =>
+  `another Redis has the port of the one in ${ownRedisFolder(dataFolder)}: start \`highwater serve signals\`, or set REDIS_URL`
+
+/** Whether a Redis works in the folder of our own; another program may have got its port. */
+async function isOwn(redis: Redis, dataFolder: string): Promise<boolean> {
+  const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
+  return folder === (await realpath(ownRedisFolder(dataFolder)).catch(() => null))
 }

@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts'
 import { createStarted, type Started } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { startOwnRedis } from './own-redis.ts'
-import { ownRedisFolder } from './redis-url.ts'
+import { ownRedisFolder, passwordsIn } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
@@ -40,11 +40,9 @@ async function start(order: RunOrder, started: Started) {
   await mkdir(dataFolder, { recursive: true })
   const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
   const { redisUrl, redisFolder, failed } = await chooseRedis(order, started)
-  const known = [
-    secrets.operatorToken,
-    ...secrets.secretKey.split(/[,:]/),
-    new URL(redisUrl).password,
-  ].filter(isLong)
+  const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
+    isLong,
+  )
   const log = createLog(levelOf(order), runtime.logStream, runtime.now, known)
   const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, runtime, log })
   let demo: Demo | null = null
