@@ -5,10 +5,12 @@
 #
 # Uses the redis-server on the PATH, or unpacks one into PACKAGES. FOLDER has the append-only file and the password, and is
 # made if it is missing. Prints "ready redis://:PASSWORD@127.0.0.1:PORT PID" and runs until its standard input ends or it
-# gets SIGTERM. If another program has PORT, it takes OTHER_PORT, or fails if there is none.
+# gets SIGTERM. If another program has PORT, listening or as the end of a connection, it takes OTHER_PORT, or fails if there
+# is none.
 #
 # Two locks make sure that a single Redis works in FOLDER: this script holds the first while it supervises, and Redis holds
-# the second for as long as it lives, even if this script is killed. Such an orphan is ended before another is started.
+# the second for as long as it lives, even if this script is killed. Such an orphan is ended before another is started. A Redis
+# that was started otherwise, as by an earlier release, has no lock and may be in use: this script waits for its end, or fails.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/wait.sh"
@@ -44,26 +46,33 @@ if ! flock -n 9; then
     exit 1
   }
 fi
-if listens "$port"; then
-  [ -n "${4-}" ] || { echo "another program listens on port $port: end it, and start this again" >&2; exit 1; }
-  port=$4
-fi
+# foreign: whether a Redis works in FOLDER; sets pid.
+foreign() {
+  local directory
+  for directory in /proc/[0-9]*/cwd; do
+    pid=${directory#/proc/}; pid=${pid%/cwd}
+    if [ "$directory" -ef "$folder" ] && [ "$(cat "/proc/$pid/comm")" = redis-server ]; then return 0; fi
+  done
+  return 1
+}
+alone() { ! foreign; }
+wait_for $$ 100 alone || {
+  echo "$folder is in use: process $pid is a Redis that this script did not start, and two would lose data;" \
+    "end it with 'kill $pid', and start this again" >&2
+  exit 1
+}
 if ! [ -s "$folder/password" ]; then
   od -An -v -tx1 -N32 /dev/urandom | tr -d ' \n' > "$folder/password.new"
   mv "$folder/password.new" "$folder/password"
 fi
 password=$(< "$folder/password")
-"$program" - --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
-  --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
-  <<< "requirepass $password" > /dev/null 2>&1 8>&- &
-server=$!
-exec 9>&-
+server=
 input=
 # Redis refuses to end while it writes a first append-only file, and does not try again by itself. What it acknowledged is
 # on the disk, so ending it by force after half a minute loses nothing.
 stop() {
   trap - EXIT
-  exec 8>&-
+  exec 8>&- 9>&-
   [ -z "$input" ] || kill "$input" 2> /dev/null || true
   for ((tries = 0; tries < 600; tries++)); do
     kill "$server" 2> /dev/null || exit 0
@@ -78,7 +87,30 @@ answers() (
   exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'AUTH %s\r\nPING\r\n' "$password" >&3 &&
     read -r -t 1 reply <&3 && [[ $reply == +OK* ]] && read -r -t 1 reply <&3 && [[ $reply == +PONG* ]]
 )
-wait_for "$server" 600 answers || give_up redis-server "$folder/redis.log" 30 "$server"
+# start PORT: fails if Redis ends or does not answer. Nothing is sent to another program, which would get the password.
+start() {
+  port=$1 server=
+  if listens "$port"; then return 1; fi
+  "$program" - --port "$port" --bind 127.0.0.1 --dir "$folder" --appendonly yes --appendfsync always \
+    --no-appendfsync-on-rewrite no --maxmemory-policy noeviction --save "" --daemonize no --logfile "$folder/redis.log" \
+    <<< "requirepass $password" > /dev/null 2>&1 8>&- &
+  server=$!
+  wait_for "$server" 600 answers
+}
+# taken: whether the last start failed because another program has the port.
+taken() {
+  [ -z "$server" ] ||
+    { ! kill -0 "$server" && grep -q "^$server:.*Address already in use" "$folder/redis.log"; } 2> /dev/null
+}
+if ! start "$port" && ! { [ -n "${4-}" ] && taken && start "$4"; }; then
+  if taken; then
+    trap - EXIT
+    echo "another program has port $port: end it, and start this again" >&2
+    exit 1
+  fi
+  give_up redis-server "$folder/redis.log" 30 "$server"
+fi
+exec 9>&-
 echo "ready redis://:$password@127.0.0.1:$port $server"
 exec 2> /dev/null # the parent process reports the end
 cat <&0 > /dev/null 8>&- & # ends when the standard input does

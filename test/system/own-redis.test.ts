@@ -1,6 +1,7 @@
 // The service's own Redis: one for each data folder, also if another is started and whatever is killed.
-import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { connect, createServer, type Server } from 'node:net'
+import { once } from 'node:events'
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
@@ -125,6 +126,46 @@ describe('the Redis of a data folder', () => {
     await old.stop()
   })
 
+  test('has another port if a connection of a program took it', async () => {
+    const folder = await publishedDataFolder()
+    const first = await startSignalsProcess(folder, SERVE)
+    const address = new URL(await urlIn(folder))
+    first.kill('SIGTERM')
+    await first.ended
+    const server = await listen(0)
+    const connection = connect(portOf(server), '127.0.0.1')
+    await once(connection, 'connect')
+    const port = String(connection.localPort)
+    await writeFile(join(folder, 'redis-url'), `redis://:${address.password}@127.0.0.1:${port}`)
+    const second = await startSignalsProcess(folder, SERVE)
+    const moved = new URL(await urlIn(folder))
+    expect([moved.port === port, moved.password]).toEqual([false, address.password])
+    second.kill('SIGTERM')
+    await second.ended
+    connection.destroy()
+    server.close()
+  })
+
+  test('that has no lock, as of an earlier release, gets no other beside it', async () => {
+    const folder = await publishedDataFolder()
+    const serving = await startSignalsProcess(folder, SERVE)
+    const firing = startFiring(folder, () => serving.operatorUrl)
+    await firing.more()
+    await firing.stop()
+    const orphan = await redisOf(folder)
+    await killWithScript(serving, folder)
+    await rm(join(folder, 'redis/redis.lock'))
+    const fix = `end it with 'kill ${orphan.pid}'`
+    const refused = await highwater(SERVE, { env: environmentOf(folder) })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(fix) })
+    expect(await redisOf(folder)).toEqual(orphan)
+    process.kill(orphan.pid, 'SIGTERM')
+    const again = await startSignalsProcess(folder, SERVE)
+    await expectLogged(folder, firing.acknowledged)
+    again.kill('SIGTERM')
+    await again.ended
+  })
+
   test('that outlived its service is ended, and started again with its data', async () => {
     const folder = await publishedDataFolder()
     const serving = await startSignalsProcess(folder, SERVE)
@@ -218,6 +259,8 @@ async function listenOnceFree(port: number): Promise<Server> {
     await sleep(20)
   }
 }
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port // it listens on TCP
 
 /** Kills a service: its script ends Redis, while the next service starts. */
 async function killAlone(serving: SignalsProcess): Promise<void> {
