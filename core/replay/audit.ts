@@ -1,4 +1,5 @@
 import { type Bars, barHolding, describeInstant, endOfBars, type Funding, lastAtOrBefore } from './bars.ts'
+import { type FundingGap, unfundedSpanOf, unfundedSpans } from './funding-coverage.ts'
 import { describeFault, describeOverlap, endOf, findOverlaps, hasStopOnLosingSide } from './ledger.ts'
 import { returnPerNotional, sumFunding, type TradeTerms } from './resolve-trade.ts'
 import { type Costs, commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
@@ -53,14 +54,19 @@ const RESULT_DUST = 1e-9
  *   better one is a stop that was moved;
  * - no bar between entry and exit touched the stop: such a trade should have ended there;
  * - a result that is given with its leverage follows from prices, commission and funding, within the tolerance, and
- *   may be lower by the declared slippage of both fills. The tolerance makes no gain of a loss, and no loss of a gain;
+ *   may be lower by the declared slippage of both fills. The tolerance makes no gain of a loss, and no loss of a gain.
+ *   A trade with a position where funding payments are missing is not recomputed;
  * - there is one position at a time, unless overlaps are allowed.
  *
  * O(trades log trades + bars with a position).
  */
 export function auditLedger(input: AuditInput): AuditProblem[] {
   const problems: AuditProblem[] = []
-  const charges = { feeRate: commissionRate(input.costs), funding: sumFunding(input.bars, input.funding) }
+  const charges = {
+    feeRate: commissionRate(input.costs),
+    funding: sumFunding(input.bars, input.funding),
+    unfunded: unfundedSpans(input.funding),
+  }
   input.trades.forEach((trade, index) => {
     const report = (problem: AuditProblem['problem'], what: string | null): void => {
       if (what !== null) problems.push({ index, problem, message: `trade ${index} ${what}` })
@@ -179,10 +185,11 @@ function describeMissedStop(trade: Trade, stop: number, bars: Bars): string | nu
 function describeResultFault(
   trade: Trade,
   { bars, costs, resultTolerance }: AuditInput,
-  charges: Pick<TradeTerms, 'feeRate' | 'funding'>,
+  charges: Pick<TradeTerms, 'feeRate' | 'funding'> & { readonly unfunded: readonly FundingGap[] },
 ): string | null {
   const { leverage, account_return, exit_time, exit_reason, entry_price } = trade
   if (leverage === null || account_return === null || exit_reason === 'liquidation') return null
+  if (unfundedSpanOf(trade, charges.unfunded) !== null) return null
   const perNotional = returnPerNotional(trade, charges)
   // Bars and funding are not known to the end of a trade that exits after the last bar.
   if (exit_time === null || perNotional === null || exit_time >= endOfBars(bars)) return null

@@ -1,5 +1,6 @@
 import { DAY_MS } from '#core/calendar.ts'
 import type { Funding } from './bars.ts'
+import type { Trade } from './trade.ts'
 
 /** Two payments with others missing between them: their times, epoch milliseconds. */
 export type FundingGap = { readonly from: number; readonly to: number }
@@ -20,6 +21,21 @@ export function fundingGaps({ t }: Pick<Funding, 't'>): FundingGap[] {
     .filter(i => intervals[i]! > GAP_FACTOR * usualInterval(intervals, i))
     .map(i => ({ from: t[i]!, to: t[i + 1]! }))
 }
+
+/** The times in which payments are unknown: before the feed begins, from -Infinity on, and its gaps. */
+export function unfundedSpans(funding: Pick<Funding, 't'> | null): FundingGap[] {
+  const first = funding?.t[0]
+  if (funding === null || first === undefined) return []
+  const begin = first - usualInterval(intervalsOf(funding.t), 0)
+  return [{ from: Number.NEGATIVE_INFINITY, to: begin }, ...fundingGaps(funding)]
+}
+
+/** The first of the spans in which a trade has a position, or null. */
+export const unfundedSpanOf = (
+  { entry_time, exit_time }: Pick<Trade, 'entry_time' | 'exit_time'>,
+  spans: readonly FundingGap[],
+): FundingGap | null =>
+  spans.find(({ from, to }) => entry_time < to && (exit_time ?? Number.POSITIVE_INFINITY) > from) ?? null
 
 /** The instant up to which a feed is known to be whole: when its next payment is due. */
 export const endOfFunding = ({ t }: Pick<Funding, 't'>): number =>

@@ -1,11 +1,12 @@
 import { basename } from 'node:path'
-import { DAY_MS, type EpochDay, toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
+import { type FundingGap, unfundedSpanOf, unfundedSpans } from '#core/replay/funding-coverage.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
@@ -177,18 +178,20 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
   })
   const inceptionMs = marks.daily.first * DAY_MS
   const claims = ledger.trades.filter(trade => !isRecomputable(trade)).length
+  const unfunded = unfundedTrades(task, ledger)
   return {
     history: {
       daily: marks.daily,
       daysWithoutBars: marks.days_without_bars,
       trades: marks.trades.filter(({ exit_time }) => exit_time === null || exit_time >= inceptionMs),
       marking: markingOf(marks.trades),
-      verification: claims === 0 ? 'single_verified' : 'unverified',
+      verification: claims + unfunded.length === 0 ? 'single_verified' : 'unverified',
       moduleVersion: null,
       leverageAsked: null,
       notices: [
         ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
         ...claimNotices(entry.id, claims, ledger.trades.length),
+        ...unfundedNotices(task, unfunded, ledger.trades.length),
       ],
     },
   }
@@ -242,6 +245,24 @@ const claimNotices = (id: string, claims: number, trades: number): string[] =>
         `${id}: unverified, because ${claims} of its ${trades} trades lack leverage or account_return and their results ` +
           'cannot be recomputed: add both columns',
       ]
+
+/** Where payments are missing while trades of a ledger are open: one span for each such trade. */
+function unfundedTrades({ funding }: LedgerGround, { trades }: Ledger): FundingGap[] {
+  const spans = unfundedSpans(funding)
+  return trades.flatMap(trade => unfundedSpanOf(trade, spans) ?? [])
+}
+
+function unfundedNotices({ entry }: LedgerGround, spans: readonly FundingGap[], trades: number): string[] {
+  const [first] = spans
+  if (first === undefined) return []
+  const where = Number.isFinite(first.from)
+    ? `in its gap from ${toIsoInstant(first.from)} to ${toIsoInstant(first.to)}`
+    : `before its first payments, up to ${toIsoInstant(first.to)}`
+  return [
+    `${entry.id}: unverified, because ${spans.length} of its ${trades} trades are open where the funding of ` +
+      `${entry.instrument} is unknown, the first ${where}, and their results cannot be recomputed: add the payments`,
+  ]
+}
 
 /** Takes daily returns as reported; the ledger beside them serves the trade statistics alone. */
 function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | null): HistoryOutcome {

@@ -182,6 +182,31 @@ test('a result that does not follow from prices, leverage and costs is refused w
   expect(await problemsOfNight({ ...book(falls(-0.046)), ...funding })).toEqual([])
 })
 
+test.each([
+  [
+    'in a gap',
+    ['01-01', '01-02', '01-03', '01-04', '01-12', '01-13', '01-14', '01-15'],
+    / in its gap from 2024-01-04T00:00:00Z to 2024-01-12T00:00:00Z, /,
+  ],
+  [
+    'before the first payment',
+    ['01-09', '01-10', '01-11', '01-12', '01-13', '01-14', '01-15'],
+    / before its first payments, up to 2024-01-08T00:00:00Z, /,
+  ],
+])(
+  'a result that pays funding which the feed lacks, %s, is not refused but unverified, with the gap',
+  async (_, days, where) => {
+    const { snapshot, notices } = await nightOf({
+      ...BARS,
+      'funding/BTCUSDT-PERP.csv': `t,rate\n${days.map(day => `${at(day)},0\n`).join('')}`,
+      'ledgers/ash.csv': ledger(`long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,-0.0461`),
+      'catalogue.yaml': catalogue([aLedger('ash')]),
+    })
+    expect(strategyOf(snapshot, 'ash')!.verification_state).toBe('unverified')
+    expect(notices).toContainEqual(expect.stringMatching(where))
+  },
+)
+
 describe('reported returns', () => {
   test('are published as they are, with a window of their own', () => {
     expect(dailyOf('elm')).toEqual([0.01, -0.02, 0.03, 0.01])
