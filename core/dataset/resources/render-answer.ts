@@ -9,7 +9,7 @@ import { csvWriting } from '../render/csv.ts'
 import { type Json, jsonWriting } from '../render/json.ts'
 import type { Table } from '../render/table.ts'
 import { BLOCK_BYTES, type Writing, writeBlocks, writeWhole } from '../render/text-writer.ts'
-import { basisOf, type Snapshot, type StrategyData } from '../snapshot.ts'
+import { basisOf, type Snapshot, strategyOf } from '../snapshot.ts'
 import type { Answer, ResourceId } from './resource.ts'
 import { linksOf, routeOf } from './routes.ts'
 
@@ -74,9 +74,11 @@ function jsonAnswer(id: ResourceId, snapshot: Snapshot, params: Params, answer: 
 }
 
 /** The basis of the strategies that the answer is about. */
-function basisOfAnswer({ strategies }: Snapshot, { sid, ids }: Params): Basis {
-  const isShown = ({ id }: StrategyData) => (sid === '' ? (ids?.includes(id) ?? true) : sid === id)
-  const [basis = 'backtested', ...others] = new Set(strategies.filter(isShown).map(basisOf))
+function basisOfAnswer(snapshot: Snapshot, { sid, ids }: Params): Basis {
+  const one = sid === '' ? null : strategyOf(snapshot, sid)
+  if (one !== null) return basisOf(one)
+  const shown = snapshot.strategies.filter(({ id }) => ids?.includes(id) ?? true)
+  const [basis = 'backtested', ...others] = new Set(shown.map(basisOf))
   return others.length === 0 ? basis : 'mixed'
 }
 
