@@ -4,7 +4,7 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { toPattern } from '#core/contract/route.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
-import { assertUrlLength, tookMs } from '../http/exchange.ts'
+import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { COMMON_HEADERS, METHODS, preflightHeaders } from '../http/headers.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
@@ -34,6 +34,7 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     await next()
     reportAnswer(c, parts)
   })
+  app.use(refuseBadHost)
   for (const { path, handler } of INFRASTRUCTURE_ROUTES) mount(app, parts, path, handler)
   for (const route of DATASET_ROUTES) {
     mount(app, parts, route.path, latestHandler(route))

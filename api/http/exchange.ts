@@ -1,5 +1,6 @@
 // What every service does with a request and its answer.
 import type { HttpBindings } from '@hono/node-server'
+import type { MiddlewareHandler } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
 import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
@@ -66,6 +67,18 @@ export function sendRefusal(
     ...error.headers,
   }
   return sendBytes(body, isFinal ? { ...own, ...headers } : { ...headers, ...own }, status)
+}
+
+/** The host of a request whose Host header cannot be part of an address; a reserved name. */
+export const BAD_HOST = 'bad-host.invalid'
+
+/** Refuses such a request as `bad_request`; a middleware, so that the refusal is logged like any other. */
+export const refuseBadHost: MiddlewareHandler = (c, next) => {
+  if (!c.req.url.startsWith(`http://${BAD_HOST}/`)) return next()
+  throw new ApiError(
+    'bad_request',
+    'the Host header is not a host name or an address: send the name of this service',
+  )
 }
 
 /** A longer address is refused: the longest legal one, a subset of a hundred ids, stays far below. */

@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { BAD_HOST } from './exchange.ts'
 
 /** Answers a request; `fetch` of a Hono app. Requests that Node's parser refuses never reach it. */
 export type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
@@ -36,12 +37,15 @@ export async function startServer(
   const url = addressOf(server)
   const fetch = createFetch(url) // before the first connection: none is accepted in this turn of the event loop
   const listener = getRequestListener(
-    // A Host such as `256.1.1.1` passes the listener's own check, and then no handler can parse the address.
-    (request, env) =>
-      URL.canParse(request.url) ? fetch(request, env as HttpBindings) : new Response(null, { status: 400 }),
+    (request, env) => fetch(request, env as HttpBindings),
     { hostname: 'localhost' }, // for HTTP/1.0 without a Host header
   )
-  server.on('request', listener)
+  server.on('request', (request, response) => {
+    const { host = 'localhost' } = request.headers
+    // A Host such as `256.1.1.1` passes the listener's own check, and then no handler can parse the address.
+    if (!URL.canParse(`http://${host}`)) request.headers.host = BAD_HOST
+    return listener(request, response)
+  })
   server.on('checkContinue', (request, response) => {
     // An answer that waits for its turn has no socket yet, and Node would put the line after its headers.
     if (response.socket !== null) response.writeContinue()

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath, toPattern } from '#core/contract/route.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
-import { assertUrlLength, tookMs } from '../http/exchange.ts'
+import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/settings.ts'
 import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
@@ -26,6 +26,7 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
     const { method, routePath: route } = c.req
     parts.onAnswered({ requestId: c.get('requestId'), method, route, status: c.res.status, ms })
   })
+  app.use(refuseBadHost)
   app.use(async (c, next) => {
     assertHost(c, parts)
     assertUrlLength(c.req.url)

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
-import { assertUrlLength, tookMs } from '../http/exchange.ts'
+import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import {
@@ -36,6 +36,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
     await next()
     parts.onAnswered(answeredOf(c, parts, remoteAddress))
   })
+  app.use(refuseBadHost)
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     mount(app, path, routes, served, callers)
   }

@@ -29,20 +29,34 @@ const statusOf = ({ url }: RunningServer, path: string, headers: Readonly<Record
     sent.end()
   })
 
-async function expectRefused(running: RunningServer, path: string, caller: Record<string, string>) {
+/** What the access log has. */
+function recorder() {
+  const statuses: number[] = []
+  return { statuses, onAnswered: ({ status }: { readonly status: number }) => void statuses.push(status) }
+}
+
+async function expectRefused(
+  running: RunningServer,
+  path: string,
+  caller: Record<string, string>,
+  statuses: readonly number[],
+) {
   onTestFinished(() => running.close())
   expect(await statusOf(running, path, caller)).toBe(200)
   for (const host of ['256.1.1.1', 'a.1', '99999999999'])
     expect([host, await statusOf(running, path, { ...caller, host })]).toEqual([host, 400])
+  expect(statuses).toEqual([200, 400, 400, 400])
 }
 
 test('it is refused by the signals service', async () => {
+  const { statuses, onAnswered } = recorder()
   const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
-  const running = await listenSignals(() => signalsParts(redis).parts, '127.0.0.1', 0)
-  await expectRefused(running, '/v1/signals/history?since=0', { 'x-api-key': token })
+  const running = await listenSignals(() => ({ ...signalsParts(redis).parts, onAnswered }), '127.0.0.1', 0)
+  await expectRefused(running, '/v1/signals/history?since=0', { 'x-api-key': token }, statuses)
 })
 
 test("it is refused by the operator's interface", async () => {
-  const running = await listenOperator(operatorParts(redis), '127.0.0.1', 0)
-  await expectRefused(running, '/ops/signals', { authorization: `Bearer ${TOKEN}` })
+  const { statuses, onAnswered } = recorder()
+  const running = await listenOperator(operatorParts(redis, { onAnswered }), '127.0.0.1', 0)
+  await expectRefused(running, '/ops/signals', { authorization: `Bearer ${TOKEN}` }, statuses)
 })
