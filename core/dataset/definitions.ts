@@ -51,6 +51,34 @@ const REVISED: readonly Revised[] = [
     to: 'rounded to the nearest multiple of the tick',
     why: 'A tick of 0.25 has prices such as 100.25 and none such as 100.13.',
   },
+  {
+    revision: 2,
+    figure: 'strategies: verification_state',
+    from: '`single_verified` if the fills of a ledger are possible',
+    to: 'the same, if the result of every trade can be recomputed too, and `unverified` otherwise',
+    why: 'A result that nothing recomputes is a claim: its leverage may be missing, or funding while it was open.',
+  },
+  {
+    revision: 2,
+    figure: 'strategies: tv_status',
+    from: 'as the catalogue states',
+    to: 'as the build finds by comparing the trades with the export of a charting tool, for each version of a module',
+    why: 'A typed status needed no evidence, and survived a new version of its module.',
+  },
+  {
+    revision: 2,
+    figure: 'meta: basis',
+    from: '`backtested` in every answer',
+    to: '`backtested`, `reported` or `mixed`, by the strategies of the answer, and `live` for signals of the live log',
+    why: 'Returns as reported are not backtested by this service.',
+  },
+  {
+    revision: 2,
+    figure: 'program: the mark of a basket',
+    from: 'the last close of its window',
+    to: 'the newest close',
+    why: 'The basket of a completed program is still held, and its value moves with the market.',
+  },
 ]
 
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */
