@@ -37,6 +37,21 @@ export const unfundedSpanOf = (
 ): FundingGap | null =>
   spans.find(({ from, to }) => entry_time < to && (exit_time ?? Number.POSITIVE_INFINITY) > from) ?? null
 
+/** The share of the time with a position, up to `endMs`, in which payments are unknown. O(trades x spans). */
+export function unfundedShare(
+  trades: readonly Pick<Trade, 'entry_time' | 'exit_time'>[],
+  spans: readonly FundingGap[],
+  endMs: number,
+): number {
+  let [held, unfunded] = [0, 0]
+  for (const { entry_time, exit_time } of trades) {
+    const exit = exit_time ?? endMs
+    held += exit - entry_time
+    for (const { from, to } of spans) unfunded += Math.max(0, Math.min(exit, to) - Math.max(entry_time, from))
+  }
+  return held === 0 ? 0 : unfunded / held
+}
+
 /** The instant up to which a feed is known to be whole: when its next payment is due. */
 export const endOfFunding = ({ t }: Pick<Funding, 't'>): number =>
   t.at(-1)! + usualInterval(intervalsOf(t), t.length - 2)

@@ -6,7 +6,12 @@ import { lastDay, type Series } from '#core/figures/series.ts'
 import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
-import { type FundingGap, unfundedSpanOf, unfundedSpans } from '#core/replay/funding-coverage.ts'
+import {
+  type FundingGap,
+  unfundedShare,
+  unfundedSpanOf,
+  unfundedSpans,
+} from '#core/replay/funding-coverage.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
 import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
@@ -99,16 +104,17 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
   if (problems.length > 0) return { problems: problems.map(message => ({ file, message })) }
+  const unfunded = unfundedShare(replayed.trades, unfundedSpans(task.funding), endOfBars(task.bars))
   return {
     history: {
       daily: replayed.daily,
       daysWithoutBars: replayed.days_without_bars,
       trades: marked.trades,
       marking: markingOf(marked.trades),
-      verification: 'dual_verified',
+      verification: unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified',
       moduleVersion: strategy.version,
       leverageAsked: asked === 0 ? null : asked,
-      notices: moduleNotices(entry.id, replayed),
+      notices: [...moduleNotices(entry.id, replayed), ...shareNotices(entry, unfunded)],
     },
   }
 }
@@ -159,6 +165,17 @@ const moduleNotices = (id: string, { state }: Replay<unknown>): string[] => [
     ? [`${id}: entries refused because they were over the leverage cap: ${state.entries_refused}`]
     : []),
 ]
+
+/** The share of its position time that a module may hold where funding is unknown, and be `dual_verified`. */
+const MAX_UNFUNDED_SHARE = 0.01
+
+const shareNotices = ({ id, instrument }: BarsTask['entry'], share: number): string[] =>
+  share > MAX_UNFUNDED_SHARE
+    ? [
+        `${id}: single_verified, because ${Number((share * 100).toPrecision(3))} % of the time of its positions is where ` +
+          `the funding of ${instrument} is unknown, more than ${MAX_UNFUNDED_SHARE * 100} %: add the payments`,
+      ]
+    : []
 
 /** What a ledger is checked against. */
 type LedgerGround = Pick<BarsTask, 'entry' | 'funding' | 'bars'>

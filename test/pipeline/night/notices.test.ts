@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { strategyOf, wordAt } from '#core/dataset/snapshot.ts'
-import { aModule, catalogue, csv, dailyBars, moduleText, nightOf } from './night-book.ts'
+import { aModule, catalogue, csv, dailyBars, dailyFunding, moduleText, nightOf } from './night-book.ts'
 
 test('what an operator should know of a module and that is no fault is a notice, and the night goes on', async () => {
   const { snapshot, notices } = await nightOf({
@@ -56,4 +56,33 @@ test('a module that is liquidated is published with the liquidation, and a notic
   expect([...bold.daily.values]).toEqual([0, 0, 0, -1, 0])
   expect(wordAt(bold.trades.exit_reason, 0)).toBe('liquidation')
   expect(bold.figures.values).toMatchObject({ net_return_pct: -100, max_drawdown_pct: -100 })
+})
+
+test('a module with positions where funding is unknown is single_verified, with a notice', async () => {
+  const night = (funding: string) =>
+    nightOf({
+      'bars/BTCUSDT-PERP/1d.csv': dailyBars(Array<number>(20).fill(100)),
+      'funding/BTCUSDT-PERP.csv': funding,
+      'strategies/oak.ts': moduleText('oak'),
+      'catalogue.yaml': catalogue([aModule('oak')]),
+    })
+  const without = (from: number, to: number) =>
+    csv(
+      ...dailyFunding(20)
+        .trim()
+        .split('\n')
+        .filter((_, row) => row < from || row >= to),
+    )
+  const whole = await night(dailyFunding(20))
+  expect(strategyOf(whole.snapshot, 'oak')!.verification_state).toBe('dual_verified')
+  expect(whole.notices).toEqual([])
+  for (const funding of [without(8, 14), without(1, 9)]) {
+    const { snapshot, notices } = await night(funding)
+    expect(strategyOf(snapshot, 'oak')!.verification_state).toBe('single_verified')
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^oak: single_verified, because \d\S* % of the time of its positions is where the funding of BTCUSDT-PERP is unknown, more than 1 %: /,
+      ),
+    ])
+  }
 })
