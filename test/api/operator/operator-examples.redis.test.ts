@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createOperatorApp } from '#api/operator/app.ts'
+import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS } from '#api/operator/guard.ts'
 import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
@@ -143,7 +144,20 @@ async function refuseAll(): Promise<Answers['refusals']> {
   })
   await asked('unavailable', 'GET /ops/clients', { of: parts({ redis: away }) })
   away.disconnect()
+  found.rate_limited = { request: 'GET /ops/status', json: await guessTooOften() }
   return found
+}
+
+/** The answer to a wrong token while as many as may wait do. */
+async function guessTooOften(): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const client = operatorClient(parts({ pause: () => promise }))
+  const guess = () => client('GET', '/ops/status', undefined, { authorization: 'Bearer none' })
+  const earlier = Array.from({ length: MOST_WRONG_TOKENS + MOST_WAITING_TOKENS }, guess)
+  const { json } = await guess()
+  resolve()
+  await Promise.all(earlier)
+  return json
 }
 
 /** More than an address may be long. */
