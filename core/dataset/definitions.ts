@@ -55,7 +55,7 @@ const REVISED: readonly Revised[] = [
     revision: 2,
     figure: 'strategies: verification_state',
     from: '`single_verified` if the fills of a ledger are possible',
-    to: 'the same, if the result of every trade can be recomputed too, and `unverified` otherwise',
+    to: 'the same, if the result of every trade can be recomputed too, and `unverified` otherwise; `dual_verified` only if funding is known for 99 % of the time of the positions',
     why: 'A result that nothing recomputes is a claim: its leverage may be missing, or funding while it was open.',
   },
   {

@@ -40,7 +40,8 @@ export const strategyIdentity = () => ({
     .enum(VERIFICATION_STATES)
     .describe(
       'Depth of the internal validation: `single_verified` when the ledger audit passes, which recomputes the result of ' +
-        'every trade; `dual_verified` when two independent computations of the daily marks agree as well; ' +
+        'every trade; `dual_verified` when two independent computations of the daily marks agree as well, and ' +
+        'funding is known for 99 % of the time of its positions; ' +
         '`unverified` when a result could not be recomputed. Determined by every build.',
     ),
 })
