@@ -147,13 +147,7 @@ describe('the Redis of a data folder', () => {
   })
 
   test('that has no lock, as of an earlier release, gets no other beside it', async () => {
-    const folder = await publishedDataFolder()
-    const serving = await startSignalsProcess(folder, SERVE)
-    const firing = startFiring(folder, () => serving.operatorUrl)
-    await firing.more()
-    await firing.stop()
-    const orphan = await redisOf(folder)
-    await killWithScript(serving, folder)
+    const { folder, orphan, acknowledged } = await leaveOrphan()
     await rm(join(folder, 'redis/redis.lock'))
     const fix = `end it with 'kill ${orphan.pid}'`
     const refused = await highwater(SERVE, { env: environmentOf(folder) })
@@ -161,23 +155,17 @@ describe('the Redis of a data folder', () => {
     expect(await redisOf(folder)).toEqual(orphan)
     process.kill(orphan.pid, 'SIGTERM')
     const again = await startSignalsProcess(folder, SERVE)
-    await expectLogged(folder, firing.acknowledged)
+    await expectLogged(folder, acknowledged)
     again.kill('SIGTERM')
     await again.ended
   })
 
   test('that outlived its service is ended, and started again with its data', async () => {
-    const folder = await publishedDataFolder()
-    const serving = await startSignalsProcess(folder, SERVE)
-    const firing = startFiring(folder, () => serving.operatorUrl)
-    await firing.more()
-    await firing.stop()
-    const orphan = await redisOf(folder)
-    await killWithScript(serving, folder)
+    const { folder, orphan, acknowledged } = await leaveOrphan()
     const again = await startSignalsProcess(folder, SERVE)
     expect((await redisOf(folder)).pid).not.toBe(orphan.pid)
     expect((await redisOf(folder)).port).toBe(orphan.port)
-    await expectLogged(folder, firing.acknowledged)
+    await expectLogged(folder, acknowledged)
     again.kill('SIGTERM')
     await again.ended
   })
@@ -275,6 +263,18 @@ async function killWithScript(serving: SignalsProcess, folder: string): Promise<
   for (const { pid } of script) process.kill(pid, 'SIGKILL')
   serving.kill('SIGKILL')
   await serving.ended
+}
+
+/** A Redis that outlived its service and its script, its folder, and the signals that it acknowledged. */
+async function leaveOrphan() {
+  const folder = await publishedDataFolder()
+  const serving = await startSignalsProcess(folder, SERVE)
+  const firing = startFiring(folder, () => serving.operatorUrl)
+  await firing.more()
+  await firing.stop()
+  const orphan = await redisOf(folder)
+  await killWithScript(serving, folder)
+  return { folder, orphan, acknowledged: firing.acknowledged }
 }
 
 /** Starts two services at the same time: one serves, and the other is refused. */
