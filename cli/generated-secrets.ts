@@ -23,8 +23,8 @@ const SECRET_BYTES = 32
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 /**
- * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and the
- * service listens to other machines: there the operator must choose and keep every secret.
+ * The secrets of the environment, or generated ones in the data folder. Throws a UsageError if a secret is missing and
+ * the service listens to other machines: there the operator must choose and keep every secret.
  */
 export async function readSecrets(
   { host, signals }: Pick<Environment, 'host' | 'signals'>,

@@ -15,9 +15,9 @@ import type { Runtime } from './runtime.ts'
 
 /**
  * A signed entry confirms the chain that ends in it. So before the pointer moves, this checks the newest entry and the
- * signer. Unless the operator allows it, it refuses a signature that matches no published key, a signature that is missing
- * although older entries have one, a key that is not published, and no key if the newest entry is signed. To be called under
- * the lock of the store, before anything is written.
+ * signer. Unless the operator allows it, it refuses a signature that matches no published key, a signature that is
+ * missing although older entries have one, a key that is not published, and no key if the newest entry is signed. To be
+ * called under the lock of the store, before anything is written.
  */
 export async function assertSignedHead(
   store: ObjectStore,
@@ -86,8 +86,8 @@ const notVouchedFor = (store: ObjectStore, { entry }: LoggedEntry, what: string)
   `it from ${POINTER_PREFIX} if it is not`
 
 /**
- * Refuses a clock that is behind the newest pointer entry: times in the log never decrease, and an entry with an earlier time
- * would expire too early.
+ * Refuses a clock that is behind the newest pointer entry: times in the log never decrease, and an entry with an
+ * earlier time would expire too early.
  */
 export async function assertClock(store: ObjectStore, nowMs: number): Promise<void> {
   const head = await readHead(store)

@@ -13,9 +13,9 @@ import type { Terminal } from './terminal.ts'
 const FAULTS_SHOWN = 5
 
 /**
- * Compares the live signals of every module of a book with a replay of its bars. If they differ, sends an alert and throws an
- * error with every difference, so that the version is not published: the published history must be what was fired. An
- * unreachable Redis is a warning, because the history must not depend on it.
+ * Compares the live signals of every module of a book with a replay of its bars. If they differ, sends an alert and
+ * throws an error with every difference, so that the version is not published: the published history must be what was
+ * fired. An unreachable Redis is a warning, because the history must not depend on it.
  */
 export async function assertLiveAgrees(
   book: Book,

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 export type LocalServer = Awaited<ReturnType<typeof startLocalServer>>
 
 /**
- * Starts a script that prints `ready URL [PID]` and ends with its standard input. `ended` resolves when it ended, by itself or
- * because it was stopped. Rejects if it ends before it is ready.
+ * Starts a script that prints `ready URL [PID]` and ends with its standard input. `ended` resolves when it ended, by
+ * itself or because it was stopped. Rejects if it ends before it is ready.
  */
 export async function startLocalServer(script: string, args: readonly string[]) {
   // In its own process group: Ctrl-C in a terminal reaches the whole group, and a server must outlive its users.

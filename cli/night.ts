@@ -181,9 +181,9 @@ export function printReport(report: NightReport, { print }: Terminal): void {
 const IMPORT_TIMEOUT_MS = 2 * 3_600_000
 
 /**
- * Runs the command that updates the data of a book, in a shell in the folder of the book. It gets the environment, with its
- * own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if its exit
- * code is not 0.
+ * Runs the command that updates the data of a book, in a shell in the folder of the book. It gets the environment, with
+ * its own credentials, but none of Highwater's variables, which contain secrets. Its output goes to `note`. Rejects if
+ * its exit code is not 0.
  */
 function importData(
   command: string,
@@ -234,8 +234,8 @@ const FAILING_KEY = 'nights/failing.json'
 const failing = z.object({ since: z.string(), cause: z.string() })
 
 /**
- * Reports the outcome to the operator: each cause of a failure once, and the next success. Never rejects: an alert that cannot
- * be sent, or a state that cannot be saved, does not fail the job.
+ * Reports the outcome to the operator: each cause of a failure once, and the next success. Never rejects: an alert that
+ * cannot be sent, or a state that cannot be saved, does not fail the job.
  */
 async function alertOutcome(
   { error, version, steps }: NightReport,

@@ -166,8 +166,8 @@ const toSettings = (environment: Environment, boundUrl: string): HistorySettings
 })
 
 /**
- * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it. If the
- * service is on any free port, so is the listener.
+ * Starts the admin listener. If ADMIN_PORT is not set and the default port is taken, it uses another port and notes it.
+ * If the service is on any free port, so is the listener.
  */
 async function listenAdmin(
   parts: AdminParts,

@@ -129,7 +129,8 @@ export const HTTP_LIMITS = {
 
   /**
    * Connections at a time; further ones are closed at once. Proxies in front need a hundred. A connection with an answer
-   * that nobody reads holds 80 kB beside the cached bytes, or 160 kB for an uncompressed series of 4 000 days: 330 MB in all.
+   * that nobody reads holds 80 kB beside the cached bytes, or 160 kB for an uncompressed series of 4 000 days: 330 MB
+   * in all.
    */
   connections: 2_048,
 

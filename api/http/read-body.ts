@@ -17,8 +17,8 @@ export async function readJson(request: Request, mostBytes: number, isOptional =
 }
 
 /**
- * The body as UTF-8 text. Throws 415 if it is compressed, 413 as soon as there is too much of it, 400 if it breaks off or is
- * not UTF-8.
+ * The body as UTF-8 text. Throws 415 if it is compressed, 413 as soon as there is too much of it, 400 if it breaks off
+ * or is not UTF-8.
  */
 export async function readText(request: Request, mostBytes: number): Promise<string> {
   const bytes = await readBytes(request, mostBytes)

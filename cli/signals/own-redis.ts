@@ -6,10 +6,10 @@ import type { Runtime } from '../runtime.ts'
 import { ownRedisFolder, ownRedisRuns, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
 
 /**
- * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this machine, or
- * one unpacked under `.servers/`, on loopback, on the port of its last start if that is free. Its data is in the data folder
- * and is there again at the next start. It is restarted at the same port when it ends unexpectedly; `note` prints that.
- * Rejects if another process runs a Redis in the data folder.
+ * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this
+ * machine, or one unpacked under `.servers/`, on loopback, on the port of its last start if that is free. Its data is
+ * in the data folder and is there again at the next start. It is restarted at the same port when it ends unexpectedly;
+ * `note` prints that. Rejects if another process runs a Redis in the data folder.
  */
 export async function startOwnRedis(
   { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,

@@ -10,8 +10,8 @@ import { readProgramOf, type ServedProgram } from '#storage/published-program.ts
 export const LOOK_MS = 5_000
 
 /**
- * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read again at
- * every look.
+ * Follows the served version by `look`. A program that cannot be read leaves the previous one in place, and is read
+ * again at every look.
  */
 export function followVersion(
   store: ObjectStore,

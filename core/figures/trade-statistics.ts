@@ -96,8 +96,9 @@ function tradesPerYear(count: number, nDays: number): Figure {
 
 /**
  * Count, win rate and profit factor of closed trades, each weighted by its net return on account equity, and
- * the profit factor also with equal notionals (`profit_factor_notional`); they do not depend on the risk level, which multiplies wins and losses alike. A trade of exactly 0 counts and is
- * not a win. Undefined without trades (`no_trades`).
+ * the profit factor also with equal notionals (`profit_factor_notional`); they do not depend on the risk level, which
+ * multiplies wins and losses alike. A trade of exactly 0 counts and is not a win. Undefined without trades
+ * (`no_trades`).
  */
 export function tradeFigures(trades: readonly TradeOutcome[]) {
   const outcomes = accountReturns(trades)

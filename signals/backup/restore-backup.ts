@@ -50,8 +50,9 @@ export type RestoreParts = {
 
 /**
  * Restores a backup into an empty Redis, or over existing data if forced. The whole file is checked before anything
- * is written, and again while it is written, in case it changed between; without the epoch no service starts. Numbers continue above every one that was delivered, and a new epoch makes clients pull. Resolves with
- * how many deliveries are owed again, and with the number that the next signal follows.
+ * is written, and again while it is written, in case it changed between; without the epoch no service starts. Numbers
+ * continue above every one that was delivered, and a new epoch makes clients pull. Resolves with how many deliveries
+ * are owed again, and with the number that the next signal follows.
  */
 export async function restoreBackup(parts: RestoreParts) {
   const { redis, highWater, newEpoch, nowMs, trust } = parts
@@ -196,8 +197,8 @@ async function checkBackup(lines: AsyncIterable<string>, trust: Trust): Promise<
 }
 
 /**
- * Every record between the header and the end; returns the header. Throws BackupError if the backup is not to be trusted, at
- * the end if a byte differs or the end is missing.
+ * Every record between the header and the end; returns the header. Throws BackupError if the backup is not to be
+ * trusted, at the end if a byte differs or the end is missing.
  */
 async function* recordsOf(
   lines: AsyncIterable<string>,

@@ -41,10 +41,9 @@ export async function issueKey(
 }
 
 /**
- * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set,
- * or may have set. A
- * single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer key waits for
- * confirmation.
+ * Confirms the newer key of a client and revokes every older one, which suspends a webhook that one of them set, or
+ * may have set. A single key, or one confirmed before, stays as it is. Throws `not_found`, or `conflict` if a newer
+ * key waits for confirmation.
  */
 export async function confirmKey(redis: Redis, keyId: string, nowMs: number) {
   const client = await ownerOf(redis, keyId)

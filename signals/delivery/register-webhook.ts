@@ -70,8 +70,8 @@ export async function registerOwnWebhook(
  * Sends a signed test to the address, and saves and enables the webhook if the answer is 2xx; otherwise changes
  * nothing. A moved webhook keeps its secrets, so that a receiver which verifies can acknowledge the test; a request
  * may bring its own secret, beside which the old ones sign for the usual overlap. A suspended webhook loses its secrets,
- * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws `validation_error` with the result of the test, for the operator only,
- * `not_found`, or RedisDownError.
+ * which a stolen key may have set. Resolves with the secret if one was created: it is shown this once. Throws
+ * `validation_error` with the result of the test, for the operator only, `not_found`, or RedisDownError.
  */
 export async function registerWebhook(
   parts: RegisterParts,

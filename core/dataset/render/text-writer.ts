@@ -28,8 +28,8 @@ const SCRATCH_BYTES = 1 << 20
 const scratch = createWriter(SCRATCH_BYTES)
 
 /**
- * What `write` has written. The buffer is shared, because writing is never interrupted; a longer answer takes memory of its
- * own.
+ * What `write` has written. The buffer is shared, because writing is never interrupted; a longer answer takes memory of
+ * its own.
  */
 export function written(write: (out: ByteWriter) => void): Uint8Array<ArrayBuffer> {
   const out = { ...scratch, length: 0 }

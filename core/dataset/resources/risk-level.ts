@@ -60,7 +60,10 @@ export function rescaleFactor(values: Float64Array, strategy: Identified, level:
   return factor
 }
 
-/** What `compute` returns, which compounds at this level. Throws `validation_error` if the equity is too large to be published. */
+/**
+ * What `compute` returns, which compounds at this level. Throws `validation_error` if the equity is too large to be
+ * published.
+ */
 export function compounded<T>(strategy: Identified, level: RiskLevel | null, compute: () => T): T {
   try {
     return compute()

@@ -4,8 +4,8 @@ import { parseJson } from '#storage/parse-json.ts'
 import { type Feed, type NewBarReader, type Pause, toBar } from './feed.ts'
 
 /**
- * Between two polls, at most one request a second. An exchange may revise a bar in the first seconds after its close, so a bar
- * is taken from an answer that was requested this long after it.
+ * Between two polls, at most one request a second. An exchange may revise a bar in the first seconds after its close,
+ * so a bar is taken from an answer that was requested this long after it.
  */
 const POLL_PART = 1 / 120
 const POLL_LEAST_MS = 1_000
