@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import { dataFolder, parseEnvironment } from '#cli/environment.ts'
 import { type Layer, startNginx, startTier, startVarnish } from './layers.ts'
-import type { Site } from './site.ts'
+import { EXAMPLE_SITE, type Site } from './site.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LOOPBACK = '127.0.0.1'
@@ -40,6 +40,7 @@ async function runChain(): Promise<number> {
       tier: address,
       nginx: { host: LOOPBACK, port: nginxPort },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
+      trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.signals.trustedProxies],
       deprecatedAtMs: environment.deprecatedAtMs,
       sunsetAtMs: environment.sunsetAtMs,
     }

@@ -8,6 +8,7 @@ import {
   type Address,
   renderDeprecationConf,
   renderListenConf,
+  renderProxiesConf,
   renderSiteConf,
   renderSiteVcl,
   type Site,
@@ -26,6 +27,7 @@ export async function startNginx(folder: string, site: Site): Promise<Layer> {
   await writeFile(join(configuration, 'listen.conf'), renderListenConf(site))
   await writeFile(join(configuration, 'site.conf'), renderSiteConf(site))
   await writeFile(join(configuration, 'deprecation.conf'), renderDeprecationConf(site))
+  await writeFile(join(configuration, 'proxies.conf'), renderProxiesConf(site))
   return startServer('nginx-server.sh', [PACKAGES, folder, String(site.nginx.port), site.store])
 }
 

@@ -13,6 +13,8 @@ export type Site = {
   readonly nginx: Address
   /** Origins of web pages that may read the service, as ALLOWED_ORIGINS of the tier. */
   readonly allowedOrigins: readonly string[]
+  /** Addresses and networks of the proxies and CDNs in front of nginx, as TRUSTED_PROXIES of the signals service. */
+  readonly trustedProxies: readonly string[]
   /** As DEPRECATED_AT and SUNSET_AT of the tier, epoch ms. */
   readonly deprecatedAtMs: number | null
   readonly sunsetAtMs: number | null
@@ -24,6 +26,7 @@ export const EXAMPLE_SITE: Site = {
   tier: { host: '127.0.0.1', port: 8080 },
   nginx: { host: '127.0.0.1', port: 8090 },
   allowedOrigins: ['https://www.example.org', ...DEVELOPMENT_ORIGINS],
+  trustedProxies: ['127.0.0.1', '::1'],
   deprecatedAtMs: null,
   sunsetAtMs: null,
 }
@@ -33,6 +36,7 @@ export const COMPOSE_SITE: Site = {
   ...EXAMPLE_SITE,
   tier: { host: 'history', port: 8080 },
   nginx: { host: '0.0.0.0', port: 8090 },
+  trustedProxies: ['172.16.0.0/12', '192.168.0.0/16'], // the machine itself, as a container sees it
 }
 
 /** The body of an error that nginx or Varnish answers itself. */
@@ -48,7 +52,13 @@ const UNAVAILABLE = refusal(
   'the service cannot be reached at the moment; ask again in a few seconds',
 )
 
-/** For a request that nginx or Varnish cannot read. */
+/** For a client that has too many requests at the tier. */
+const OVERLOADED = refusal(
+  'overloaded',
+  'too many requests of this client are being answered already; ask again in a moment',
+)
+
+/** For a request that nginx cannot read. */
 const BAD_REQUEST = refusal(
   'bad_request',
   'the request is not well-formed HTTP, or its address, headers or body are too long',
@@ -80,6 +90,16 @@ export const renderDeprecationConf = ({ deprecatedAtMs, sunsetAtMs }: Site): str
     '',
   ].join('\n')
 
+/** `proxies.conf`: whose X-Forwarded-For names the client. */
+export const renderProxiesConf = ({ trustedProxies }: Site): string =>
+  [
+    '# The proxies and CDNs in front of nginx: the client is the last address of X-Forwarded-For that is none of them.',
+    ...trustedProxies.map(proxy => `set_real_ip_from ${proxy};`),
+    'real_ip_header X-Forwarded-For;',
+    'real_ip_recursive on;',
+    '',
+  ].join('\n')
+
 /** `site.conf`: where the tier is, who may read from a page, and the disclaimers. */
 export function renderSiteConf(site: Site): string {
   const { tier, store, allowedOrigins } = site
@@ -103,14 +123,16 @@ export function renderSiteConf(site: Site): string {
     '# The disclaimer of each version.',
     `map $version $disclaimer { default ""; include ${quoted(`${store}/nginx/disclaimers/*.conf`)}; }`,
     '',
-    '# The answers while the tier cannot be reached, and to a request that nginx cannot read.',
+    '# The answers of nginx itself: while the tier cannot be reached, to a client with too many requests, and to a request',
+    '# that it cannot read.',
     `map "" $unavailable { default ${quoted(UNAVAILABLE)}; }`,
+    `map "" $overloaded { default ${quoted(OVERLOADED)}; }`,
     `map "" $bad_request { default ${quoted(BAD_REQUEST)}; }`,
     '',
   ].join('\n')
 }
 
-/** `site.vcl`: the backend, purgers, allowed origins, and the answer if the service cannot be reached. */
+/** `site.vcl`: the backends, purgers, allowed origins, and the answer if the service cannot be reached. */
 export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
   [
     'vcl 4.1;',
@@ -141,10 +163,6 @@ export const renderSiteVcl = ({ nginx, allowedOrigins }: Site): string =>
     '',
     'sub write_unavailable {',
     `  synthetic("""${UNAVAILABLE}""");`,
-    '}',
-    '',
-    'sub write_bad_request {',
-    `  synthetic("""${BAD_REQUEST}""");`,
     '}',
     '',
   ].join('\n')

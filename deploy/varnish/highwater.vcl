@@ -1,7 +1,7 @@
 # Varnish as the CDN in front of the history service. site.vcl holds what differs between installations; docs/cdn.md maps
 # the same to other CDNs.
 #
-# Headers that begin with hw- are variables of this configuration. Those of a client are removed, and none is sent.
+# Headers that begin with hw- are variables of this configuration. Those of a client are removed, and no client gets one.
 vcl 4.1;
 
 import std;
@@ -100,6 +100,9 @@ sub vcl_hit {
 }
 
 sub vcl_backend_fetch {
+  if (!bereq.http.Content-Length) {
+    unset bereq.body; # chunked: no route takes it, and if it is malformed, it would look like a server that failed
+  }
   if (bereq.http.hw-coding) {
     set bereq.http.Accept-Encoding = bereq.http.hw-coding;
     unset bereq.http.hw-coding;
@@ -183,13 +186,8 @@ sub vcl_backend_error {
   set beresp.http.Content-Type = "application/json; charset=utf-8";
   set beresp.http.Cache-Control = "no-store";
   set beresp.http.X-Content-Type-Options = "nosniff";
-  if (bereq.http.Transfer-Encoding) { # a malformed body ends the fetch, and no route takes a body
-    set beresp.status = 400;
-    call write_bad_request;
-  } else {
-    set beresp.http.Retry-After = "5";
-    call write_unavailable;
-  }
+  set beresp.http.Retry-After = "5";
+  call write_unavailable;
   return (deliver);
 }
 

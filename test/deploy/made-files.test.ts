@@ -5,6 +5,7 @@ import {
   EXAMPLE_SITE,
   renderDeprecationConf,
   renderListenConf,
+  renderProxiesConf,
   renderSiteConf,
   renderSiteVcl,
 } from '../../deploy/site.ts'
@@ -15,9 +16,11 @@ test.each([
   ['nginx/listen.conf', renderListenConf(EXAMPLE_SITE)],
   ['nginx/site.conf', renderSiteConf(EXAMPLE_SITE)],
   ['nginx/deprecation.conf', renderDeprecationConf(EXAMPLE_SITE)],
+  ['nginx/proxies.conf', renderProxiesConf(EXAMPLE_SITE)],
   ['varnish/site.vcl', renderSiteVcl(EXAMPLE_SITE)],
   ['docker/nginx/listen.conf', renderListenConf(COMPOSE_SITE)],
   ['docker/nginx/site.conf', renderSiteConf(COMPOSE_SITE)],
+  ['docker/nginx/proxies.conf', renderProxiesConf(COMPOSE_SITE)],
 ])('%s is that of its site (to write it again: vitest run --update)', async (path, text) => {
   await expect(text).toMatchFileSnapshot(join(DEPLOY, path))
 })

@@ -1,9 +1,10 @@
 // Unusual and malformed requests through nginx and Varnish: each is answered as by the tier, or refused in the envelope.
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { startServing } from '../support/history/history-process.ts'
 import { openExchange, type RawAnswer } from '../support/http/raw-exchange.ts'
-import { addressOf, ask, startCdn } from '../support/servers/cdn.ts'
+import { addressOf, ask, siteOf, startCdn, startEdge, startOrigin } from '../support/servers/cdn.ts'
 import { copyStores } from '../support/stores/stores.ts'
 
 /** A published file, an answer of the tier that caches keep, and one that they do not. */
@@ -85,11 +86,31 @@ describe('nginx refuses in the envelope', () => {
   })
 })
 
-test('Varnish refuses a malformed body in the envelope, and passes others on', async () => {
-  const chunked = request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked')
-  const malformed = await answerTo(edge.url, `${chunked}zz\r\nabc\r\n0\r\n\r\n`)
-  expect([malformed.status, codeIn(malformed)]).toEqual([400, 'bad_request'])
-  expect((await answerTo(edge.url, `${chunked}3\r\nabc\r\n0\r\n\r\n`)).status).toBe(405)
+/** A POST of one chunk. */
+const chunked = (length: string, ...headers: readonly string[]): string =>
+  `${request(`POST ${FILE} HTTP/1.1`, HOST, 'Transfer-Encoding: chunked', ...headers)}${length}\r\nabc\r\n0\r\n\r\n`
+
+describe('Varnish sends no chunked body on:', () => {
+  test.each([
+    ['chunked', chunked('3')],
+    ['malformed', chunked('zz')],
+    ['pending', chunked('3', 'Expect: 100-continue')],
+  ])('with a %s one, the answer is that of the tier to the method', async (_what, bytes) => {
+    const answer = await answerTo(edge.url, bytes)
+    expect([answer.status, codeIn(answer)]).toEqual([405, 'method_not_allowed'])
+  })
+
+  test.each([
+    ['there is no server behind it', async () => ({ host: '127.0.0.1', port: await freePort() })],
+    ['the server behind it breaks off', () => startOrigin((_request, response) => response.destroy())],
+  ])('with any one, the answer is 503 if %s', async (_what, start) => {
+    const alone = await startEdge(await siteOf(addressOf(tier.url), { nginx: await start() }))
+    for (const length of ['3', 'zz']) {
+      const answer = await answerTo(alone.url, chunked(length))
+      expect(answer.headers.get('retry-after')).toBe('5')
+      expect([answer.status, codeIn(answer)]).toEqual([503, 'unavailable'])
+    }
+  })
 })
 
 describe.each([
@@ -150,6 +171,8 @@ describe.each([
     for (const path of [FILE, KEPT]) {
       for (const condition of [
         { 'if-match': '"x"' },
+        { 'if-match': '0' }, // nginx takes a text of just 0 for no text
+        { 'if-unmodified-since': '0' },
         { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
         { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
       ]) {
