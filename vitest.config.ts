@@ -37,13 +37,13 @@ export default defineConfig({
       // The modules under test keep no state, so one thread may import them once for many files: half the time.
       project('fast', {
         include: ['test/**/*.test.ts'],
-        exclude: ['test/system/**', 'test/cli/**', 'test/deploy/**', 'test/**/*.redis.test.ts'],
+        exclude: ['test/{system,cli,deploy,pipeline/modules,pipeline/night}/**', 'test/**/*.redis.test.ts'],
         isolate: false,
         globalSetup: [TINY_STORE],
       }),
-      // Whole commands in this process, and what is deployed: builds and servers, a quarter of the time of all above.
+      // Whole commands and nights in this process, what is deployed, and modules in processes of their own.
       project('commands', {
-        include: ['test/{cli,deploy}/**/*.test.ts'],
+        include: ['test/{cli,deploy,pipeline/modules,pipeline/night}/**/*.test.ts'],
         isolate: false,
         globalSetup: [TINY_STORE],
       }),

@@ -6,6 +6,7 @@ import type { StrategyData } from '#core/dataset/snapshot.ts'
 import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import type { BuildResult } from './build-version.ts'
+import { printReport } from './data-report.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The result of a build, for people and for `--json`. */
@@ -25,6 +26,8 @@ export function toSummary(result: BuildResult) {
     program: program && toProgramSummary(program),
     /** Calendar years in percent, a row for each strategy. */
     yearly_returns_pct: yearlyReturns(snapshot.strategies),
+    /** What the data cover and what was found in them. */
+    data: book.report,
     /** Outages in each set of bars. */
     gaps: Object.fromEntries([...book.bars].map(([key, { gaps }]) => [key, gaps.length])),
     artifacts: {
@@ -68,6 +71,8 @@ export function printSummary(summary: BuildSummary, { print }: Terminal): void {
   for (const line of strategyTable(summary)) print(line)
   print('')
   for (const line of yearTable(summary)) print(line)
+  if (summary.data.length > 0) print('')
+  printReport(summary.data, print)
   print('')
   if (summary.program !== null) print(`${programLine(summary.program)}\n`)
   const { count, bytes, br_bytes, gzip_bytes } = summary.artifacts

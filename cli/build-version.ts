@@ -22,9 +22,11 @@ import { assertApart, cleanStore, openStore } from '#storage/open-store.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import type { BuildOrder } from './build-options.ts'
+import { printReport } from './data-report.ts'
 import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
 import { assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
+import type { Terminal } from './terminal.ts'
 
 export type BuildResult = Night &
   Published & { readonly book: Book; readonly timings: Readonly<Record<string, number>> }
@@ -40,7 +42,10 @@ export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise
   await assertApart(order.storeUrl, order.privateStoreUrl)
   const watch = createStopwatch(runtime.elapsed, 'read')
   // Before anything is written: a book that is not there leaves no litter.
-  const book = await readBook(order.book, { examine: examineBook(windowOf(order, runtime)) })
+  const book = await readBook(order.book, {
+    examine: printing(examineBook(windowOf(order, runtime)), runtime.terminal),
+    nowMs: runtime.now(),
+  })
   for (const warning of book.warnings) runtime.terminal.note(`warning: ${formatProblem(warning)}`)
   return withStoreLock(store, runtime, async lock => {
     await cleanStore(order.storeUrl)
@@ -48,6 +53,15 @@ export async function buildVersion(order: BuildOrder, runtime: Runtime): Promise
     return build({ ...order, store, privateStore, book, watch, lock, signer }, runtime)
   })
 }
+
+/** Prints the data report of a book that is refused; that of a published one belongs to its summary. */
+const printing =
+  (examine: ReturnType<typeof examineBook>, { note }: Terminal): typeof examine =>
+  (sound, isBroken) => {
+    const found = examine(sound, isBroken)
+    if (isBroken || found.problems.length > 0) printReport(found.report, note)
+    return found
+  }
 
 type OpenOrder = Omit<BuildOrder, 'book'> & {
   readonly store: ObjectStore

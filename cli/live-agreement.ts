@@ -27,7 +27,7 @@ export async function assertLiveAgrees(
   const modules = book.strategies.filter(({ source }) => source.kind === 'module')
   if (modules.length === 0) return
   const redis = connectRedis(redisUrl, () => {}) // every command reports its own error
-  const stepper = createStepper({ threads, elapsedMs: runtime.elapsed }, terminal.note)
+  const stepper = createStepper(book, { threads, elapsedMs: runtime.elapsed })
   try {
     await redis.connect().catch((error: unknown) => {
       throw new RedisDownError(error)
@@ -74,6 +74,7 @@ async function compareModules(
 const ownOf = (book: Book, entry: StrategyEntry) => ({
   entry,
   funding: book.funding.get(entry.instrument) ?? null,
+  bars: book.bars.get(entry.bars!)!.bars, // a module has bars, or the book would not be sound
 })
 
 async function replay(
@@ -82,9 +83,15 @@ async function replay(
   entry: StrategyEntry,
   { fromMs }: LivePast,
 ): Promise<Replayed> {
-  const { bars } = book.bars.get(entry.bars!)! // a module has bars, or the book would not be sound
-  const { reports, days } = await stepper.replay({ ...ownOf(book, entry), bars, reportFromMs: fromMs })
-  const sender = { alias: entry.id, timeframeMs: bars.timeframeMs, baseRisk: entry.base_risk_pct }
+  const own = ownOf(book, entry)
+  const { bars } = own
+  const { reports, days } = await stepper.replay(own, bars, fromMs)
+  const sender = {
+    alias: entry.id,
+    timeframeMs: bars.timeframeMs,
+    baseRisk: entry.base_risk_pct,
+    tickSize: entry.tick_size,
+  }
   return { ...sender, reports, days, endMs: endOfBars(bars) }
 }
 

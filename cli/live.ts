@@ -2,9 +2,9 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Redis } from 'ioredis'
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { toIsoInstant } from '#core/calendar.ts'
+import { toPrice } from '#core/contract/rounding.ts'
 import { type Bars, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
-import { firstCompleteDay } from '#core/replay/daily.ts'
 import type { BarsFile, BarsKey, Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Stepper } from '#pipeline/live/stepper.ts'
@@ -16,7 +16,7 @@ import { createKnownBars, type KnownBars, revisedBars } from '#signals/live/know
 import { type Holder, type Lease, RENEW_MS, takeLease } from '#signals/live/lease.ts'
 import { assertClock } from '#signals/live/run-bar.ts'
 import { type MarketWorld, runMarket } from '#signals/live/run-market.ts'
-import type { LiveStrategy } from '#signals/live/signals-of.ts'
+import { type LiveStrategy, priceOf } from '#signals/live/signals-of.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { isAlive } from '#storage/open-store.ts'
@@ -137,7 +137,17 @@ async function runStored(
   )
   const world: MarketWorld = { redis, now, note, pause, stop, assertClock: () => assertClock(redis, now) }
   note(`${market}: ${strategies.map(({ alias }) => alias).join(', ')} follow ${feed.name}`)
+  for (const strategy of strategies) noteTick(strategy, known, note)
   await runMarket(world, { name: market, strategies, known, store, feed })
+}
+
+/** A tick that is not that of the instrument, such as the default, would move the prices of the signals. */
+function noteTick({ alias, tickSize }: LiveStrategy, known: KnownBars, note: (line: string) => void): void {
+  const last = known.last()
+  if (last === null || priceOf(last.c, { tickSize }) === toPrice(last.c)) return
+  note(
+    `${alias}: the last close, ${last.c}, is not on the tick of ${tickSize}, to which its signals are rounded: correct tick_size in the catalogue`,
+  )
 }
 
 /** A book may end with the bar that is being made: it is none until it has closed. */
@@ -166,26 +176,25 @@ export function liveEntries(
   return Map.groupBy(chosen, ({ bars }) => bars!) // a module has bars, or the book would not be sound
 }
 
-/** A strategy of a book as the runner sees it; its module runs on a thread. */
+/** A strategy of a book as the runner sees it; its module runs in a process. */
 async function toLiveStrategy(
   stepper: Stepper,
   entry: StrategyEntry,
   { funding }: Book,
   bars: Bars,
 ): Promise<LiveStrategy> {
-  const own = { entry, funding: funding.get(entry.instrument) ?? null }
-  const ordersFromMs = (entry.inception ?? firstCompleteDay(bars)) * DAY_MS
+  const own = { entry, funding: funding.get(entry.instrument) ?? null, bars }
   const version = await stepper.version(own)
   return {
     alias: entry.id,
     version,
     timeframeMs: bars.timeframeMs,
     baseRisk: entry.base_risk_pct,
+    tickSize: entry.tick_size,
     catalogueMode: entry.mode,
-    replay: async known =>
-      (await stepper.replay({ ...own, bars: known, reportFromMs: Number.POSITIVE_INFINITY })).state,
+    replay: async known => (await stepper.replay(own, known, Number.POSITIVE_INFINITY)).state,
     async step(state, bar) {
-      const stepped = await stepper.step({ ...own, ordersFromMs, state, bar })
+      const stepped = await stepper.step(own, state, bar)
       if (stepped.version === version) return stepped
       throw new Error(
         `${entry.id} became version ${stepped.version} while version ${version} runs: start the runner again`,
@@ -252,8 +261,8 @@ function openFeed(
 const filePath = (source: string): string => source.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
 
 function ownFile(bookDir: string, { path }: BarsFile): string {
-  if (!path.endsWith('.gz')) return join(bookDir, path)
+  if (/^bars\/[^/]+\/[^/]+\.csv$/.test(path)) return join(bookDir, path)
   throw new UsageError(
-    `--feed: ${path} cannot grow, because it is compressed: set --feed to a source of new bars`,
+    `--feed: ${path} cannot grow, because it is no plain table of the book: set --feed to a source of new bars`,
   )
 }

@@ -33,7 +33,7 @@ export type HistoryService = Awaited<ReturnType<typeof serveHistory>>
 
 /**
  * Starts the history service on its stores. Swaps and failures go to `note`. `stop` drains: `/readyz` answers 503,
- * running requests end, the ports are closed. Rejects if a port is not available; nothing runs then.
+ * running requests end, the ports are closed. `look` polls the stores at once. Rejects if a port is not available; nothing runs then.
  */
 export async function serveHistory(
   environment: Environment,
@@ -51,7 +51,7 @@ export async function serveHistory(
     // Not earlier: a timer would keep a process alive whose port was taken.
     const polling = setInterval(() => tolerate(open.look(), 'the next look comes'), POLL_MS)
     started.add(() => clearInterval(polling))
-    return { url: server.url, adminUrl: admin.url, stop: started.endAll }
+    return { url: server.url, adminUrl: admin.url, look: open.look, stop: started.endAll }
   } catch (error) {
     await started.endAll().catch(() => {}) // the first error is reported
     throw error

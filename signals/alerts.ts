@@ -4,6 +4,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { DeliveryEvent } from './delivery/delivery-parts.ts'
 import type { WebhookChange } from './delivery/register-webhook.ts'
 import { isMissed, type LiveStatus } from './live/control.ts'
+import { describeGap } from './live/live-record.ts'
 import { LogGoneError } from './log/guard.ts'
 import { WritesRefusedError } from './redis/connect.ts'
 import type { Overview } from './views/overview.ts'
@@ -199,7 +200,11 @@ export function problemsOf(overview: Overview | null, stoodAt: number | null = n
     const message = `the relay does not get past signal ${stoodAt}, and ${relayLag} signals wait: see the log of the process`
     found.push(alert('relay_stuck', 'relay', message))
   }
-  return [...found, ...overview.live.filter(isMissed).map(toBehindAlert)]
+  return [
+    ...found,
+    ...overview.live.filter(isMissed).map(toBehindAlert),
+    ...overview.live.flatMap(toGapAlert),
+  ]
 }
 
 function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
@@ -207,6 +212,13 @@ function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
   const position = announced === null ? '' : `, and subscribers hold its ${announced.action}`
   const message = `${alias} has not decided the bar that was due ${minutes} minutes ago${position}: check \`highwater live\` and its feed`
   return alert('live_behind', alias, message)
+}
+
+/** Only as long as a repetition is suppressed, so that a process raises each gap once. */
+function toGapAlert({ alias, gap, atMs }: LiveStatus): Alert | [] {
+  if (gap === null || atMs - gap.found_ms >= REPEAT_MS) return []
+  const message = `${alias}: ${describeGap(gap)}; compare its bars with those of your vendor, or hold its entries back with \`highwater ops live halt ${alias}\``
+  return alert('live_gap', `${alias} before ${toIsoInstant(gap.before_ms)}`, message)
 }
 
 export function problemsOfFailure(error: unknown): readonly Alert[] {
@@ -246,6 +258,7 @@ export const ALERT_KINDS = [
   'redis_wiped',
   'redis_read_only',
   'live_behind',
+  'live_gap',
   'live_mismatch',
   'program_unreadable',
   'swap_failed',

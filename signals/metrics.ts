@@ -131,8 +131,13 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
     'For how long the next bar of a live strategy has been due, 0 where it is on time.',
     ['alias'],
   )
+  const missing = gauge(
+    'live_missing_bars',
+    'Bars that the feed of a live strategy has left out since it went live.',
+    ['alias'],
+  )
   const plain = [safe, memory, limit, seq, lag, relayed, owed, off, halts]
-  const labelled = [queue, breakers, clients, behind]
+  const labelled = [queue, breakers, clients, behind, missing]
   return overview => {
     for (const each of labelled) each.reset()
     for (const each of plain) each.remove()
@@ -154,6 +159,9 @@ export function createGauges(registry: Registry): (overview: Overview | null) =>
     clients.set({ status: 'active' }, overview.clients.active)
     clients.set({ status: 'pending' }, overview.clients.total - overview.clients.active)
     halts.set(overview.halted.length)
-    for (const { alias, behindMs } of overview.live) behind.set({ alias }, behindMs / 1_000)
+    for (const { alias, behindMs, gap } of overview.live) {
+      behind.set({ alias }, behindMs / 1_000)
+      missing.set({ alias }, gap?.total ?? 0)
+    }
   }
 }

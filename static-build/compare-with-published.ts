@@ -1,6 +1,7 @@
 import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import { isExplained } from '#core/dataset/filled-gaps.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import type { ProgramData } from '#core/program/program.ts'
@@ -28,7 +29,7 @@ export type Comparison = {
 /**
  * What the version appends and alters: of the served one, and of what was published after that one and then
  * rolled back, because users saw it. A version that a later publication replaced is not compared: the later
- * one was compared with it. Throws a RestatementError if a value is altered and that was not allowed, and an
+ * one was compared with it. Throws a RestatementError if a value is altered, no filled gap explains it, and that was not allowed, and an
  * UnreadableError if that is not known.
  */
 export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]): Promise<Changes> {
@@ -51,7 +52,8 @@ async function changesAgainst(order: Comparison, published: CurrentVersion, isRo
   const old = await orUnreadable(reading, order, why)
   if (old === null) return unknownChanges(snapshot, published)
   const changes = compareSnapshots(old, snapshot)
-  if (changes.history_restated && !allowRestatement) throw new RestatementError(changes, isRolledBack)
+  if (changes.history_restated && !allowRestatement && !isExplained(changes))
+    throw new RestatementError(changes, isRolledBack)
   return changes
 }
 

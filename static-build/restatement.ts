@@ -1,6 +1,6 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Change, Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { baseRiskChange, isRestated } from '#core/dataset/compare-snapshots.ts'
+import { baseRiskChange, isRestated } from '#core/dataset/restated.ts'
 
 /** Altered values that the refusal lists for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
@@ -29,6 +29,7 @@ export const toText = (value: unknown): string => (value === null ? 'none' : Str
 function linesOf(strategy: StrategyChanges): string[] {
   const { id, daily, weekly, trades } = strategy
   const risk = baseRiskChange(strategy)
+  const version = strategy.catalogue.find(({ field }) => field === 'module_version')
   const days = daily.restated.map(
     ({ t, old, new: now }) => `  ${id}: return of ${t}: ${toText(old)} -> ${toText(now)}`,
   )
@@ -38,6 +39,7 @@ function linesOf(strategy: StrategyChanges): string[] {
   const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
   return [
     ...(risk === undefined ? [] : [`  ${id}: ${riskLine(risk)}`]),
+    ...(version === undefined ? [] : [`  ${id}: ${versionLine(version)}`]),
     ...shortened(id, 'days', days, daily.restated_count),
     ...(days.length > 0 ? [] : shortened(id, 'weeks', weeks, weekly.restated_count)),
     ...shortened(id, 'trades', ledger, trades.restated_count),
@@ -46,6 +48,10 @@ function linesOf(strategy: StrategyChanges): string[] {
 
 const riskLine = ({ field, old, new: now }: Change): string =>
   `${field}: ${toText(old)} -> ${toText(now)}, which changes every figure at another risk level`
+
+const versionLine = ({ old, new: now }: Change): string =>
+  `module_version: ${toText(old)} -> ${toText(now)}, which is a new history: keep the old module and publish the new one ` +
+  'under another id, or announce the restatement'
 
 const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): string[] =>
   changes.map(({ field, old, new: now }) => {

@@ -26,6 +26,7 @@ export function createFileStore(folder: string): ObjectStore {
   return {
     url,
     read: key => at('read', key, path => ifThere(readFile(path), null)),
+    has: key => at('look for', key, async path => (await ifThere(lstat(path), null))?.isFile() ?? false),
     create: (key, bytes) =>
       at('create', key, path => placeNew({ root, path, bytes, timeMs: fileTimeMs(key) })),
     replace: (key, bytes) =>

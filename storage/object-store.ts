@@ -16,6 +16,8 @@ export type ObjectStore = {
   readonly url: string
   /** The bytes of an object, or null if there is none. */
   read(key: string): Promise<Uint8Array | null>
+  /** Whether there is an object, without reading it. */
+  has(key: string): Promise<boolean>
   /**
    * Writes an object once, whole and durable before the promise resolves. False if the key exists: then
    * nothing was written. Of any number of racers exactly one gets true.

@@ -29,7 +29,7 @@ export const markRemoved = (
 /** Whether an object is missing. If the store does not answer, it does not count as missing. */
 export async function isMissing(store: ObjectStore, key: string): Promise<boolean> {
   try {
-    return (await store.read(key)) === null
+    return !(await store.has(key))
   } catch (error) {
     if (error instanceof StoreError) return false
     throw error

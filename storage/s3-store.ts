@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   type PutObjectCommandInput,
@@ -42,6 +43,7 @@ export function createS3Store(name: string, access: S3Access, patience?: S3Patie
   return {
     url,
     read: key => at('read', key, () => readObject(place, key)),
+    has: key => at('look for', key, () => hasObject(place, key)),
     create: (key, bytes, headers) => at('create', key, createObject(place, key, bytes, headers)),
     replace: (key, bytes, headers) => at('replace', key, () => putObject(place, key, bytes, headers)),
     list: prefix => guard('list', prefix, () => listKeys(place, prefix)),
@@ -89,6 +91,18 @@ async function readObject({ client, bucket, prefix }: Place, key: string): Promi
     )
   }
   return bytes
+}
+
+/** A refusal of HEAD has no body, so it does not say whether the object is missing or the bucket: reading the object does. */
+async function hasObject(place: Place, key: string): Promise<boolean> {
+  const { client, bucket, prefix } = place
+  try {
+    await client.send(new HeadObjectCommand({ Bucket: bucket, Key: prefix + key }))
+    return true
+  } catch (error) {
+    if (!(error instanceof S3ServiceException)) throw error
+    return (await readObject(place, key)) !== null
+  }
 }
 
 /**

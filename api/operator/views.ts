@@ -125,6 +125,10 @@ export const liveStatus = z
       .describe(
         'For how long its next bar has been due: 0 until a quarter of a bar, at most five minutes, has passed. More means that its runner or its feed is silent.',
       ),
+    missing_bars: count.describe('Bars that its feed has left out since it went live.'),
+    gap_before: instant
+      .nullable()
+      .describe('Open of the bar that came after the newest gap in its feed, or null if there was none.'),
   })
   .meta({ id: 'LiveStatus' })
 
@@ -145,6 +149,7 @@ export const toLive = ({
   isHalted,
   announced,
   behindMs,
+  gap,
 }: LiveStatus): ValueOf<typeof liveStatus> => ({
   alias,
   last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
@@ -153,6 +158,8 @@ export const toLive = ({
   halted: isHalted,
   announced: announced?.action ?? null,
   behind_seconds: Math.round(behindMs / 1_000),
+  missing_bars: gap?.total ?? 0,
+  gap_before: gap === null ? null : toIsoInstant(gap.before_ms),
 })
 
 export const instantOf = (ms: number): string => new Date(ms).toISOString()

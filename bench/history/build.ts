@@ -215,6 +215,7 @@ defaults:
   tick_size: 0.1
   max_leverage: 15
   mark: 4h
+funding: { BTCUSDT-PERP: 8h }
 strategies:
 ${ids.map(toEntry).join('')}`
 

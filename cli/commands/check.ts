@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { type BookCheck, checkBook } from '#pipeline/night/check-book.ts'
 import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
+import { printReport } from '../data-report.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Terminal } from '../terminal.ts'
 
 const ABOUT = `
-Reads every file, replays every module, and compares the engine's daily returns with those computed again from its trades.
-Each module is also replayed on prefixes of the bars (it must not look ahead), twice (it must not depend on chance or on an
-earlier run) and with its state saved and restored (it must survive JSON). Nothing is published. The exit code is 1 if the
-book has a problem.
+Does everything that a build does before it publishes: reads every file, reports what the data cover and what was found in
+them, replays every module, proves that its decisions do not depend on later bars, on chance or on memory outside of its
+state, and compares the engine's daily returns with those computed again from its trades. The exit code is 1 if the book has a problem.
 
 Examples:
   highwater check --book ./book
@@ -42,6 +42,7 @@ function printCheck(found: BookCheck, { print, note }: Terminal): void {
   const width = Math.max(...found.strategies.map(({ id }) => id.length), 'strategy'.length)
   const row = (id: string, ...cells: readonly string[]): string =>
     id.padEnd(width) + cells.map(cell => cell.padStart(CELL_WIDTH)).join('')
+  printReport(found.report, print)
   if (found.strategies.length > 0) print(row('strategy', 'source', 'days', 'trades', 'verified', 'result'))
   for (const each of found.strategies) print(row(each.id, ...cellsOf(each)))
   if (found.program !== null) print(`program ${found.program}`)

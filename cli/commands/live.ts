@@ -52,13 +52,13 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   void untilStopped().then(() => stop.abort())
   const environment = readEnvironment(runtime)
   const note = noteTo(runtime.terminal, options.json ?? false, now)
-  const book = await readBook(resolve(cwd, options.book))
+  const book = await readBook(resolve(cwd, options.book), { nowMs: now() })
   const entries = liveEntries(book, options.strategy ?? [])
   const feeds = parseFeeds(options.feed ?? [], [...entries.keys()])
   const liveDir =
     options.liveDir === undefined ? join(environment.dataFolder, 'live') : resolve(cwd, options.liveDir)
   const redis = await openRedis(environment, environment.dataFolder)
-  const stepper = createStepper({ threads: threadsFor(cores), elapsedMs: elapsed }, note)
+  const stepper = createStepper(book, { threads: threadsFor(cores), elapsedMs: elapsed })
   try {
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)

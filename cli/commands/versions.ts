@@ -1,16 +1,6 @@
 import type { Command } from 'commander'
-import type { Changes, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
-import {
-  assertThere,
-  findPublication,
-  type Mover,
-  refreshPointer,
-  rollBack,
-} from '#static-build/move-pointer.ts'
-import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { type Mover, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
 import { prune } from '#static-build/prune.ts'
-import { toText } from '#static-build/restatement.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
@@ -122,56 +112,6 @@ async function movePointer(
   else print(`entry ${entry.seq}: ${entry.version} is served, until ${entry.expires} without another entry`)
   await followPointer(storeUrls(options, runtime), runtime)
 }
-
-/** `highwater diff V1 V2`: what the second appends to the first, and what it alters. */
-export function defineDiff(command: Command, runtime: Runtime): void {
-  addStoreOptions(command)
-    .argument('<before>', 'a published version, as listed by `highwater versions`')
-    .argument('<after>', 'a later one')
-    .option('--json', 'print the changes as one JSON document')
-    .addHelpText('after', '\nExample:\n  highwater diff 2026-11-20T00:15:00Z 2026-11-21T00:15:00Z')
-    .action(async (before: string, after: string, options: JsonOptions) => {
-      const changes = await compare(before, after, options, runtime)
-      const terminal = runtime.terminal
-      if (options.json) terminal.json(changes)
-      else for (const line of linesOf(changes)) terminal.print(line)
-    })
-}
-
-async function compare(
-  before: string,
-  after: string,
-  options: StoreOptions,
-  runtime: Runtime,
-): Promise<Changes> {
-  const { store, privateStore } = await openBothStores(options, runtime)
-  const publications = publicationsOf(await readLog(store))
-  const read = async (version: string) => {
-    const publication = findPublication(store, publications, version)
-    await assertThere(store, version)
-    return readPublishedSnapshot(store, privateStore, publication)
-  }
-  return compareSnapshots(await read(before), await read(after))
-}
-
-const linesOf = ({ definitions = [], strategies, ...changes }: Changes): string[] => [
-  `${changes.previous} -> ${changes.version}: ${changes.history_restated ? 'history is restated' : 'history is only appended to'}`,
-  ...definitions.map(({ figure, from, to }) => `${figure}: ${from} -> ${to}`),
-  ...changes.added.map(id => `${id}: new`),
-  ...changes.removed.map(id => `${id}: gone`),
-  ...strategies.map(lineOf),
-]
-
-const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
-  [
-    `${id}: ${daily.appended === null ? 'no new day' : `days to ${daily.appended.to} (+${daily.appended.n})`}`,
-    counted(trades.appended, 'new trade'),
-    ...daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
-    ...(trades.restated_count > 0 ? [`${counted(trades.restated_count, 'trade')} restated`] : []),
-    ...catalogue.map(({ field }) => `${field} changed`),
-  ].join(', ')
-
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 type PruneOptions = JsonOptions & { readonly keepDays: string; readonly keepMonthEnds?: boolean }
 

@@ -16,7 +16,7 @@ import {
   type PreviewLimits,
 } from '#signals/program/preview-limits.ts'
 import { assertDisk, assertDurable, usedOfDisk } from '#signals/redis/boot-checks.ts'
-import { connectRedis } from '#signals/redis/connect.ts'
+import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -32,6 +32,7 @@ import { followVersion, LOOK_MS } from './served-version.ts'
 export type SignalsOrder = {
   readonly environment: Environment
   readonly redisUrl: string
+  readonly redisOptions?: ConnectionOptions | undefined
   /** Its data folder; null if unknown, as on another machine. */
   readonly redisFolder: string | null
   readonly secrets: Secrets
@@ -68,11 +69,11 @@ export async function openSignals(order: SignalsOrder, started: Started) {
 }
 
 async function openRedis(
-  { environment, redisUrl }: SignalsOrder,
+  { environment, redisUrl, redisOptions }: SignalsOrder,
   started: Started,
   onError: (error: unknown) => void,
 ): Promise<Redis> {
-  const redis = connectRedis(redisUrl, onError)
+  const redis = connectRedis(redisUrl, onError, redisOptions)
   started.add(() => redis.disconnect())
   await reachRedis(redis)
   if (!environment.allowsUnsafeRedis) await assertDurable(redis)
@@ -89,7 +90,8 @@ export function createWatch({ order: { redisFolder }, redis, served, clock, newT
 
 /** Limits of the preview, on a separate connection, so that a hanging Redis does not delay previews. */
 export function openLimits({ order, clock, onError }: OpenSignals, started: Started): PreviewLimits {
-  const redis = connectRedis(order.redisUrl, onError, { commandTimeout: LIMITS_TIMEOUT_MS })
+  const options = { ...order.redisOptions, commandTimeout: LIMITS_TIMEOUT_MS }
+  const redis = connectRedis(order.redisUrl, onError, options)
   started.add(() => redis.disconnect())
   redis.connect().catch(onError) // it reconnects by itself
   return createPreviewLimits(redis, clock.elapsed, onError)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { type LocalServer, startLocalServer } from '../local-server.ts'
 import type { Runtime } from '../runtime.ts'
-import { ownRedisFolder, ownRedisRuns, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
+import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
 
 /**
  * Starts the service's own Redis if REDIS_URL is not set, and publishes its address: the `redis-server` of this
@@ -19,10 +19,6 @@ export async function startOwnRedis(
   const script = join(root, 'deploy/servers/redis-server.sh')
   const folder = ownRedisFolder(dataFolder)
   const last = await ownRedisUrl(dataFolder)
-  if (last !== null && new URL(last).password === '' && (await ownRedisRuns(dataFolder)))
-    throw new Error(
-      `a Redis of an earlier release, which holds no lock, runs in ${folder}: stop its service first`,
-    )
   const other = String(await freePort())
   let ports = last === null ? [other] : [new URL(last).port, other]
   const start = async (): Promise<LocalServer> => {

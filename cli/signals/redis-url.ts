@@ -2,9 +2,10 @@ import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unescape as decode } from 'node:querystring'
 import type { Redis } from 'ioredis'
-import { askRedis, connectRedis } from '#signals/redis/connect.ts'
+import { askRedis, type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
+import { ForeignPortError, ownConnector } from './own-connector.ts'
 
 /** The default address of a Redis. */
 const USUAL_URL = 'redis://127.0.0.1:6379'
@@ -48,7 +49,14 @@ export async function openRedis(
   dataFolder: string,
 ): Promise<Redis> {
   const own = redisUrl === null ? await ownRedisUrl(dataFolder) : null
-  const redis = connectRedis(redisUrl ?? own ?? USUAL_URL, () => {}) // every command reports its own error
+  let isForeign = false
+  const redis = connectRedis(
+    redisUrl ?? own ?? USUAL_URL,
+    error => {
+      isForeign = error instanceof ForeignPortError // every command reports its own error
+    },
+    own === null ? {} : ownRedisOptions(dataFolder),
+  )
   if (redisUrl === null) redis.on('close', () => void followOwn(redis, dataFolder))
   try {
     await reachRedis(redis)
@@ -56,9 +64,14 @@ export async function openRedis(
     return redis
   } catch (error) {
     redis.disconnect()
-    throw error
+    throw isForeign ? new Error(notOwn(dataFolder), { cause: error }) : error
   }
 }
+
+/** How to connect to our own Redis. */
+export const ownRedisOptions = (dataFolder: string): ConnectionOptions => ({
+  Connector: ownConnector(ownRedisFolder(dataFolder)),
+})
 
 /** The connection reads its options at each attempt. */
 async function followOwn({ options }: Redis, dataFolder: string): Promise<void> {
@@ -85,7 +98,7 @@ export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
 }
 
 const notOwn = (dataFolder: string): string =>
-  `another Redis has the port of the one in ${ownRedisFolder(dataFolder)}: start \`highwater serve signals\`, or set REDIS_URL`
+  `another program has the port of the one in ${ownRedisFolder(dataFolder)}: start \`highwater serve signals\`, or set REDIS_URL`
 
 /** Whether a Redis works in the folder of our own; another program may have got its port. */
 async function isOwn(redis: Redis, dataFolder: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { Runtime } from '../runtime.ts'
 import { createStarted, type Started } from '../started.ts'
 import { type Demo, startDemo } from './demo.ts'
 import { startOwnRedis } from './own-redis.ts'
-import { ownRedisFolder, passwordsIn } from './redis-url.ts'
+import { ownRedisFolder, ownRedisOptions, passwordsIn } from './redis-url.ts'
 import { type SignalsService, serveSignals } from './serve-signals.ts'
 
 export type RunningSignals = Awaited<ReturnType<typeof runSignals>>
@@ -39,12 +39,13 @@ async function start(order: RunOrder, started: Started) {
   else if (order.hasDemo) runtime.terminal.note(NO_RECEIVER)
   await mkdir(dataFolder, { recursive: true })
   const secrets = await readSecrets(environment, dataFolder, runtime.drawBytes)
-  const { redisUrl, redisFolder, failed } = await chooseRedis(order, started)
+  const { failed, ...redis } = await chooseRedis(order, started)
+  const { redisUrl } = redis
   const known = [secrets.operatorToken, ...secrets.secretKey.split(/[,:]/), ...passwordsIn(redisUrl)].filter(
     isLong,
   )
   const log = createLog(levelOf(order), runtime.logStream, runtime.now, known)
-  const service = await serveSignals({ environment, redisUrl, redisFolder, secrets, runtime, log })
+  const service = await serveSignals({ environment, ...redis, secrets, runtime, log })
   let demo: Demo | null = null
   started.add(() => demo?.stop())
   started.add(service.stop) // stopped first: deliveries under way still reach the receiver
@@ -70,7 +71,12 @@ async function chooseRedis(
   if (redisUrl !== null) return { redisUrl, redisFolder, failed: NEVER }
   const own = await startOwnRedis(runtime, dataFolder, runtime.terminal.note)
   started.add(own.stop)
-  return { redisUrl: own.url, redisFolder: ownRedisFolder(dataFolder), failed: own.failed }
+  return {
+    redisUrl: own.url,
+    redisOptions: ownRedisOptions(dataFolder),
+    redisFolder: ownRedisFolder(dataFolder),
+    failed: own.failed,
+  }
 }
 
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {

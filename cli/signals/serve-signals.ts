@@ -72,6 +72,7 @@ async function deliver(
 ): Promise<void> {
   const delivery = await startDelivery({
     redisUrl: order.redisUrl,
+    redisOptions: order.redisOptions,
     box,
     privateStore,
     clock,

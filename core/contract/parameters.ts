@@ -199,8 +199,8 @@ export function dayParameter(about: string): Parameter<EpochDay | null> {
  */
 export const SMALLEST_RISK_PCT = 1e-9
 
-/** Larger ones are taken too; some languages print them with `e+`, and an address reads a plus as a space. */
-const LARGEST_RISK_PCT = 1e15
+/** Any number is taken: above the cap of the dataset it is lowered to the cap. */
+const LARGEST_RISK_PCT = Number.MAX_VALUE
 
 const riskLevel: Parser<number> = once(text => {
   if (!NUMBER_PATTERN.test(text)) return refuse([text], 'must be a plain decimal number such as 0.02')

@@ -11,6 +11,8 @@ import {
 import { tickRounder, toPercent, toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, lastDay, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { definitionsSince } from './definitions.ts'
+import { filledGaps } from './filled-gaps.ts'
+import { isRestated } from './restated.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
@@ -26,6 +28,7 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
     const was = old.get(strategy.id)
     return was === undefined ? [] : [compareStrategy(was, strategy, noise)]
   })
+  const filled = before === null ? [] : filledGaps(before, after)
   const removed = [...old.keys()].filter(id => !now.has(id))
   return {
     version: after.dataset.version,
@@ -35,6 +38,7 @@ export function compareSnapshots(before: Snapshot | null, after: Snapshot): Chan
     removed,
     strategies,
     definitions: before === null ? [] : definitionsSince(before.dataset.method_revision),
+    ...(filled.length === 0 ? {} : { filled_gaps: filled }),
   }
 }
 
@@ -46,15 +50,6 @@ const isOfOneMethod = (before: Snapshot, after: Snapshot): boolean =>
  * last published digit. Between two methods, which `definitions` announces, that is no restatement.
  */
 const ARITHMETIC_NOISE = 1e-14
-
-/** Whether published history of the strategy is altered: a value of it, or the base risk that all rescaling divides by. */
-export const isRestated = (changes: StrategyChanges): boolean =>
-  changes.daily.restated_count + changes.weekly.restated_count + changes.trades.restated_count > 0 ||
-  baseRiskChange(changes) !== undefined
-
-/** A change of the base risk, which no return shows if the returns were reported. */
-export const baseRiskChange = ({ catalogue }: StrategyChanges): Change | undefined =>
-  catalogue.find(({ field }) => field === 'base_risk_pct')
 
 const compareStrategy = (before: StrategyData, after: StrategyData, noise: number): StrategyChanges => ({
   id: after.id,

@@ -11,9 +11,9 @@ type Revised = DefinitionChange & { readonly revision: number }
 const REVISED: readonly Revised[] = [
   {
     revision: 2,
-    figure: 'returns of ledgers',
+    figure: 'returns of ledgers and modules',
     from: 'quotients of the equity since the start',
-    to: 'the same, in units of the equity at the last entry',
+    to: 'the same, in units of the equity at the last entry or exit',
     why: 'A trade that changed years before could change the tenth digit of a return; equal trades now give equal bits.',
   },
   {

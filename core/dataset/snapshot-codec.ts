@@ -10,6 +10,7 @@ import {
 } from '@uwdata/flechette'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
+import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
 import {
   SNAPSHOT_FORMAT,
   type Snapshot,
@@ -156,7 +157,8 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     dataset: {
       ...document.dataset,
       method_revision: document.dataset.method_revision ?? FIRST_METHOD,
-      funding: document.dataset.funding ?? [],
+      funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
+      accepted_findings: document.dataset.accepted_findings ?? [],
     },
     strategies: document.strategies.map(
       (record): StrategyData => ({
@@ -165,6 +167,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
         result_tolerance_bps: record.result_tolerance_bps ?? null,
         module_version: record.module_version ?? null,
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
+        figures: withLaterFigures(record.figures),
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
         trades: tradesOf(record.trades),
@@ -176,18 +179,43 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
   }
 }
 
+/** What the first snapshots do not say about funding. */
+const UNRECORDED = { payments_missing: null, interval_basis: null, intervals: [] }
+
 /** The first snapshots have no number of their method. */
 const FIRST_METHOD = 1
+
+/** Figures that the first snapshots do not have, each by its path. */
+const LATER_FIGURES = [
+  ['profit_factor_notional'],
+  ['fund_dd', 'trades', 'profit_factor_notional'],
+  ['fund_dd', 'trades', 'long', 'profit_factor_notional'],
+  ['fund_dd', 'trades', 'short', 'profit_factor_notional'],
+  ['fund_dd', 'drawdowns', 'lasting_count'],
+] as const
+
+/** The block with null for each of them that it lacks. */
+const withLaterFigures = (block: FigureBlock): FigureBlock => ({
+  ...block,
+  values: LATER_FIGURES.reduce<FigureValues>(withField, block.values),
+})
+
+function withField(values: FigureValues, [field = '', ...rest]: readonly string[]): FigureValues {
+  const value = values[field] ?? null
+  return { ...values, [field]: rest.length === 0 ? value : withField(value as FigureValues, rest) } // a group
+}
 
 function assertReadable({ format_version, words }: SnapshotDocument): void {
   if (format_version !== SNAPSHOT_FORMAT) {
     throw new Error(
       `this snapshot has format ${format_version}, and this program reads format ${SNAPSHOT_FORMAT}: ` +
-        (format_version > SNAPSHOT_FORMAT ? 'update the program' : 'build the version again'),
+        (format_version > SNAPSHOT_FORMAT ? 'update the program' : 'use the program that made it'),
     )
   }
   if (words.side.join() !== SIDES.join() || words.exit_reason.join() !== EXIT_WORDS.join()) {
-    throw new Error('this snapshot names its sides or exit reasons in another order: build the version again')
+    throw new Error(
+      'this snapshot names its sides or exit reasons in another order: use the program that made it',
+    )
   }
 }
 

@@ -12,7 +12,10 @@ import type { ExitReason } from '#core/replay/trade.ts'
 
 // The dataset in memory: everything that the resources are functions of.
 
-/** Raised whenever the bytes change shape. Readers accept this one and the one before it. */
+/**
+ * The one format that is read. A new field of the document needs no other: `decodeSnapshot` reads a missing one as unknown.
+ * Raise it only together with a reader of the format before; otherwise no night can compare its version with the last one.
+ */
 export const SNAPSHOT_FORMAT = 1
 
 /** First and last day, ISO dates; nulls without days. */
@@ -26,6 +29,31 @@ export type FundingCoverage = {
   readonly payments: number
   readonly gaps: number
   readonly longest_gap_hours: number | null
+  /** Null in snapshots that were made before it was recorded. */
+  readonly payments_missing: number | null
+  /** Null without funding, and in snapshots that were made before it was recorded. */
+  readonly interval_basis: IntervalBasis | null
+  /** The first has no `from`. */
+  readonly intervals: readonly { readonly from: string | null; readonly hours: number }[]
+}
+
+/** Whether the catalogue states the intervals of funding, or the payments show one. */
+export const INTERVAL_BASES = ['stated', 'inferred'] as const
+export type IntervalBasis = (typeof INTERVAL_BASES)[number]
+
+/** A serious finding in the data that the operator accepts; instants in ISO 8601. */
+export type AcceptedFinding = {
+  readonly finding: string
+  /** The bars, as instrument and timeframe, or the id of a strategy. */
+  readonly of: string
+  readonly from: string
+  readonly to: string
+  /** Bars, trades or days that it concerns. */
+  readonly count: number
+  readonly what: string
+  readonly reason: string
+  /** The strategies whose history is made from these data. */
+  readonly strategies: readonly string[]
 }
 
 export type DatasetRecord = {
@@ -41,6 +69,8 @@ export type DatasetRecord = {
   readonly window: DateWindow
   /** One entry for each instrument that a strategy is replayed or marked on. */
   readonly funding: readonly FundingCoverage[]
+  /** None in snapshots that were made before it was recorded. */
+  readonly accepted_findings: readonly AcceptedFinding[]
   /** Whether the version alters history that the one before published; false until the two are compared. */
   readonly history_restated: boolean
   /** The definitions that its figures were computed by: see `definitions.ts`. */

@@ -20,7 +20,12 @@ export type Bars = {
 export type Funding = {
   readonly t: Float64Array
   readonly rate: Float64Array
+  /** As the catalogue states them, ascending, the first from -Infinity on; without them they are inferred. */
+  readonly intervals?: readonly FundingInterval[]
 }
+
+/** How often payments come after the one at `from`, epoch milliseconds. */
+export type FundingInterval = { readonly from: number; readonly everyMs: number }
 
 /** Bar `i` as a strategy sees it; `i` must be an index of the columns. */
 export const barAt = (bars: Bars, i: number): Bar => ({

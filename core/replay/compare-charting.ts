@@ -1,19 +1,27 @@
+import { DAY_MS } from '#core/calendar.ts'
+import { FIXED_ZONES, instantsOf, type ToInstant } from './chart-zone.ts'
 import type { Side } from './strategy.ts'
 import type { Trade } from './trade.ts'
 
-/** The entries that a charting tool lists. Times are those of its chart, whose zone is not in its export. */
+type Fill = { readonly t: number; readonly price: number }
+
+/** A trade that a charting tool lists. Times are those of its chart; the exit is null while it is open. */
+export type ChartTrade = { readonly side: Side; readonly entry: Fill; readonly exit: Fill | null }
+
 export type ChartExport = {
-  readonly entries: readonly { readonly side: Side; readonly t: number; readonly price: number }[]
+  readonly trades: readonly ChartTrade[]
   /** The last time in the export. */
   readonly end: number
 }
 
 type ChartRules = {
   readonly timeframeMs: number
-  /** Largest difference of two entry prices that are the same, in the quote currency. */
+  /** Largest difference of two prices that are the same, in the quote currency. */
   readonly tolerance: number
   /** The end of the ledger's bars: the export may be newer. */
   readonly endMs: number
+  /** The zone of the chart in the IANA database; null: a constant offset from UTC, found by the trades. */
+  readonly zone: string | null
 }
 
 export type ChartComparison = {
@@ -21,70 +29,119 @@ export type ChartComparison = {
   readonly matched: number
   /** Trades of the time that both cover, of the one that has more of them. */
   readonly compared: number
+  /** The share of the ledger's trades that the export covers. */
+  readonly share: number
+  /** Why it is provisional: the export covers too little of the ledger, or the ledger has too few trades. */
+  readonly lacks: 'coverage' | 'trades' | null
 }
 
 /** The share of the compared trades that must match. */
 const CONFIRMING_SHARE = 0.99
 
-/** The share of the ledger that an export must cover, or it says too little. */
-const COVERED_SHARE = 0.5
+/** The share of the ledger that an export must cover: a part says nothing about the rest. */
+const COVERED_SHARE = 0.95
 
-/** Zones of charts: whole quarters of an hour, from UTC-12 to UTC+14. */
-const QUARTER_MS = 900_000
-const ZONES = Array.from({ length: 26 * 4 + 1 }, (_, i) => (i - 12 * 4) * QUARTER_MS)
+/** So many trades of the ledger are evidence, */
+export const ENOUGH_TRADES = 30
+
+/** and so are all of at least so many that are spread over at least a year. */
+export const FEW_TRADES = 10
+const YEAR_MS = 365 * DAY_MS
 
 /**
- * Compares a ledger with the list of trades that a charting tool exported. A trade matches one of the same side and
- * entry bar whose price differs by at most `tolerance`; each is matched once. The zone of the chart is the one in which
- * most trades match: prices make a wrong one match next to nothing. O(zones x trades).
+ * Compares a ledger with the list of trades that a charting tool exported. A trade matches one of the same side, entry
+ * bar and exit bar whose two prices differ by at most `tolerance`; each is matched once. What happens after the end of
+ * one of the two is open in both. Without a zone, the offset is the one with which most trades match: prices make a
+ * wrong one match next to nothing. O(offsets x trades).
  */
 export function compareCharting(
   trades: readonly Trade[],
   chart: ChartExport,
-  { timeframeMs, tolerance, endMs }: ChartRules,
+  rules: ChartRules,
 ): ChartComparison {
-  const own = trades.map(({ side, entry_time, entry_price }) => ({ side, t: entry_time, price: entry_price }))
-  const barOf = (ms: number): number => Math.floor(ms / timeframeMs)
-  const attempts = ZONES.map(zone => {
-    const theirs = chart.entries.map(entry => ({ ...entry, t: entry.t - zone }))
-    const from = barOf(Math.max(first(own), first(theirs)))
-    const to = barOf(Math.min(chart.end - zone, endMs - 1))
-    const isShared = ({ t }: Entry): boolean => barOf(t) >= from && barOf(t) <= to
-    const [shared, charted] = [own.filter(isShared), theirs.filter(isShared)]
-    const compared = Math.max(shared.length, charted.length)
-    return { matched: countMatches(shared, charted, barOf, tolerance), compared, covered: shared.length }
-  })
-  const best = attempts.reduce((a, b) => (b.matched > a.matched ? b : a))
-  const isEnough = best.covered > 0 && best.covered >= COVERED_SHARE * own.length
-  const agrees = best.matched >= CONFIRMING_SHARE * best.compared
+  const own = trades.map(toChartTrade)
+  const zones = rules.zone === null ? FIXED_ZONES : [instantsOf(rules.zone)]
+  const best = zones
+    .map(toInstant => compareIn(toInstant, own, chart, rules))
+    .reduce((a, b) => (b.matched > a.matched ? b : a))
+  const { matched, compared, covered } = best
+  const lacks = whatLacks(covered, own)
+  const agrees = matched >= CONFIRMING_SHARE * compared
   return {
-    status: isEnough ? (agrees ? 'confirmed' : 'diverged') : 'provisional',
-    matched: best.matched,
-    compared: best.compared,
+    status: lacks !== null ? 'provisional' : agrees ? 'confirmed' : 'diverged',
+    matched,
+    compared,
+    share: own.length === 0 ? 0 : covered.length / own.length,
+    lacks,
   }
 }
 
-type Entry = ChartExport['entries'][number]
+const toChartTrade = ({ side, entry_time, entry_price, exit_time, exit_price }: Trade): ChartTrade => ({
+  side,
+  entry: { t: entry_time, price: entry_price },
+  exit: exit_time === null || exit_price === null ? null : { t: exit_time, price: exit_price },
+})
 
-const first = (entries: readonly Entry[]): number =>
-  entries.reduce((earliest, { t }) => Math.min(earliest, t), Number.POSITIVE_INFINITY)
+/** The trades of both in the time that both cover, if the chart shows its times in this way. */
+function compareIn(
+  toInstant: ToInstant,
+  own: readonly ChartTrade[],
+  chart: ChartExport,
+  { timeframeMs, tolerance, endMs }: ChartRules,
+) {
+  const barOf = (ms: number): number => Math.floor(ms / timeframeMs)
+  const theirs = chart.trades.map(({ side, entry, exit }) => ({
+    side,
+    entry: { ...entry, t: toInstant(entry.t) },
+    exit: exit && { ...exit, t: toInstant(exit.t) },
+  }))
+  const from = barOf(Math.max(firstEntry(own), firstEntry(theirs)))
+  const to = theirs.length === 0 ? from - 1 : barOf(Math.min(toInstant(chart.end), endMs - 1))
+  const covered = own.filter(({ entry }) => barOf(entry.t) >= from && barOf(entry.t) <= to)
+  const charted = theirs.filter(({ entry }) => barOf(entry.t) >= from && barOf(entry.t) <= to)
+  const keyOf = ({ side, entry, exit }: ChartTrade): string => {
+    const exitBar = exit === null || barOf(exit.t) > to ? 'open' : barOf(exit.t)
+    return `${side} ${barOf(entry.t)} ${exitBar}`
+  }
+  return {
+    matched: countMatches(covered, charted, keyOf, tolerance),
+    compared: Math.max(covered.length, charted.length),
+    covered,
+  }
+}
+
+function whatLacks(covered: readonly ChartTrade[], own: readonly ChartTrade[]): ChartComparison['lacks'] {
+  const lastEntry = own.reduce((latest, { entry }) => Math.max(latest, entry.t), Number.NEGATIVE_INFINITY)
+  const isMany = own.length >= ENOUGH_TRADES
+  const isLong = own.length >= FEW_TRADES && lastEntry - firstEntry(own) >= YEAR_MS
+  if (!isMany && !isLong) return 'trades'
+  const needed = isMany ? Math.max(ENOUGH_TRADES, COVERED_SHARE * own.length) : own.length
+  return covered.length >= needed ? null : 'coverage'
+}
+
+const firstEntry = (trades: readonly ChartTrade[]): number =>
+  trades.reduce((earliest, { entry }) => Math.min(earliest, entry.t), Number.POSITIVE_INFINITY)
 
 function countMatches(
-  own: readonly Entry[],
-  theirs: readonly Entry[],
-  barOf: (ms: number) => number,
+  own: readonly ChartTrade[],
+  theirs: readonly ChartTrade[],
+  keyOf: (trade: ChartTrade) => string,
   tolerance: number,
 ): number {
-  const keyOf = ({ side, t }: Entry): string => `${side} ${barOf(t)}`
-  const prices = new Map(
-    [...Map.groupBy(own, keyOf)].map(([key, same]) => [key, same.map(({ price }) => price)]),
-  )
+  const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= tolerance
+  const unmatched = Map.groupBy(own, keyOf)
   let matched = 0
-  for (const entry of theirs) {
-    const left = prices.get(keyOf(entry)) ?? []
-    const at = left.findIndex(price => Math.abs(price - entry.price) <= tolerance)
+  for (const trade of theirs) {
+    const key = keyOf(trade)
+    const same = unmatched.get(key) ?? []
+    const isOpen = key.endsWith('open')
+    const at = same.findIndex(
+      ({ entry, exit }) =>
+        isNear(entry.price, trade.entry.price) &&
+        (isOpen || isNear(exit?.price ?? Number.NaN, trade.exit?.price ?? Number.NaN)),
+    )
     if (at < 0) continue
-    left.splice(at, 1)
+    same.splice(at, 1)
     matched++
   }
   return matched

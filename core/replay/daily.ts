@@ -28,11 +28,7 @@ export const firstCompleteDay = ({ t }: Bars): EpochDay => toEpochDay(t[0]! - 1)
  * Daily returns from the day `from` on: the growth of each day since the last one with bars, less 1. The baseline
  * is the last known equity before it, or 1; an equity of 0 stays 0 and returns 0.
  */
-export function toDailyMarks(
-  closes: DailyCloses,
-  from: EpochDay,
-  growth: Float64Array = growthOf(closes),
-): DailyMarks {
+export function toDailyMarks(closes: DailyCloses, from: EpochDay, growth: Float64Array): DailyMarks {
   const offset = from - closes.first
   const equity = closes.equity.slice(offset)
   const returns = new Float64Array(equity.length)
@@ -50,17 +46,6 @@ export function toDailyMarks(
     equity,
     days_without_bars: daysWithoutBars,
   }
-}
-
-/** The growth of each day with bars since the one before it. */
-function growthOf({ equity }: DailyCloses): Float64Array {
-  let before = 1
-  return equity.map(level => {
-    if (Number.isNaN(level)) return level
-    const growth = before === 0 ? 1 : level / before
-    before = level
-    return growth
-  })
 }
 
 /** Throws unless a series over these bars can begin on `from`. `subject` names the strategy. */

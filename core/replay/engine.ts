@@ -59,13 +59,21 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
   return startState(own)
 }
 
-function assertStrategy(subject: string, { baseRisk, warmupBars, timeframeMs }: Strategy<unknown>): void {
+function assertStrategy(
+  subject: string,
+  { baseRisk, warmupBars, memoryBars, timeframeMs }: Strategy<unknown>,
+): void {
   if (!(baseRisk > 0 && baseRisk < 1)) {
     throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
   if (!(Number.isInteger(warmupBars) && warmupBars >= 0)) {
     throw new Error(
       `${subject}: warmupBars must be a whole number from 0 up, it is ${warmupBars}: correct the module`,
+    )
+  }
+  if (memoryBars !== undefined && !(Number.isInteger(memoryBars) && memoryBars >= warmupBars)) {
+    throw new Error(
+      `${subject}: memoryBars must be a whole number from warmupBars (${warmupBars}) up, it is ${memoryBars}: correct the module`,
     )
   }
   if (!(Number.isInteger(timeframeMs) && timeframeMs > 0)) {

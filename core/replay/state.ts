@@ -4,8 +4,8 @@ import type { Trade } from './trade.ts'
 
 /**
  * Everything that a step needs from the steps before it, as plain JSON: this object is the live runner's
- * checkpoint. The account starts with an equity of 1, so a quantity is base asset per unit of starting
- * equity.
+ * checkpoint. The account starts with an equity of 1 and begins a new unit of 1 with each closed position, so a
+ * quantity is base asset per unit.
  */
 export type EngineState<State> = {
   /** Bars seen. Before the first, the times and closes below are 0 and unused. */
@@ -14,10 +14,15 @@ export type EngineState<State> = {
   last_t: number
   last_close: number
   prior_close: number
-  /** Equity without the open position's unrealised result, after its entry fee and funding. */
+  /** Equity without the open position's unrealised result, after its entry fee and funding; in units, as quantities are. */
   cash: number
-  /** Equity marked at the last close. */
+  /** Equity marked at the last close, in units. */
   equity: number
+  /**
+   * What 1 is worth in equity at the start: the equity when a position was last closed. So the numbers of a trade,
+   * rounding errors included, do not depend on the trades before it.
+   */
+  unit: number
   open: OpenPosition | null
   /** Orders for the next open. */
   exit_order: OrderedExit | null
@@ -53,6 +58,7 @@ export const startState = <State>(strategy: State): EngineState<State> => ({
   prior_close: 0,
   cash: 1,
   equity: 1,
+  unit: 1,
   open: null,
   exit_order: null,
   entry_order: null,

@@ -103,10 +103,11 @@ function firstAfter<State>(engine: Engine<State>, { t }: Funding, ms: number): n
 /** Step 2: the orders of the last close fill at this bar's open, the exit before the entry. */
 function fillOrders<State>(turn: Turn<State>): void {
   const { state, bar } = turn
-  const { open, exit_order, entry_order } = state
+  const { open, exit_order } = state
   state.exit_order = null
-  state.entry_order = null
   if (exit_order !== null && open !== null) closePosition(turn, open, bar.o, exit_order)
+  const { entry_order } = state // in the unit after the exit
+  state.entry_order = null
   if (entry_order !== null && !state.dead) openPosition(turn, entry_order)
 }
 
@@ -174,6 +175,14 @@ function closePosition<State>(
     account_return: ruined ? -1 : (state.cash - open.equity_at_entry) / open.equity_at_entry,
   }
   events.push({ kind: 'closed', t: bar.t, trade })
+  if (!ruined) startUnit(state)
+}
+
+function startUnit(state: EngineState<unknown>): void {
+  const { cash, entry_order } = state
+  state.unit *= cash
+  state.cash = 1
+  if (entry_order !== null) state.entry_order = { ...entry_order, qty: entry_order.qty / cash }
 }
 
 function endAccount<State>(state: EngineState<State>): void {

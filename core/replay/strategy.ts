@@ -40,6 +40,8 @@ export type Strategy<State = unknown> = {
   readonly timeframeMs: number
   /** Bars before the first reliable decision. */
   readonly warmupBars: number
+  /** Bars after which no decision depends any more on where the history begins. Default: twice `warmupBars`. */
+  readonly memoryBars?: number
   /** Fraction of equity lost when the stop is hit: 0.02 = 2 %. */
   readonly baseRisk: number
   init(): State

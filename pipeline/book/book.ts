@@ -3,8 +3,11 @@ import type { ProgramPlan } from '#core/program/program.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { ChartExport } from '#core/replay/compare-charting.ts'
 import type { Trade } from '#core/replay/trade.ts'
+import type { Acceptance } from '../report/accept.ts'
+import type { DataReport } from '../report/finding.ts'
 import type { CatalogueStrategy, Service } from './catalogue.ts'
 import type { Place, Problem } from './problem.ts'
+import type { Repair } from './repair.ts'
 import type { Timeframe } from './timeframe.ts'
 
 /** An operator's book, read and sound: what a build computes from. */
@@ -15,13 +18,19 @@ export type Book = {
   readonly strategies: readonly StrategyEntry[]
   /** The bars that some strategy needs; each set read once. */
   readonly bars: ReadonlyMap<BarsKey, BarsFile>
-  /** By instrument; an instrument without a funding file has no entry and pays none. */
+  /** By instrument; an instrument of which the catalogue states that it has none has no entry. */
   readonly funding: ReadonlyMap<string, FundingFile>
   /** Null in a book without one. */
   readonly program: BookProgram | null
+  /** Findings in the data that the operator accepts. */
+  readonly accept: readonly Acceptance[]
   /** Every file that was read, in reading order, for the record of the build. */
   readonly inputs: readonly Input[]
-  /** Unusual but harmless: files that the catalogue does not name, instruments without funding or with gaps in it. */
+  /** What was found in the data and repaired, for the data report. */
+  readonly repairs: readonly Repair[]
+  /** What the data cover and what is wrong with them; empty if the book was read without being examined. */
+  readonly report: DataReport
+  /** Unusual but harmless: files that the catalogue does not name, funding with gaps or of an interval not stated. */
   readonly warnings: readonly Problem[]
 }
 
@@ -29,7 +38,10 @@ export type Book = {
  * The sound parts of a book that may have problems: the strategies whose entry and source have no problem,
  * the market data without one, and the program if nothing is wrong with it.
  */
-export type SoundParts = Pick<Book, 'dir' | 'strategies' | 'bars' | 'funding' | 'program'> & {
+export type SoundParts = Pick<
+  Book,
+  'dir' | 'strategies' | 'bars' | 'funding' | 'program' | 'accept' | 'repairs'
+> & {
   readonly service: Service | null
 }
 
@@ -74,6 +86,7 @@ export type Source =
   | ({ readonly kind: 'ledger' } & Ledger)
   | {
       readonly kind: 'returns'
+      readonly path: string
       readonly daily: Series /** For the trade statistics alone. */
       readonly ledger: Ledger | null
     }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { DEFAULT_DISCLAIMER } from '#core/contract/register.ts'
+import { isZone } from '#core/replay/chart-zone.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 // The fields of `catalogue.yaml`. `expected` is the text of the message when a value is refused.
@@ -30,13 +31,25 @@ export const timeframe = (description: string) =>
 
 const map = z.record(z.string(), z.unknown())
 
-/** The file's three parts. Each field of them has a shape of its own below. */
+/** The parts of the file. Each field of them has a shape of its own below. */
 export const catalogueShape = {
   service: map.meta({ description: 'What is the same for the whole publication.', expected: 'a map' }),
   defaults: map
     .nullable()
     .default({})
     .meta({ description: 'Fields that most strategies share.', expected: 'a map' }),
+  funding: map.nullable().default({}).meta({
+    description: 'By instrument: `none`, or how often funding is paid.',
+    expected: 'a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }',
+  }),
+  bars: map.nullable().default({}).meta({
+    description: 'Files from elsewhere in place of tables of bars, by instrument and timeframe.',
+    expected: 'a map',
+  }),
+  accept: z.array(z.unknown()).nullable().default([]).meta({
+    description: 'Serious findings in the data that the operator accepts, each with a published reason.',
+    expected: 'a list of findings',
+  }),
   strategies: z
     .array(z.unknown())
     .min(1)
@@ -110,6 +123,17 @@ export const settingsShape = {
         'Largest difference between the result of a trade in a ledger and what prices, leverage and costs make of it, ' +
         'in basis points of account equity: 1 = 0.01 %.',
       expected: 'a number of basis points from 0 to 100 (1 = 0.01 % of account equity)',
+    }),
+  chart_zone: z
+    .string()
+    .refine(isZone)
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'Time zone of the charts whose trades are exported to charting/. Without it: the constant offset from UTC with ' +
+        'which most trades match.',
+      expected: 'a time zone of the IANA database, such as America/New_York',
     }),
   mark: timeframe(
     'Timeframe of the bars whose closes mark a ledger. A module is marked on the bars it is replayed on.',

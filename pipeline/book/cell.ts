@@ -1,3 +1,5 @@
+import { UTC, type Zone } from './zone.ts'
+
 // What the cells of a table hold: decimals, and instants as ISO 8601 with `Z` or an offset, or as epoch
 // milliseconds.
 
@@ -65,6 +67,59 @@ export const explainOrder = (t: number, before: number): string =>
 
 /** `2026-06-30T20:00:00Z`, with milliseconds only if they are not 0. */
 export const spellMoment = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
+
+/**
+ * Epoch milliseconds of a time as files from elsewhere write it: also epoch seconds, microseconds and nanoseconds,
+ * distinguished by their magnitude, `+0000`, and a date or a local time if the zone is known. NaN if the text is no time, or
+ * not exactly one.
+ */
+export function parseForeignMoment(text: string, zone: Zone | null): number {
+  if (PLAIN_UTC.test(text)) return Date.parse(text)
+  if (/^\d+(?:\.\d+)?$/.test(text)) return parseEpoch(Number(text))
+  const [, date = '', , clock = '00:00', offset] = FOREIGN.exec(text) ?? []
+  const ms = parseMoment(
+    `${date.replaceAll('/', '-')}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${toOffset(offset)}`,
+  )
+  if (offset !== undefined || Number.isNaN(ms)) return ms
+  const [instant = Number.NaN, ...others] = zone?.instantsOf(ms) ?? []
+  return others.length === 0 ? instant : Number.NaN
+}
+
+const FOREIGN =
+  /^(\d{4}([-/])\d{2}\2\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?)?$/
+
+function toOffset(offset = 'Z'): string {
+  if (offset === 'Z' || offset === 'UTC') return 'Z'
+  return `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`
+}
+
+/** Units from seconds down; the years of a book make their numbers distinct. */
+const UNITS_MS = [1e3, 1, 1e-3, 1e-6]
+
+function parseEpoch(value: number): number {
+  const ms = UNITS_MS.map(unit => value * unit).find(each => each >= EARLIEST_MS && each < LATEST_MS)
+  return ms === undefined ? Number.NaN : Math.round(ms)
+}
+
+/** Why `parseForeignMoment` refused the text. */
+export function explainForeignMoment(text: string, zone: Zone | null): string {
+  const got = `got ${text === '' ? 'nothing' : JSON.stringify(text)}`
+  if (/^[2-6]\d{4}(?:\.\d+)?$/.test(text)) {
+    const day = new Date(Date.UTC(1899, 11, 30) + Math.floor(Number(text)) * 86_400_000)
+      .toISOString()
+      .slice(0, 10)
+    return `expected a time, ${got}, which looks like the serial date of a spreadsheet (${day}): export the column as text, YYYY-MM-DD`
+  }
+  if (/^\d{1,2}[./-]\d{1,2}[./-]\d{2,4}/.test(text))
+    return `expected a date with the year first (2026-06-30), ${got}, whose day and month are ambiguous`
+  const local = parseForeignMoment(text, UTC)
+  if (Number.isNaN(local))
+    return `expected a time such as 2026-06-30 20:00 or an epoch of the years 1980 to 2099, ${got}`
+  if (zone === null)
+    return `expected a zone for ${JSON.stringify(text)}, which has none: state it with --tz (tz: in the catalogue), such as UTC`
+  const count = zone.instantsOf(local).length
+  return `expected a time that ${zone.name} has once, ${got}, which it has ${count === 0 ? 'not at all' : 'twice'}: the clocks change`
+}
 
 const isDigits = (text: string): boolean => /^\d+$/.test(text)
 

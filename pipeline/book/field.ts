@@ -56,6 +56,9 @@ export function nearestTo(word: string, known: readonly string[]): string | null
   return nearest !== null && leven(word, nearest) <= word.length / 2 ? nearest : null
 }
 
+/** A count with its noun, as in a sentence. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** `alder, birch and 3 more`: a list for a message, at most `MAX_LISTED` of it spelled out. */
 export function listed(words: readonly string[]): string {
   if (words.length > MAX_LISTED)

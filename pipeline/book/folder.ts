@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CATALOGUE_FILE } from './read-catalogue.ts'
-import type { Reading } from './reading.ts'
+import { NOT_UTF8, type Reading } from './reading.ts'
 
 /** The files of a book that the reader lists, with forward slashes; an unknown folder as `name/`. */
 export type Folder = ReadonlySet<string>
@@ -24,6 +24,10 @@ export async function listFolder(reading: Reading): Promise<Folder> {
   for (const name of await namesIn(reading.dir)) {
     const levels = LEVELS.get(name) ?? 0
     for (const path of await listPath(reading.dir, name, levels)) files.add(path)
+  }
+  for (const file of files) {
+    if (file.includes(NOT_UTF8))
+      reading.problems.add({ file, message: 'expected a name in UTF-8, got other bytes: rename the file' })
   }
   if (!files.has(CATALOGUE_FILE)) {
     reading.problems.add({

@@ -18,13 +18,13 @@ export function formatProblem({ file, line, column, row, message }: Problem): st
   return [file, line, column, row].filter(part => part !== undefined).join(':') + `: ${message}`
 }
 
-/** Every problem of a book at once, sorted by file and line. */
+/** Every problem of a book, or of files to import, at once, sorted by file and line. */
 export class BookError extends Error {
   readonly problems: readonly Problem[]
 
-  constructor(dir: string, problems: readonly Problem[]) {
+  constructor(dir: string, problems: readonly Problem[], subject = `the book in ${dir}`) {
     const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super([`the book in ${dir} has ${count}:`, ...problems.map(formatProblem)].join('\n  '))
+    super([`${subject} has ${count}:`, ...problems.map(formatProblem)].join('\n  '))
     this.name = 'BookError'
     this.problems = problems
   }

@@ -2,6 +2,7 @@ import type { Bar } from '#core/replay/strategy.ts'
 import type { BarsFile, Gap } from './book.ts'
 import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
 import { got } from './field.ts'
+import type { Problem } from './problem.ts'
 import type { Reading } from './reading.ts'
 import { type Columns, explainHeader, explainLength, type Header, readTable, toHeader } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
@@ -13,33 +14,53 @@ const BAR_COLUMNS: Columns = { required: COLUMNS }
 /**
  * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`,
  * `l > 0`, `v >= 0` or blank. A gap is legal: it is listed, and nothing is filled in. Everything else that is
- * wrong is a problem of its row.
+ * wrong is a problem of its row; only the order of a table that is newest first is one problem.
  */
 export async function readBars(reading: Reading, path: string, timeframe: Timeframe): Promise<BarsFile> {
   const timeframeMs = TIMEFRAME_MS[timeframe]
-  const columns: BarColumns = { t: [], o: [], h: [], l: [], c: [], v: [] }
-  const gaps: Gap[] = []
-  let before = Number.NaN // no order and no gap before the first row: every comparison with NaN is false
+  const columns = newBarColumns()
+  const late: Problem[] = []
+  let rows = 0
+  let before = Number.NaN // no order before the first row: every comparison with NaN is false
 
   await readTable(reading, path, BAR_COLUMNS, (fields, row) => {
     const bar = toBar(fields)
-    if (isSound(bar, before, timeframeMs)) {
-      if (bar.t - before > timeframeMs) gaps.push(gapBetween(before, bar.t, timeframeMs))
-      const row = fields[VOLUME] === '' ? { ...bar, v: Number.NaN } : bar
-      for (const name of COLUMNS) columns[name].push(row[name])
-    } else {
-      for (const message of explainBar(fields, bar, before, timeframe)) {
+    rows++
+    if (bar.t <= before) late.push({ file: path, row, message: `t: ${explainOrder(bar.t, before)}` })
+    if (isSound(bar, timeframeMs)) addBar(columns, fields[VOLUME] === '' ? { ...bar, v: Number.NaN } : bar)
+    else
+      for (const message of explainBar(fields, bar, timeframe)) {
         reading.problems.add({ file: path, row, message })
       }
-    }
     if (!Number.isNaN(bar.t)) before = bar.t
   })
+  const isReversed = rows > 2 && late.length === rows - 1
+  for (const problem of isReversed ? [{ file: path, message: NEWEST_FIRST }] : late)
+    reading.problems.add(problem)
+  return toBarsFile(path, timeframe, columns)
+}
+
+const NEWEST_FIRST =
+  'expected the oldest bar first, got a table that is newest first: reverse it, or bring it with `highwater import bars`'
+
+export const newBarColumns = (): BarColumns => ({ t: [], o: [], h: [], l: [], c: [], v: [] })
+
+export function addBar(columns: BarColumns, bar: Bar): void {
+  for (const name of COLUMNS) columns[name].push(bar[name])
+}
+
+/** Ascending columns as the bars of a book. */
+export function toBarsFile(path: string, timeframe: Timeframe, columns: BarColumns): BarsFile {
+  const timeframeMs = TIMEFRAME_MS[timeframe]
   const shared = COLUMNS.map(name => [name, toShared(columns[name])] as const)
   const bars = Object.fromEntries(shared) as Record<(typeof COLUMNS)[number], Float64Array> // one entry a column
+  const gaps = columns.t.flatMap((t, i) =>
+    t - columns.t[i - 1]! > timeframeMs ? [gapBetween(columns.t[i - 1]!, t, timeframeMs)] : [],
+  )
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 
-type BarColumns = Readonly<Record<(typeof COLUMNS)[number], number[]>>
+export type BarColumns = Readonly<Record<(typeof COLUMNS)[number], number[]>>
 
 const VOLUME = 5
 
@@ -55,16 +76,22 @@ function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string
   }
 }
 
-function isSound({ t, o, h, l, c, v }: Bar, before: number, timeframeMs: number): boolean {
-  const isInTime = t % timeframeMs === 0 && !(t <= before)
-  return isInTime && l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
-}
+const isSound = (bar: Bar, timeframeMs: number): boolean => bar.t % timeframeMs === 0 && isPossible(bar)
+
+/** Whether the prices and the volume can be those of a bar. */
+export const isPossible = ({ o, h, l, c, v }: Bar): boolean =>
+  l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
 
 /** Why `isSound` returns false: at least one sentence. */
-function explainBar(fields: readonly string[], bar: Bar, before: number, timeframe: Timeframe): string[] {
+const explainBar = (fields: readonly string[], bar: Bar, timeframe: Timeframe): string[] => [
+  ...explainTime(fields[0] ?? '', bar.t, timeframe),
+  ...explainPrices(fields, bar),
+]
+
+/** Why `isPossible` returns false: at least one sentence. `fields` are the texts in the order of the columns. */
+export function explainPrices(fields: readonly string[], bar: Bar): string[] {
   const prices = PRICES.filter(([name]) => !(bar[name] > 0))
   return [
-    ...explainTime(fields[0] ?? '', bar.t, before, timeframe),
     ...prices.map(([name, place]) => `${name}: expected a price above 0, got ${got(fields[place])}`),
     ...(prices.length === 0 ? explainRange(bar) : []),
     ...(bar.v >= 0 ? [] : [`v: expected a volume of at least 0, or a blank, got ${got(fields[VOLUME])}`]),
@@ -78,12 +105,12 @@ const PRICES = [
   ['c', 4],
 ] as const
 
-function explainTime(text: string, t: number, before: number, timeframe: Timeframe): string[] {
+function explainTime(text: string, t: number, timeframe: Timeframe): string[] {
   if (Number.isNaN(t)) return [`t: ${explainMoment(text)}`]
   if (t % TIMEFRAME_MS[timeframe] !== 0) {
     return [`t: expected the open of a ${timeframe} bar, counted from midnight UTC, got ${spellMoment(t)}`]
   }
-  return t <= before ? [`t: ${explainOrder(t, before)}`] : []
+  return []
 }
 
 function explainRange({ o, h, l, c }: Bar): string[] {
@@ -125,8 +152,8 @@ function readRow(line: string, header: Header, timeframe: Timeframe): BarLine {
   if (cells.length !== header.names.length) return { kind: 'fault', why: explainLength(line, cells, header) }
   const fields = header.arrange(cells)
   const bar = toBar(fields)
-  if (isSound(bar, Number.NaN, TIMEFRAME_MS[timeframe])) {
+  if (isSound(bar, TIMEFRAME_MS[timeframe])) {
     return { kind: 'bar', bar: fields.at(-1) === '' ? { ...bar, v: Number.NaN } : bar }
   }
-  return { kind: 'fault', why: explainBar(fields, bar, Number.NaN, timeframe).join('; ') }
+  return { kind: 'fault', why: explainBar(fields, bar, timeframe).join('; ') }
 }

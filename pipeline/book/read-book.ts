@@ -6,24 +6,30 @@ import type { Book, SoundParts, StrategyEntry } from './book.ts'
 import type { CatalogueStrategy } from './catalogue.ts'
 import { hint } from './field.ts'
 import { BOOK_FOLDERS, type Folder, listFolder } from './folder.ts'
-import { BookError, createProblemList, type Problem } from './problem.ts'
-import { CATALOGUE_FILE, type Catalogue, type Claim, readCatalogue } from './read-catalogue.ts'
+import { BookError, type Problem } from './problem.ts'
+import { CATALOGUE_FILE, type Catalogue, readCatalogue } from './read-catalogue.ts'
 import { isChartingOf, readAllCharting } from './read-charting.ts'
-import { barsKeyOf, fundingWarnings, readAllBars, readAllFunding, tradedInstruments } from './read-market.ts'
+import { fundingWarnings, readAllFunding } from './read-funding.ts'
+import { barsKeyOf, readAllBars } from './read-market.ts'
 import { PROGRAM_FILE, readProgram } from './read-program.ts'
 import { readSources } from './read-sources.ts'
-import type { Reading } from './reading.ts'
+import { createReading, type Reading } from './reading.ts'
 import { TIMEFRAMES } from './timeframe.ts'
 
 export type ReadOptions = {
   /** Called with the path of each file before it is read. */
   readonly onFile?: (path: string) => void
+  /** The time, by which the last bar of a file from elsewhere may not be over. */
+  readonly nowMs?: number
   /**
    * Examines the sound parts of the book for other problems: rules that need more than the book, such as a
    * clock. Its problems are reported together with those of the reader.
    */
-  readonly examine?: (sound: SoundParts, isBroken: boolean) => readonly Problem[]
+  readonly examine?: (sound: SoundParts, isBroken: boolean) => Examination
 }
+
+/** What an examination of a book found. */
+export type Examination = Pick<Book, 'report' | 'warnings'> & { readonly problems: readonly Problem[] }
 
 /**
  * Reads a book whole and checks every rule that it can check by itself. It knows no clock: how old the data
@@ -32,15 +38,16 @@ export type ReadOptions = {
  * Throws a `BookError` with every problem of the book at once; it never returns an unsound book.
  */
 export async function readBook(dir: string, options: ReadOptions = {}): Promise<Book> {
-  const { onFile = () => {}, examine = () => [] } = options
-  const reading: Reading = { dir: resolve(dir), problems: createProblemList(), inputs: [], onFile }
+  const { examine = () => UNEXAMINED, ...given } = options
+  const reading = createReading(resolve(dir), given)
   const folder = await listFolder(reading)
   const catalogue = reading.problems.isEmpty() ? await readCatalogue(reading) : null
   if (catalogue === null) throw new BookError(reading.dir, reading.problems.sorted())
 
-  const { service, strategies, claims } = catalogue
+  const { service, strategies } = catalogue
   const sound = await readParts(reading, folder, catalogue)
-  for (const problem of examine(sound, !reading.problems.isEmpty())) reading.problems.add(problem)
+  const { problems, report, warnings } = examine(sound, !reading.problems.isEmpty())
+  for (const problem of problems) reading.problems.add(problem)
   if (service === null || !reading.problems.isEmpty())
     throw new BookError(reading.dir, reading.problems.sorted())
 
@@ -48,21 +55,24 @@ export async function readBook(dir: string, options: ReadOptions = {}): Promise<
     ...sound,
     service,
     inputs: reading.inputs,
+    report,
     warnings: [
-      ...strays(folder, knownOf(strategies, sound.program)),
-      ...unfunded(claims, sound.funding),
+      ...strays(withoutNamed(folder, reading), knownOf(strategies, sound.program)),
       ...fundingWarnings(sound),
+      ...warnings,
     ],
   }
 }
 
+const UNEXAMINED: Examination = { problems: [], report: [], warnings: [] }
+
 /** Reads everything that the catalogue names. */
 async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue): Promise<SoundParts> {
-  const { service, strategies, claims } = catalogue
+  const { service, strategies, claims, accept } = catalogue
   const sources = await readSources(reading, folder, claims)
   const exports = await readAllCharting(reading, folder, claims)
   const bars = await readAllBars(reading, folder, claims)
-  const funding = await readAllFunding(reading, folder, claims)
+  const funding = await readAllFunding(reading, folder, catalogue)
   const ids = claims.map(({ id }) => id)
   const program = await readProgram(reading, folder, ids, bars)
   const byId = new Map(claims.map(claim => [claim.id, claim]))
@@ -77,7 +87,16 @@ async function readParts(reading: Reading, folder: Folder, catalogue: Catalogue)
     if (message !== null) claim.report('inception', message)
     entries.push(entry)
   }
-  return { dir: reading.dir, service, strategies: entries, bars, funding, program }
+  return {
+    dir: reading.dir,
+    service,
+    strategies: entries,
+    bars,
+    funding,
+    program,
+    accept,
+    repairs: reading.repairs,
+  }
 }
 
 const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['program']) => {
@@ -87,15 +106,6 @@ const knownOf = (strategies: readonly CatalogueStrategy[], program: Book['progra
     instruments: [...new Set(program === null ? instruments : [...instruments, program.plan.instrument])],
   }
 }
-
-/** A perpetual without funding omits a cost; a spot market has none. The reader cannot distinguish them. */
-const unfunded = (claims: readonly Claim[], funding: Book['funding']): Problem[] =>
-  [...tradedInstruments(claims)]
-    .filter(instrument => !funding.has(instrument))
-    .map(instrument => ({
-      file: `funding/${instrument}.csv`,
-      message: `no funding file for ${instrument}: its positions are computed without funding`,
-    }))
 
 /**
  * Why the series of a strategy cannot begin on its inception, or null if it can: on a day that its bars cover
@@ -111,13 +121,21 @@ function explainInception(entry: StrategyEntry, bars: SoundParts['bars']): strin
   return `expected a day that ${path} covers whole, ${days}, got ${toIsoDate(inception)}`
 }
 
-function coveredDays({ id, source, bars: key }: StrategyEntry, bars: SoundParts['bars']) {
+function coveredDays({ source, bars: key }: StrategyEntry, bars: SoundParts['bars']) {
   if (source.kind === 'returns')
-    return { first: source.daily.first, last: lastDay(source.daily), path: `returns/${id}.csv` }
+    return { first: source.daily.first, last: lastDay(source.daily), path: source.path }
   const file = key === null ? undefined : bars.get(key)
   if (file === undefined) return null
   return { first: firstCompleteDay(file.bars), last: toEpochDay(file.bars.t.at(-1)!), path: file.path }
 }
+
+/** The folder without the files that the catalogue names, and without folders of them. */
+const withoutNamed = (folder: Folder, { inputs }: Reading): Folder =>
+  new Set(
+    [...folder].filter(
+      file => !inputs.some(({ path }) => path === file || (file.endsWith('/') && path.startsWith(file))),
+    ),
+  )
 
 /** Files in the root that belong to an editor or to the operator's own tools. */
 const TOLERATED = ['node_modules/', 'package.json', 'package-lock.json', 'tsconfig.json']

@@ -1,21 +1,34 @@
 import { z } from 'zod'
+import { type Acceptance, acceptShape } from '../report/accept.ts'
+import type { BarsKey } from './book.ts'
 import {
   type CatalogueStrategy,
   catalogueShape,
+  INSTRUMENT_PATTERN,
   type Service,
   serviceShape,
   settingsShape,
   strategyShape,
 } from './catalogue.ts'
 import { got, listed } from './field.ts'
+import {
+  barsFileShape,
+  type LedgerSpec,
+  ledgerFileShape,
+  type ReturnsSpec,
+  returnsFileShape,
+} from './file-spec.ts'
 import type { Place } from './problem.ts'
+import { type FundingStatements, readFundingStatements } from './read-funding-statement.ts'
 import type { Reading } from './reading.ts'
+import { TIMEFRAMES } from './timeframe.ts'
 import {
   type Fields,
   mapSchema,
   type Path,
   readYaml,
   reportFields,
+  soundEntries,
   soundFields,
   toMap,
   type YamlFile,
@@ -28,12 +41,17 @@ export type Catalogue = {
   readonly service: Service | null
   /** Those without a problem, in the order of the file, the defaults merged under them. */
   readonly strategies: readonly CatalogueStrategy[]
+  /** What is stated about the funding of instruments; null if it has a problem. */
+  readonly funding: FundingStatements | null
+  readonly accept: readonly Acceptance[]
   /** Every strategy whose source is known, sound or not: its files are checked in any case. */
   readonly claims: readonly Claim[]
 }
 
 /** The fields of a strategy that determine its files; null for a field that is not valid. */
 export type Claim = z.infer<typeof claimSchema> & {
+  /** The file that stands for its table; null without one, undefined if it has problems. */
+  readonly file: NamedFile | null | undefined
   /** Reports a problem at one of its fields in the catalogue, or at the default that it takes. */
   readonly report: (field: 'source' | 'instrument' | 'inception', message: string) => void
   /** The place of its inception in the catalogue, or of the strategy if it has none. */
@@ -48,6 +66,7 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   if (root === null) return null
   reportFields(file, [], root, catalogueShape)
   const parts = partsSchema.parse(root)
+  readBarsSpecs(reading, file, parts.bars)
   const service = parts.service && soundFields(file, ['service'], parts.service, serviceShape)
   const defaults = parts.defaults && soundFields(file, ['defaults'], parts.defaults, settingsShape)
 
@@ -59,26 +78,35 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
   const claims = new Map<string, Claim>()
   for (const [i, value] of parts.strategies.entries()) {
     const path: Path = ['strategies', i]
-    const record = toMap(file, path, value)
-    if (record === null) continue
+    const whole = toMap(file, path, value)
+    if (whole === null) continue
+    const { file: named, ...record } = whole
     const isWhole = [
       reportTimeframe(file, path, record),
       reportAssumptions(file, path, record, parts.defaults ?? {}),
       reportFields(file, path, record, shape),
     ]
     const isSound = !isWhole.includes(false)
-    const isClaimed = claim(file, path, record, parts.defaults ?? {}, claims)
+    const isClaimed = claim(file, path, { record, named, defaults: parts.defaults ?? {} }, claims)
     // If the defaults are not sound, what they would merge into the strategy is not known.
     if (isSound && isClaimed && defaults !== null)
       strategies.push(z.object(shape).parse({ ...defaults, ...record }))
   }
-  return { service, strategies, claims: [...claims.values()] }
+  const instruments = [...claims.values()].flatMap(({ instrument }) => instrument ?? [])
+  // If a strategy does not say which instrument it trades, any may be stated.
+  const isKnown = instruments.length === parts.strategies.length
+  const funding = isKnown && parts.funding ? readFundingStatements(file, parts.funding, instruments) : null
+  const accept = soundEntries(file, ['accept'], parts.accept, acceptShape) ?? []
+  return { service, strategies, funding, accept, claims: [...claims.values()] }
 }
 
 /** The parts that have the right form; `reportFields` has reported the others. */
 const partsSchema = z.object({
   service: mapSchema.nullable().catch(null),
   defaults: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
+  funding: z.preprocess(value => value ?? {}, mapSchema.nullable().catch(null)),
+  bars: z.preprocess(value => value ?? {}, mapSchema.catch({})),
+  accept: z.preprocess(value => value ?? [], z.array(z.unknown()).catch([])),
   strategies: z.array(z.unknown()).catch([]),
 })
 
@@ -89,10 +117,32 @@ const claimSchema = z.object({
   id: strategyShape(1).id,
   source: strategyShape(1).source,
   allow_overlap: z.boolean().catch(false),
+  commission_bps_per_side: settingsShape.commission_bps_per_side.nullable().catch(null),
   instrument: settingsShape.instrument.nullable().catch(null),
   timeframe: strategyShape(1).timeframe.catch(null),
   mark: settingsShape.mark.nullable().catch(null),
 })
+
+/** The entries of `bars` in the catalogue, by the bars that they are; sound ones are kept in the reading. */
+function readBarsSpecs(reading: Reading, file: YamlFile, specs: Fields): void {
+  for (const [key, value] of Object.entries(specs)) {
+    if (isBarsKey(key)) {
+      const record = toMap(file, ['bars', key], value)
+      const spec = record && soundFields(file, ['bars', key], record, barsFileShape)
+      if (spec !== null) reading.named.set(key, spec)
+    } else {
+      const message = `expected INSTRUMENT/TIMEFRAME, such as BTCUSDT-PERP/4h, got ${got(key)}`
+      file.report(['bars', key], message, 'key')
+    }
+  }
+}
+
+function isBarsKey(key: string): key is BarsKey {
+  const [instrument = '', timeframe = '', ...more] = key.split('/')
+  return (
+    more.length === 0 && INSTRUMENT_PATTERN.test(instrument) && TIMEFRAMES.some(each => each === timeframe)
+  )
+}
 
 function reportTimeframe(file: YamlFile, path: Path, { source, timeframe }: Fields): boolean {
   if (source !== 'module' || (timeframe !== undefined && timeframe !== null)) return true
@@ -129,8 +179,11 @@ function reportAssumptions(file: YamlFile, path: Path, record: Fields, defaults:
 function claim(
   file: YamlFile,
   path: Path,
-  record: Fields,
-  defaults: Fields,
+  {
+    record,
+    named,
+    defaults,
+  }: { readonly record: Fields; readonly named: unknown; readonly defaults: Fields },
   claims: Map<string, Claim>,
 ): boolean {
   const wanted = claimSchema.safeParse({ ...defaults, ...record }).data
@@ -143,8 +196,35 @@ function claim(
     !(field in record) && field in defaults ? ['defaults', field] : [...path, field]
   claims.set(wanted.id, {
     ...wanted,
+    file: readNamed(file, [...path, 'file'], named, wanted.source),
     report: (field, message) => file.report(pathOf(field), message),
     inceptionPlace: file.place([...path, 'inception']),
   })
   return true
+}
+
+export type NamedFile =
+  | ({ readonly source: 'ledger' } & LedgerSpec)
+  | ({ readonly source: 'returns' } & ReturnsSpec)
+
+/** The `file` of a strategy: a module is code and has none. */
+function readNamed(
+  file: YamlFile,
+  path: Path,
+  value: unknown,
+  source: Claim['source'],
+): NamedFile | null | undefined {
+  if (value === undefined) return null
+  const record = toMap(file, path, value)
+  if (record === null) return undefined
+  if (source === 'ledger') {
+    const spec = soundFields(file, path, record, ledgerFileShape)
+    return spec === null ? undefined : { source, ...spec }
+  }
+  if (source === 'returns') {
+    const spec = soundFields(file, path, record, returnsFileShape)
+    return spec === null ? undefined : { source, ...spec }
+  }
+  file.report(path, 'expected no file for a module, which is strategies/<id>.ts, got one')
+  return undefined
 }

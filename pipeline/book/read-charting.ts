@@ -1,11 +1,13 @@
-import { CsvError, parse } from 'csv-parse/sync'
-import type { ChartExport } from '#core/replay/compare-charting.ts'
+import type { ChartExport, ChartTrade } from '#core/replay/compare-charting.ts'
+import { readMapped } from '../table/mapped.ts'
 import type { Charting } from './book.ts'
-import { parseDecimal } from './cell.ts'
+import { explainForeignMoment, parseDecimal, parseForeignMoment } from './cell.ts'
 import { got } from './field.ts'
 import { type Folder, filesUnder } from './folder.ts'
 import type { Claim } from './read-catalogue.ts'
-import { type Reading, readWhole } from './reading.ts'
+import type { Reading } from './reading.ts'
+import { LIST_OF_TRADES, ROW_TYPE } from './trades-table.ts'
+import { UTC } from './zone.ts'
 
 /** `oak.csv` is the export of a ledger; `oak.2.csv` that of version 2 of a module. An id has no point. */
 const NAME = /^([^.]+)(?:\.(.+))?\.csv$/
@@ -31,68 +33,67 @@ export async function readAllCharting(
   return Map.groupBy(exports, ({ id }) => id)
 }
 
-/** The names of the columns that are needed, in all generations of the export; currencies end some of them. */
-const COLUMNS = {
-  trade: /^trade (?:#|number)$/i,
-  type: /^type$/i,
-  time: /^date(?: and |\/)time$/i,
-  price: /^price(?: .+)?$/i,
-} as const
+const NOTHING: ChartExport = { trades: [], end: Number.NEGATIVE_INFINITY }
 
-const EXPECTED =
-  'expected the list of trades of a charting tool, with the columns Trade #, Type, Date and time and Price'
+/** The signal of the exit of an open trade, which has the last price. Old exports have no such column. */
+const OPEN = /^open$/i
 
-async function readExport(reading: Reading, path: string): Promise<ChartExport> {
-  const report = (message: string, row?: number) =>
-    reading.problems.add({ file: path, message, ...(row === undefined ? {} : { row }) })
-  const bytes = await readWhole(reading, path)
-  const [header = [], ...rows] = bytes === null ? [] : parseRows(bytes, report)
-  const places = Object.values(COLUMNS).map(pattern => header.findIndex(name => pattern.test(name.trim())))
-  if (places.includes(-1)) {
-    if (bytes !== null && header.length > 0) report(`${EXPECTED}, got ${got(header.join())}`, 1)
-    return NOTHING
-  }
-  return readRows(
-    rows.map(row => places.map(place => row[place] ?? '')),
-    report,
-  )
-}
-
-const NOTHING: ChartExport = { entries: [], end: Number.NEGATIVE_INFINITY }
+type Half = Pick<ChartTrade, 'side' | 'entry'> & { readonly isOpen: boolean }
 
 type Report = (message: string, row?: number) => void
 
-function parseRows(bytes: Buffer, report: Report): string[][] {
-  try {
-    const rows: string[][] = parse(bytes, { bom: true, relax_column_count: true, skip_empty_lines: true })
-    if (rows.length === 0) report(`${EXPECTED}, got an empty file`)
-    return rows
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    const { lines } = error
-    report(`expected a table, got ${error.message}`, typeof lines === 'number' ? lines : undefined)
-    return []
-  }
+/** Each trade has two rows, an exit and an entry. Times stay those of the chart, whose zone the comparison finds. */
+async function readExport(reading: Reading, path: string): Promise<ChartExport> {
+  const [entries, exits] = [new Map<string, Half>(), new Map<string, Half>()]
+  let { end } = NOTHING
+  const report: Report = (message, row) =>
+    reading.problems.add({ file: path, message, ...(row === undefined ? {} : { row }) })
+  await readMapped(
+    reading,
+    path,
+    () => LIST_OF_TRADES,
+    {},
+    (cells, row) => {
+      const [number = '', type = '', time = '', price = '', signal = ''] = cells.map(cell => cell.trim())
+      const reportRow = (message: string) => report(message, row)
+      const [, kind, side] = ROW_TYPE.exec(type) ?? []
+      const halves = kind?.toLowerCase() === 'entry' ? entries : exits
+      if (kind === undefined) reportRow(`type: expected Entry or Exit long or short, got ${got(type)}`)
+      if (halves.has(number)) reportRow(`expected one ${kind} of trade ${number}, got another`)
+      // An old export has an open trade without its exit.
+      if (kind === undefined || (halves === exits && time === '' && price === '')) return
+      const entry = readFill(time, price, reportRow)
+      end = Math.max(end, entry.t)
+      halves.set(number, {
+        side: side?.toLowerCase() === 'long' ? 'long' : 'short',
+        entry,
+        isOpen: OPEN.test(signal),
+      })
+    },
+  )
+  return { trades: pair(entries, exits, end, report), end }
 }
 
-/** Each trade has two rows, an exit and an entry. */
-const TYPE = /^(entry|exit) (long|short)$/i
+function readFill(time: string, priceText: string, report: (message: string) => void): ChartTrade['entry'] {
+  const [t, price] = [parseForeignMoment(time, UTC), parseDecimal(priceText)]
+  if (Number.isNaN(t)) report(`time: ${explainForeignMoment(time, UTC)}`)
+  if (!(price > 0)) report(`price: expected a price above 0, got ${got(priceText)}`)
+  return { t, price }
+}
 
-const MINUTE = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?))?$/
-
-function readRows(rows: readonly (readonly string[])[], report: Report): ChartExport {
-  const entries: ChartExport['entries'][number][] = []
-  let { end } = NOTHING
-  rows.forEach(([, type = '', time = '', priceText = ''], i) => {
-    const [, kind, side] = TYPE.exec(type.trim()) ?? []
-    const [, date, clock = '00:00'] = MINUTE.exec(time.trim()) ?? []
-    const [t, price] = [Date.parse(`${date}T${clock}Z`), parseDecimal(priceText.trim())]
-    if (kind === undefined) report(`expected Entry or Exit long or short, got ${got(type)}`, i + 2)
-    if (Number.isNaN(t)) report(`expected a time as 2026-06-30 20:00, got ${got(time)}`, i + 2)
-    if (!(price > 0)) report(`expected a price above 0, got ${got(priceText)}`, i + 2)
-    end = Math.max(end, t)
-    if (kind?.toLowerCase() !== 'entry') return
-    entries.push({ side: side?.toLowerCase() === 'long' ? 'long' : 'short', t, price })
+function pair(
+  entries: ReadonlyMap<string, Half>,
+  exits: ReadonlyMap<string, Half>,
+  end: number,
+  report: Report,
+): ChartTrade[] {
+  for (const number of exits.keys()) {
+    if (!entries.has(number)) report(`expected an entry of trade ${number}, got its exit alone`)
+  }
+  return [...entries].map(([number, { side, entry }]) => {
+    const exit = exits.get(number)
+    // An order may have the name Open too, but only an open trade is listed with the last time of the export.
+    const isOpen = exit === undefined || (exit.isOpen && exit.entry.t === end)
+    return { side, entry, exit: isOpen ? null : exit.entry }
   })
-  return { entries, end }
 }

@@ -32,22 +32,47 @@ type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boo
  */
 export async function readLedger(reading: Reading, path: string, rules: LedgerRules): Promise<Ledger> {
   const columns = rules.besideReturns ? REPORTED : MARKED
-  const names = [...columns.required, ...(columns.optional ?? [])]
+  const ledger = createLedger(reading, path, [...columns.required, ...(columns.optional ?? [])], rules)
+  await readTable(reading, path, columns, ledger.onRow)
+  return ledger.end()
+}
+
+/** The trades of rows that come from elsewhere, which obey the same rules. */
+export function toLedger(
+  reading: Reading,
+  path: string,
+  rows: readonly LedgerRow[],
+  rules: LedgerRules,
+): Ledger {
+  const ledger = createLedger(reading, path, LEDGER_COLUMNS, rules)
+  for (const { fields, row } of rows) ledger.onRow(fields, row)
+  return ledger.end()
+}
+
+/** Texts in the order of `LEDGER_COLUMNS`. */
+export type LedgerRow = { readonly fields: readonly string[]; readonly row: number }
+
+export const LEDGER_COLUMNS = [...ALWAYS, 'leverage', 'stop', 'account_return']
+
+function createLedger(reading: Reading, path: string, names: readonly string[], rules: LedgerRules) {
   const trades: Trade[] = []
   const rows: number[] = []
-
-  await readTable(reading, path, columns, (fields, row) => {
-    const record = Object.fromEntries(names.map((name, i) => [name, fields[i]]))
-    const trade = tradeSchema.safeParse(record).data
-    const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
-    for (const message of messages) reading.problems.add({ file: path, row, message })
-    if (trade === undefined) return
-    trades.push(trade)
-    rows.push(row)
-  })
-  if (!rules.allowOverlap) reportOverlaps(reading, path, trades, rows)
-  const order = byEntry(trades)
-  return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
+  return {
+    onRow(fields: readonly string[], row: number): void {
+      const record = Object.fromEntries(names.map((name, i) => [name, fields[i]]))
+      const trade = tradeSchema.safeParse(record).data
+      const messages = trade === undefined ? explainFields(record) : explainTrade(trade, rules.besideReturns)
+      for (const message of messages) reading.problems.add({ file: path, row, message })
+      if (trade === undefined) return
+      trades.push(trade)
+      rows.push(row)
+    },
+    end(): Ledger {
+      if (!rules.allowOverlap) reportOverlaps(reading, path, trades, rows)
+      const order = byEntry(trades)
+      return { path, trades: order.map(i => trades[i]!), rows: order.map(i => rows[i]!) }
+    },
+  }
 }
 
 const explainFields = (record: Readonly<Record<string, unknown>>): string[] =>

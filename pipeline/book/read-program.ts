@@ -11,7 +11,7 @@ import { WEIGHT_TOLERANCE } from '#core/program/program-problems.ts'
 import type { BarsFile, BarsKey, BookProgram } from './book.ts'
 import { INSTRUMENT_PATTERN } from './catalogue.ts'
 import { listed } from './field.ts'
-import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { type Folder, filesUnder } from './folder.ts'
 import {
   bandShape,
   costsShape,
@@ -23,8 +23,7 @@ import {
   tiersShape,
   windowShape,
 } from './program-shape.ts'
-import { readBars } from './read-bars.ts'
-import { explainUnknown, instrumentsIn } from './read-market.ts'
+import { explainUnknown, instrumentsIn, readBarsOf } from './read-market.ts'
 import type { Reading } from './reading.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 import {
@@ -79,20 +78,22 @@ async function barsOf(
   const shared = known.get(key)
   // Problems of a file that a strategy shares are reported already.
   if (shared !== undefined || isBroken(reading, key)) return shared ?? null
-  const path = tableAt(reading, folder, `bars/${key}`)
-  if (path === null) {
-    reportMissing(file, folder, instrument, timeframe)
-    return null
-  }
-  const bars = await readBars(reading, path, timeframe)
-  return reading.problems.has(path) ? null : bars
+  const bars = await readBarsOf(reading, folder, key)
+  if (bars === undefined) reportMissing(reading, file, folder, instrument, timeframe)
+  return bars ?? null
 }
 
-const isBroken = ({ problems }: Reading, key: BarsKey): boolean =>
-  [`bars/${key}.csv`, `bars/${key}.csv.gz`].some(problems.has)
+const isBroken = ({ problems, named }: Reading, key: BarsKey): boolean =>
+  [`bars/${key}.csv`, `bars/${key}.csv.gz`, ...(named.get(key)?.path ?? [])].some(problems.has)
 
-function reportMissing(file: YamlFile, folder: Folder, instrument: string, timeframe: Timeframe): void {
-  const known = instrumentsIn(folder)
+function reportMissing(
+  reading: Reading,
+  file: YamlFile,
+  folder: Folder,
+  instrument: string,
+  timeframe: Timeframe,
+): void {
+  const known = instrumentsIn(reading, folder)
   if (known.includes(instrument)) {
     const beside = listed(filesUnder(folder, `bars/${instrument}`))
     file.report(

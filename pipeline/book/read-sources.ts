@@ -1,11 +1,12 @@
 import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Series } from '#core/figures/series.ts'
-import type { Source } from './book.ts'
+import type { Ledger, Source } from './book.ts'
 import { parseDecimal, toShared } from './cell.ts'
 import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
+import { importReturns } from './import-returns.ts'
 import type { Claim } from './read-catalogue.ts'
-import { readLedger } from './read-ledger.ts'
+import { type LedgerRow, readLedger, toLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
 import { type Columns, readTable } from './table.ts'
 
@@ -30,13 +31,14 @@ export async function readSources(
 
 type Candidates = ReturnType<typeof candidatesOf>
 
-/** The files that a strategy of this id could be made of. */
-function candidatesOf(reading: Reading, folder: Folder, { id }: Claim) {
+/** The files that a strategy of this id could be made of; `file` is what the catalogue names. */
+function candidatesOf(reading: Reading, folder: Folder, { id, file }: Claim) {
   const module = `strategies/${id}.ts`
   return {
     module: folder.has(module) ? module : null,
     ledger: tableAt(reading, folder, `ledgers/${id}`),
     returns: tableAt(reading, folder, `returns/${id}`),
+    file: file?.path[0] ?? null,
   }
 }
 
@@ -46,7 +48,8 @@ async function readSource(
   found: Candidates,
   folder: Folder,
 ): Promise<Source | null> {
-  const path = found[claim.source]
+  if (claim.file === undefined) return null
+  const path = claim.file === null ? found[claim.source] : found.file
   reportStrangers(claim, found)
   if (path === null) {
     reportMissing(claim, folder)
@@ -56,14 +59,33 @@ async function readSource(
     case 'module':
       return (await readWhole(reading, path)) && { kind: 'module', path: placeOf(reading, path) }
     case 'ledger':
-      return { kind: 'ledger', ...(await readLedger(reading, path, rulesOf(claim, false))) }
+      return { kind: 'ledger', ...(await ledgerOf(reading, path, claim)) }
     case 'returns':
       return {
         kind: 'returns',
-        daily: await readReturns(reading, path),
+        path,
+        daily: await returnsOf(reading, path, claim.file),
         ledger: found.ledger === null ? null : await readLedger(reading, found.ledger, rulesOf(claim, true)),
       }
   }
+}
+
+/** The table of the book, or what the catalogue names for it. */
+async function ledgerOf(reading: Reading, path: string, claim: Claim): Promise<Ledger> {
+  const { file, commission_bps_per_side } = claim
+  if (file?.source !== 'ledger') return readLedger(reading, path, rulesOf(claim, false))
+  const rules = { ...file, bars: null, commission_bps: commission_bps_per_side, realised: false }
+  const { importLedger } = await import('./import-ledger.ts') // most books have none
+  const imported = await importLedger(reading, rules)
+  reading.repairs.push(...(imported?.findings ?? []))
+  return toLedger(reading, path, imported?.rows ?? [], rulesOf(claim, false))
+}
+
+async function returnsOf(reading: Reading, path: string, file: Claim['file']): Promise<Series> {
+  if (file?.source !== 'returns') return readReturns(reading, path)
+  const imported = await importReturns(reading, file)
+  reading.repairs.push(...(imported?.findings ?? []))
+  return toReturns(reading, path, imported?.rows ?? [])
 }
 
 const rulesOf = ({ allow_overlap }: Claim, besideReturns: boolean) => ({
@@ -74,8 +96,9 @@ const rulesOf = ({ allow_overlap }: Claim, besideReturns: boolean) => ({
 const FOLDER_OF = { module: 'strategies', ledger: 'ledgers', returns: 'returns' } as const
 
 /** Two sources of one strategy are ambiguous. */
-function reportStrangers({ source, id, report }: Claim, { module, ledger, returns }: Candidates): void {
-  const allowed = { module: [module], ledger: [ledger], returns: [returns, ledger] }[source]
+function reportStrangers({ source, id, report }: Claim, { module, ledger, returns, file }: Candidates): void {
+  const own = { module: [module], ledger: [ledger], returns: [returns] }[source]
+  const allowed = [...(file === null ? own : []), ...(source === 'returns' ? [ledger] : [])]
   const strangers = [module, ledger, returns].filter(path => path !== null && !allowed.includes(path))
   if (strangers.length === 0) return
   report(
@@ -105,26 +128,41 @@ const RUIN = -1
  * every return is 0, as the engine has it after a liquidation.
  */
 async function readReturns(reading: Reading, path: string): Promise<Series> {
+  const returns = createReturns(reading, path)
+  await readTable(reading, path, COLUMNS, returns.onRow)
+  return returns.end()
+}
+
+/** Returns that come from elsewhere obey the same rules. */
+export function toReturns(reading: Reading, path: string, rows: readonly LedgerRow[]): Series {
+  const returns = createReturns(reading, path)
+  for (const { fields, row } of rows) returns.onRow(fields, row)
+  return returns.end()
+}
+
+function createReturns(reading: Reading, path: string) {
   const values: number[] = []
   let first: EpochDay | null = null
   let before: EpochDay | null = null
   let isRuined = false
 
-  await readTable(reading, path, COLUMNS, ([t = '', ret = ''], row) => {
-    const report = (message: string) => reading.problems.add({ file: path, row, message })
-    const day = parseIsoDate(t)
-    const value = parseDecimal(ret)
-    if (day === null) report(`t: expected a date as YYYY-MM-DD, got ${got(t)}`)
-    else if (before !== null && day !== before + 1) report(`t: ${explainDay(day, before)}`)
-    if (!(value >= RUIN)) report(`ret: expected a fraction of at least -1 (0.01 = +1 %), got ${got(ret)}`)
-    else if (isRuined && value !== 0)
-      report(`ret: expected 0 after the day of -1 that ended the account, got ${got(ret)}`)
-    first ??= day
-    before = day ?? (before === null ? null : before + 1)
-    isRuined ||= value === RUIN
-    values.push(value)
-  })
-  return { period: 'daily', first: first ?? 0, values: toShared(values) }
+  return {
+    onRow([t = '', ret = '']: readonly string[], row: number): void {
+      const report = (message: string) => reading.problems.add({ file: path, row, message })
+      const day = parseIsoDate(t)
+      const value = parseDecimal(ret)
+      if (day === null) report(`t: expected a date as YYYY-MM-DD, got ${got(t)}`)
+      else if (before !== null && day !== before + 1) report(`t: ${explainDay(day, before)}`)
+      if (!(value >= RUIN)) report(`ret: expected a fraction of at least -1 (0.01 = +1 %), got ${got(ret)}`)
+      else if (isRuined && value !== 0)
+        report(`ret: expected 0 after the day of -1 that ended the account, got ${got(ret)}`)
+      first ??= day
+      before = day ?? (before === null ? null : before + 1)
+      isRuined ||= value === RUIN
+      values.push(value)
+    },
+    end: (): Series => ({ period: 'daily', first: first ?? 0, values: toShared(values) }),
+  }
 }
 
 function explainDay(day: EpochDay, before: EpochDay): string {

@@ -1,20 +1,39 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Input } from './book.ts'
-import type { ProblemList } from './problem.ts'
+import { resolve } from 'node:path'
+import type { BarsKey, Input } from './book.ts'
+import type { BarsSpec } from './file-spec.ts'
+import { createProblemList, type ProblemList } from './problem.ts'
+import type { Repair } from './repair.ts'
 
 /** One reading of a book: its folder, and what is collected. */
 export type Reading = {
   readonly dir: string
   readonly problems: ProblemList
   readonly inputs: Input[]
+  readonly repairs: Repair[]
+  /** Files that the catalogue names in place of tables of bars. */
+  readonly named: Map<BarsKey, BarsSpec>
+  /** A bar that ends later is not over. */
+  readonly nowMs: number
   /** Called with the path of each file before it is read. */
   readonly onFile: (path: string) => void
 }
 
+/** A new reading of a folder. Without a clock every bar is over. */
+export const createReading = (
+  dir: string,
+  { onFile = () => {}, nowMs = Number.POSITIVE_INFINITY }: Partial<Pick<Reading, 'onFile' | 'nowMs'>> = {},
+): Reading => ({
+  ...{ dir, onFile, nowMs },
+  ...{ problems: createProblemList(), inputs: [], repairs: [], named: new Map() },
+})
+
+/** What a decoder puts in place of bytes that are not UTF-8. */
+export const NOT_UTF8 = '\uFFFD'
+
 /** The file's place on the disk. */
-export const placeOf = (reading: Reading, path: string): string => join(reading.dir, path)
+export const placeOf = (reading: Reading, path: string): string => resolve(reading.dir, path)
 
 /** The catalogue of a thousand strategies has less than 1 MB; what is larger was not written by people. */
 const MAX_WHOLE_BYTES = 16_000_000

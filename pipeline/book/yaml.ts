@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   type Document,
   isAlias,
@@ -12,7 +13,7 @@ import {
 import { z } from 'zod'
 import { fieldProblems, got } from './field.ts'
 import type { Place } from './problem.ts'
-import { type Reading, readWhole } from './reading.ts'
+import { NOT_UTF8, type Reading, readWhole } from './reading.ts'
 
 export type Path = readonly (string | number)[]
 
@@ -54,8 +55,10 @@ const MAX_ALIAS_COUNT = 1000
 export async function readYaml(reading: Reading, path: string) {
   const bytes = await readWhole(reading, path)
   if (bytes === null) return null
+  const text = bytes.toString('utf8')
+  if (!isUtf8(bytes)) reportEncoding(reading, path, text)
   const lines = new LineCounter()
-  const doc = parseDocument(bytes.toString('utf8'), { lineCounter: lines, merge: true, prettyErrors: false })
+  const doc = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
   reportSyntax(reading, path, doc, lines)
   if (doc.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return null
   const expanded = expand(reading, path, doc)
@@ -74,6 +77,15 @@ export async function readYaml(reading: Reading, path: string) {
       })
     },
   }
+}
+
+/** Bytes that are not UTF-8 are decoded as a mark, which would be published in a name. */
+function reportEncoding(reading: Reading, path: string, text: string): void {
+  text.split('\n').forEach((content, i) => {
+    if (!content.includes(NOT_UTF8)) return
+    const message = 'expected UTF-8, got bytes of another encoding: save the file as UTF-8'
+    reading.problems.add({ file: path, line: i + 1, message })
+  })
 }
 
 function reportSyntax(reading: Reading, path: string, doc: Document, lines: LineCounter): void {

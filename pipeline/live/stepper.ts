@@ -1,24 +1,70 @@
-import { describeThrown } from '../night/describe-thrown.ts'
-import { createThreads, type ThreadOptions } from '../night/threads.ts'
-import type { LiveEntry, LiveReplay, LiveReplayInput, LiveStep, LiveStepInput } from './live-task.ts'
+import { join } from 'node:path'
+import type { Bars, Funding } from '#core/replay/bars.ts'
+import { heldAfter, type StepReport } from '#core/replay/held.ts'
+import type { EngineState } from '#core/replay/state.ts'
+import type { Bar } from '#core/replay/strategy.ts'
+import type { Book, StrategyEntry } from '../book/book.ts'
+import { formatProblem } from '../book/problem.ts'
+import { toProblems } from '../modules/module-fault.ts'
+import { copyBars, copyFunding, toModuleInput } from '../modules/module-input.ts'
+import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
+import type { Stretch, StretchInput } from '../modules/tasks.ts'
 
-/** Strategy modules on threads of their own: one that hangs or ends its thread harms nothing else. */
+/** A module strategy, its funding, and the bars of the book, which say where its series begins. */
+export type LiveEntry = {
+  readonly entry: StrategyEntry
+  readonly funding: Funding | null
+  readonly bars: Bars
+}
+
+/** Strategy modules of a book, run bar by bar in the processes that a build runs them in. */
 export type Stepper = ReturnType<typeof createStepper>
 
-/** Starts the threads; `note` prints a line for the operator. What a task throws names its module. */
-export function createStepper(options: ThreadOptions, note: (line: string) => void) {
-  const worker = new URL('./worker.ts', import.meta.url)
-  const threads = createThreads(worker, options, error =>
-    note(`something that a module left running ended a thread: ${describeThrown(error)}`),
-  )
-  const run = <Result>(name: string, input: LiveEntry): Promise<Result> =>
-    threads.run<Result>(name, input).catch((error: unknown) => {
-      throw new Error(`strategies/${input.entry.id}.ts: ${describeThrown(error)}`, { cause: error })
+/** What a run throws names its module. */
+export function createStepper({ dir }: Pick<Book, 'dir'>, options: ProcessOptions) {
+  const processes = createProcesses(join(dir, 'strategies'), options)
+  const inputOf = ({ entry, bars, funding }: LiveEntry) =>
+    toModuleInput(entry, bars, copyFunding(funding, Number.POSITIVE_INFINITY))
+  const run: typeof processes.run = (name, input) =>
+    processes.run(name, input).catch((error: unknown) => {
+      throw new Error(toProblems(input.id, error).map(formatProblem).join('; '))
     })
+  const advance = (input: StretchInput) => run('advance', { ...input, prints: true })
   return {
-    version: (input: LiveEntry) => run<string>('version', input),
-    replay: (input: LiveReplayInput) => run<LiveReplay>('replay', input),
-    step: (input: LiveStepInput) => run<LiveStep>('step', input),
-    close: threads.close,
+    version: (own: LiveEntry) => run('version', { ...inputOf(own), prints: true }),
+    /** Replays all bars that are known, and reports the steps that make signals. */
+    replay: (own: LiveEntry, known: Bars, reportFromMs: number): Promise<Stretch> =>
+      advance({
+        ...inputOf(own),
+        bars: copyBars(known),
+        state: null,
+        count: known.t.length,
+        reportFromMs,
+        hashDays: reportFromMs < Number.POSITIVE_INFINITY,
+      }),
+    /** One step, from the state before the bar. */
+    async step(own: LiveEntry, before: EngineState<unknown>, bar: Bar) {
+      const { version, state, reports } = await advance({
+        ...inputOf(own),
+        bars: barsOf(bar, own.bars.timeframeMs),
+        state: before,
+        count: 1,
+        reportFromMs: Number.NEGATIVE_INFINITY,
+        hashDays: false,
+      })
+      const report: StepReport = reports[0] ?? { bar, before: heldAfter(before), events: [] }
+      return { version, report, state }
+    },
+    close: processes.close,
   }
 }
+
+const barsOf = ({ t, o, h, l, c, v }: Bar, timeframeMs: number): Bars => ({
+  timeframeMs,
+  t: Float64Array.of(t),
+  o: Float64Array.of(o),
+  h: Float64Array.of(h),
+  l: Float64Array.of(l),
+  c: Float64Array.of(c),
+  v: Float64Array.of(v),
+})

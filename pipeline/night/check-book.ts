@@ -3,11 +3,12 @@ import { lastDay as lastDayOfSeries } from '#core/figures/series.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { BookError, createProblemList, formatProblem, type Problem } from '../book/problem.ts'
 import { readBook } from '../book/read-book.ts'
+import type { DataReport } from '../report/finding.ts'
 import type { StrategyCheck } from './check-strategy.ts'
 import { cutBars, lastDayOf, type WindowOptions } from './data-window.ts'
-import { problemsOfStray } from './describe-thrown.ts'
 import { examineBook } from './examine-book.ts'
-import { createNightThreads, type RunOptions, runStrategies } from './run-strategies.ts'
+import { type RunOptions, runStrategies } from './run-strategies.ts'
+import { createThreads } from './threads.ts'
 
 export type CheckOptions = WindowOptions & RunOptions
 
@@ -19,7 +20,7 @@ export type BookCheck = Awaited<ReturnType<typeof checkBook>>
  * problems: so all problems are found at once. Publishes nothing. Throws for an as-of day that is not over.
  */
 export async function checkBook(dir: string, options: CheckOptions) {
-  const { sound, problems, warnings } = await read(dir, options)
+  const { sound, problems, warnings, report } = await read(dir, options)
   const list = createProblemList()
   const known = new Set<string>()
   const add = (problem: Problem): void => {
@@ -39,6 +40,8 @@ export async function checkBook(dir: string, options: CheckOptions) {
     strategies: found.map(({ strategy }) => strategy),
     /** The alias of the accumulation program, null in a book without one. */
     program: sound?.program?.plan.alias ?? null,
+    /** What the data cover and what was found in them. */
+    report,
     /** By file and line. */
     problems: list.sorted(),
     warnings,
@@ -49,12 +52,15 @@ export async function checkBook(dir: string, options: CheckOptions) {
 /** What of the book is sound, and everything that the reader and the rules of a build find. */
 async function read(dir: string, options: WindowOptions) {
   const examine = examineBook(options)
-  const seen: { sound: SoundParts | null } = { sound: null }
+  const seen: { sound: SoundParts | null; report: DataReport } = { sound: null, report: [] }
   try {
     const { warnings } = await readBook(dir, {
+      nowMs: options.nowMs,
       examine: (sound, isBroken) => {
         seen.sound = sound
-        return examine(sound, isBroken)
+        const found = examine(sound, isBroken)
+        seen.report = found.report
+        return found
       },
     })
     return { ...seen, problems: [], warnings }
@@ -71,18 +77,12 @@ async function checkStrategies(
   add: (problem: Problem) => void,
 ) {
   const strategies = sound.strategies.filter(entry => isInWindow(sound, entry, last))
-  const strays: unknown[] = []
-  const threads = createNightThreads(options, strays)
+  const threads = createThreads(options.threads)
   const work = { name: 'check', step: 'check', extra: {} } as const
   const parts = { ...sound, strategies }
   const outcomes = await runStrategies<StrategyCheck>(threads, work, parts, last, options).finally(() =>
     threads.close(),
   )
-  for (const stray of strays) {
-    const problems = problemsOfStray(strategies, stray)
-    if (problems.length === 0) throw stray
-    problems.forEach(add)
-  }
   return outcomes.map((outcome, i) => {
     outcome.problems.forEach(add)
     const { id, source } = strategies[i]!

@@ -13,17 +13,17 @@ import { diversification } from '#core/figures/diversification.ts'
 import { lastDay, type Period, type Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import type { ProgramData } from '#core/program/program.ts'
-import type { Funding } from '#core/replay/bars.ts'
-import { fundingGaps } from '#core/replay/funding-coverage.ts'
+import type { Funding, FundingInterval } from '#core/replay/bars.ts'
+import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/funding-coverage.ts'
 import type { Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
-import { BookError, type Problem } from '../book/problem.ts'
+import { BookError } from '../book/problem.ts'
+import { acceptedFindings } from '../report/data-report.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
-import { problemsOfStray } from './describe-thrown.ts'
-import { createNightThreads, type RunOptions, runStrategies } from './run-strategies.ts'
-import type { Threads } from './threads.ts'
+import { type RunOptions, runStrategies } from './run-strategies.ts'
+import { createThreads, type Threads } from './threads.ts'
 
 export type NightOptions = WindowOptions &
   RunOptions & {
@@ -46,8 +46,7 @@ export type Night = {
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
   const program = computeProgram(book, options)
-  const strays: unknown[] = []
-  const threads = createNightThreads(options, strays)
+  const threads = createThreads(options.threads)
   try {
     const { strategies, notices } = await computeStrategies(threads, book, lastDay, options)
     const correlation = {
@@ -56,21 +55,10 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
     }
     const snapshot = assembleSnapshot(book, options.version, strategies, correlation, lastDay)
     verifySnapshot(snapshot)
-    if (strays.length > 0) throw strays.shift()
     return { snapshot, program, notices }
-  } catch (error) {
-    throw withStrays(book, error, strays)
   } finally {
     await threads.close()
   }
-}
-
-/** Names the module that caused an error that ended a thread, together with all others of its kind. */
-function withStrays({ dir, strategies }: Book, error: unknown, strays: readonly unknown[]): unknown {
-  const problems = (thrown: unknown): readonly Problem[] =>
-    thrown instanceof BookError ? thrown.problems : problemsOfStray(strategies, thrown)
-  const own = problems(error)
-  return own.length === 0 ? error : new BookError(dir, [...own, ...strays.flatMap(problems)])
 }
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
@@ -130,6 +118,7 @@ function assembleSnapshot(
       ...service,
       window: coverage(strategies),
       funding: fundingCoverage(sound, lastDay),
+      accepted_findings: acceptedFindings(sound.report, (lastDay + 1) * DAY_MS),
       history_restated: false,
       method_revision: METHOD_REVISION,
     },
@@ -156,16 +145,28 @@ function fundingCoverage({ strategies, funding }: Pick<Book, 'strategies' | 'fun
 
 function describeFunding(funding: Funding | null, endMs: number): Omit<FundingCoverage, 'instrument'> {
   const t = funding?.t.filter(ms => ms < endMs) ?? new Float64Array(0)
-  const gaps = fundingGaps({ t })
+  // Later payments may be what shows the interval.
+  const intervals = funding === null ? [] : fundingIntervals(funding)
+  const gaps = fundingGaps({ t, intervals })
   const longestMs = Math.max(...gaps.map(({ from, to }) => to - from))
   return {
     from: t.length === 0 ? null : toIsoInstant(t[0]!),
     to: t.length === 0 ? null : toIsoInstant(t.at(-1)!),
     payments: t.length,
     gaps: gaps.length,
-    longest_gap_hours: gaps.length === 0 ? null : toPercent(longestMs / 3_600_000),
+    longest_gap_hours: gaps.length === 0 ? null : toHours(longestMs),
+    payments_missing: gaps.reduce((sum, gap) => sum + missingPayments(gap, intervals), 0),
+    interval_basis: funding === null ? null : funding.intervals === undefined ? 'inferred' : 'stated',
+    intervals: intervals.filter(({ from }) => from < endMs).map(toPublished),
   }
 }
+
+const toPublished = ({ from, everyMs }: FundingInterval) => ({
+  from: Number.isFinite(from) ? toIsoInstant(from) : null,
+  hours: toHours(everyMs),
+})
+
+const toHours = (ms: number): number => toPercent(ms / 3_600_000)
 
 /** From the earliest to the latest day of any series. */
 const coverage = (strategies: readonly StrategyData[]): DateWindow => ({

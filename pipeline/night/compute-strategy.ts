@@ -17,8 +17,8 @@ export type StrategyTask = HistoryTask & {
 }
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
-export async function computeStrategy(task: StrategyTask): Promise<ComputedStrategy | Refused> {
-  const outcome = await makeHistory(task)
+export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused {
+  const outcome = makeHistory(task)
   if ('problems' in outcome) return { kind: 'refused', problems: outcome.problems }
   const { history } = outcome
   const charting = checkCharting(task, history)

@@ -2,7 +2,7 @@ import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#cor
 import { lastDay } from '#core/figures/series.ts'
 import { type Bars, endOfBars, type Funding, sliceBars } from '#core/replay/bars.ts'
 import { firstCompleteDay } from '#core/replay/daily.ts'
-import { endOfFunding } from '#core/replay/funding-coverage.ts'
+import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.ts'
 import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
@@ -62,10 +62,7 @@ export function lastDayOf(book: SoundParts, { asOf }: WindowOptions): EpochDay {
 /** The last UTC day that the bars cover, gaps aside: the day before the one in which the last bar ends. */
 export const lastCompleteDay = (bars: Bars): EpochDay => toEpochDay(endOfBars(bars)) - 1
 
-/** A payment comes a little early or late: the one that is due at midnight belongs to the next day in any case. */
-const FUNDING_JITTER_MS = 60_000
-
-/** The last UTC day of whose payments none is still to come. */
+/** The last UTC day of whose payments none is still to come: one that is due at midnight belongs to the next day. */
 const lastFundedDay = (funding: Funding): EpochDay =>
   toEpochDay(endOfFunding(funding) + FUNDING_JITTER_MS) - 1
 
@@ -75,8 +72,8 @@ const lastReportedDay = (book: SoundParts): EpochDay =>
   Math.max(...reportedDays(book).map(({ last }) => last))
 
 const reportedDays = ({ strategies }: SoundParts) =>
-  strategies.flatMap(({ id, source }) =>
-    source.kind === 'returns' ? [{ file: `returns/${id}.csv`, last: lastDay(source.daily) }] : [],
+  strategies.flatMap(({ source }) =>
+    source.kind === 'returns' ? [{ file: source.path, last: lastDay(source.daily) }] : [],
   )
 
 /** The bars and the funding that a build refuses because they are stale; none if that is allowed. */

@@ -1,6 +1,9 @@
+import { toIsoDate } from '#core/calendar.ts'
 import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import type { ReadOptions } from '../book/read-book.ts'
+import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
+import { refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
 import { programFaults } from './compute-program.ts'
 import {
   assertOver,
@@ -25,8 +28,14 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
   return (sound, isBroken) => {
     // The end of the window of a broken book is not known.
     const ofWindow = isBroken ? staleMarkets(sound, options) : windowProblems(sound, options)
-    const problems = [...ofWindow, ...programFaults(sound, options)]
-    return isBroken || problems.length > 0 ? [...problems, ...auditLedgers(sound, options)] : []
+    const report = reportData(sound, options.nowMs)
+    const problems = [...ofWindow, ...programFaults(sound, options), ...refusals(report)]
+    const isSound = !isBroken && problems.length === 0
+    const warnings = unusedAcceptances(sound.accept, report).map(entry => ({
+      file: CATALOGUE_FILE,
+      message: `accept: no ${entry.finding} of ${entry.of} from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)}: remove the entry`,
+    }))
+    return { problems: isSound ? [] : [...problems, ...auditLedgers(sound, options)], report, warnings }
   }
 }
 

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
@@ -14,14 +13,14 @@ import {
 } from '#core/replay/funding-coverage.ts'
 import { cutTrade } from '#core/replay/ledger.ts'
 import { compareMarks, DUAL_MARKS_BOUND, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
-import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
+import type { Replay } from '#core/replay/replay.ts'
 import { type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from '#core/replay/resolve-trade.ts'
-import type { Strategy } from '#core/replay/strategy.ts'
-import { type Costs, commissionRate, type Trade } from '#core/replay/trade.ts'
+import { commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
+import { costsOf } from '../modules/module-input.ts'
+import type { WholeRun } from '../modules/tasks.ts'
 import { STALE_MS } from './data-window.ts'
-import { describeMismatch, importStrategy } from './load-strategy.ts'
 
 /** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
 export type HistoryTask = {
@@ -30,8 +29,8 @@ export type HistoryTask = {
   readonly bars: Bars | null
   readonly funding: Funding | null
   readonly lastDay: EpochDay
-  /** Increases while the strategy makes progress; the watchdog reads it. */
-  readonly pulse: Int32Array
+  /** The replay of a module; null for every other source. */
+  readonly run: WholeRun | null
 }
 
 /** The history of a strategy, whatever it was made from. */
@@ -56,23 +55,16 @@ export type HistoryOutcome = { readonly history: History } | { readonly problems
 /** Nothing was computed, and why. */
 export type Refused = { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
-/** Makes the history of a strategy from its source. Throws what a module throws. */
-export function makeHistory(task: HistoryTask): HistoryOutcome | Promise<HistoryOutcome> {
+/** Makes the history of a strategy from its source; of a module, from its replay. */
+export function makeHistory(task: HistoryTask): HistoryOutcome {
   const { source, id } = task.entry
   if (source.kind === 'returns') return reportedHistory(task, source.daily, source.ledger)
-  const { bars } = task
+  const { bars, run } = task
   if (bars === null) throw new Error(`the task of ${id} came without its bars`)
-  return source.kind === 'module'
-    ? moduleHistory({ ...task, bars }, source.path)
-    : ledgerHistory({ ...task, bars }, source)
+  if (source.kind === 'ledger') return ledgerHistory({ ...task, bars }, source)
+  if (run === null) throw new Error(`the task of ${id} came without its replay`)
+  return moduleHistory({ ...task, bars }, run)
 }
-
-export const costsOf = (entry: StrategyEntry): Costs => ({
-  commission_bps_per_side: entry.commission_bps_per_side,
-  slippage_ticks: entry.slippage_ticks,
-  tick_size: entry.tick_size,
-  max_leverage: entry.max_leverage,
-})
 
 const termsOf = (entry: StrategyEntry, funding: TradeTerms['funding']): TradeTerms => ({
   feeRate: commissionRate(costsOf(entry)),
@@ -88,18 +80,10 @@ const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
 /** The task of a strategy that is replayed or marked on bars. */
 export type BarsTask = HistoryTask & { readonly bars: Bars }
 
-/** Replays a strategy module, and marks its ledger a second time without the engine: the two must agree. */
-async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutcome> {
+/** Marks the ledger of a replay a second time, without the engine: the two must agree. */
+function moduleHistory(task: BarsTask, { replayed, events, version }: WholeRun): HistoryOutcome {
   const { entry } = task
-  const strategy = await importStrategy(path)
-  const file = `strategies/${basename(path)}`
-  const faults = describeMismatch(strategy, entry)
-  if (faults.length > 0) return { problems: faults.map(message => ({ file, message })) }
-  let asked = 0
-  const onEvent = (event: StepEvent): void => {
-    asked = Math.max(asked, leverageAskedBy(event))
-  }
-  const replayed = replay({ ...replayInput(task, strategy), onEvent })
+  const file = `strategies/${entry.id}.ts`
   // The second computation, of ledger, closes and funding alone.
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
   const problems = [...auditOwnLedger(replayed, task), ...disagreement(replayed, marked)]
@@ -112,28 +96,24 @@ async function moduleHistory(task: BarsTask, path: string): Promise<HistoryOutco
       trades: marked.trades,
       marking: markingOf(marked.trades),
       verification: unfunded > MAX_UNFUNDED_SHARE ? 'single_verified' : 'dual_verified',
-      moduleVersion: strategy.version,
-      leverageAsked: asked === 0 ? null : asked,
+      moduleVersion: version,
+      leverageAsked: events.reduce<number | null>(
+        (asked, event) => largest(asked, leverageAskedBy(event)),
+        null,
+      ),
       notices: [...moduleNotices(entry.id, replayed), ...shareNotices(entry, unfunded)],
     },
   }
 }
 
-/** The leverage that a decision to enter implies; 0 of every other event. */
-function leverageAskedBy(event: StepEvent): number {
+/** The leverage that a decision to enter implies; null of every other event. */
+function leverageAskedBy(event: StepEvent): number | null {
   if (event.kind === 'refused') return event.leverage
-  return event.kind === 'ordered' && event.act !== 'flat' ? event.leverage : 0
+  return event.kind === 'ordered' && event.act !== 'flat' ? event.leverage : null
 }
 
-/** `onProgress` beats the pulse of the task. */
-export function replayInput(
-  { entry, bars, funding, pulse }: BarsTask,
-  strategy: Strategy,
-): ReplayInput<unknown> {
-  const inception = entry.inception === null ? {} : { from: entry.inception }
-  const onProgress = () => void Atomics.add(pulse, 0, 1)
-  return { strategy, bars, funding, costs: costsOf(entry), onProgress, ...inception }
-}
+const largest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 const ledgerInput = ({ entry, bars, funding }: BarsTask, trades: readonly Trade[]) => ({
   id: entry.id,

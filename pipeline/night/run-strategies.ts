@@ -1,51 +1,73 @@
+import { join } from 'node:path'
 import type { EpochDay } from '#core/calendar.ts'
 import type { Progress } from '#core/progress.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
+import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
+import { type ModuleOutcome, runModules } from '../modules/run-modules.ts'
 import { cutBars } from './data-window.ts'
-import { problemOfThrown, problemsOfStray } from './describe-thrown.ts'
 import type { HistoryTask, Refused } from './histories.ts'
-import { createThreads, StalledError, type ThreadOptions, type Threads } from './threads.ts'
+import type { Threads } from './threads.ts'
 
-export type RunOptions = ThreadOptions & { readonly progress: Progress }
-
-/** Threads for `worker.ts`. An error that ends an idle one goes to `strays`. */
-export const createNightThreads = (options: ThreadOptions, strays: unknown[]): Threads =>
-  createThreads(new URL('./worker.ts', import.meta.url), options, error => strays.push(error))
+export type RunOptions = ProcessOptions & { readonly progress: Progress }
 
 /** What `worker.ts` does with each strategy, and what its tasks have beside a HistoryTask. */
 type Work = { readonly name: 'strategy' | 'check'; readonly step: string; readonly extra: object }
 
+type Parts = Pick<SoundParts, 'dir' | 'strategies' | 'bars' | 'funding'>
+
+/** What a worker finds, and what the proof of a module notes beside it. */
+type Found = { readonly notices: readonly string[] }
+
 /**
- * Runs a task for each strategy. One that fails or makes no progress stops no other. The outcomes are in the
- * order of the strategies; `Outcome` is what the worker's function of that name returns.
+ * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes
+ * are in the order of the strategies; `Outcome` is what the worker's function of that name returns.
  */
-export async function runStrategies<Outcome>(
+export async function runStrategies<Outcome extends Found>(
   threads: Threads,
   { name, step, extra }: Work,
-  parts: Pick<SoundParts, 'strategies' | 'bars' | 'funding'>,
+  parts: Parts,
   lastDay: EpochDay,
-  { progress }: Pick<RunOptions, 'progress'>,
+  options: RunOptions,
 ): Promise<readonly (Outcome | Refused)[]> {
   const { strategies } = parts
+  const tasks = strategies.map(entry => toTask(parts, entry, lastDay))
+  const runs = await runAllModules(parts, tasks, options)
   let done = 0
-  const report = () => progress({ step, done, total: strategies.length, unit: 'strategies' })
-  const run = async (entry: StrategyEntry): Promise<Outcome | Refused> => {
-    const outcome = await threads
-      .run<Outcome>(name, { ...toTask(parts, entry, lastDay), ...extra })
-      .catch((error: unknown) => toRefusal(entry, strategies, error))
+  const report = () => options.progress({ step, done, total: strategies.length, unit: 'strategies' })
+  const run = async (task: Omit<HistoryTask, 'run'>): Promise<Outcome | Refused> => {
+    const own = runs.get(task.entry.id)
+    if (own !== undefined && 'problems' in own) return { kind: 'refused', problems: own.problems }
+    const outcome = await threads.run<Outcome | Refused>(name, { ...task, ...extra, run: own?.run ?? null })
     done++
     report()
-    return outcome
+    return 'notices' in outcome
+      ? { ...outcome, notices: [...outcome.notices, ...(own?.notices ?? [])] }
+      : outcome
   }
   report()
-  return Promise.all(strategies.map(run))
+  return Promise.all(tasks.map(run))
 }
 
-function toTask(
-  { bars, funding }: Pick<SoundParts, 'bars' | 'funding'>,
-  entry: StrategyEntry,
-  lastDay: EpochDay,
-): Omit<HistoryTask, 'pulse'> {
+async function runAllModules(
+  { dir }: Parts,
+  tasks: readonly Omit<HistoryTask, 'run'>[],
+  options: RunOptions,
+): Promise<ReadonlyMap<string, ModuleOutcome>> {
+  const modules = tasks.flatMap(({ entry, bars, funding }) =>
+    entry.source.kind === 'module' && bars !== null ? [{ entry, bars, funding }] : [],
+  )
+  const total = modules.length
+  let done = 0
+  const report = () => options.progress({ step: 'replay', done, total, unit: 'strategies' })
+  if (total > 0) report()
+  const processes = createProcesses(join(dir, 'strategies'), options)
+  return runModules(processes, modules, () => {
+    done++
+    report()
+  }).finally(processes.close)
+}
+
+function toTask({ bars, funding }: Parts, entry: StrategyEntry, lastDay: EpochDay): Omit<HistoryTask, 'run'> {
   const file = entry.bars === null ? undefined : bars.get(entry.bars)
   return {
     entry,
@@ -53,13 +75,4 @@ function toTask(
     funding: funding.get(entry.instrument) ?? null,
     lastDay,
   }
-}
-
-/**
- * A task describes its own errors; here arrives only what ends its thread, maybe caused by a module that ran
- * on it before.
- */
-function toRefusal(entry: StrategyEntry, strategies: readonly StrategyEntry[], error: unknown): Refused {
-  const strays = error instanceof StalledError ? [] : problemsOfStray(strategies, error)
-  return { kind: 'refused', problems: strays.length > 0 ? strays : [problemOfThrown(entry, error)] }
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
-import { apiKeyKey, clientKey, clientKeysKey, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { apiKeyKey, clientKey, clientKeysKey, REVISE, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { unknownClient } from './clients.ts'
 import { createToken, digestOf, type NewToken, type RandomBytes } from './token.ts'
@@ -106,7 +106,7 @@ return 'ok'
  * Lua: suspends the webhook of a client if the key set it; returns whether it did. A record of an earlier release does
  * not have its setter: any key may have set it. Only a live key, or the operator, sets it again.
  */
-const SUSPEND = `
+const SUSPEND = `${REVISE}
 local function suspend(webhooks, client, id)
   local webhook = '${WEBHOOK_PREFIX}' .. client
   local url, by, at, suspended = unpack(redis.call('HMGET', webhook, 'url', 'set_by', 'set_at', 'suspended'))
@@ -116,6 +116,7 @@ local function suspend(webhooks, client, id)
   why = why .. ': confirm the address by PUT /v1/webhook with a live key'
   redis.call('HSET', webhook, 'enabled', '0', 'disabled_why', why, 'suspended', '1')
   redis.call('SREM', webhooks, client)
+  revise(client)
   return true
 end
 `

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
-import { CLIENTS, clientKey } from '../redis/keys.ts'
+import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { assertId, type Client, toClient, toStoredClient } from './client.ts'
 
@@ -103,24 +103,26 @@ export const unknownClient = (id: string): ApiError =>
 const ECHO_LENGTH = 64
 
 /** Idempotent: called again after a lost reply it finds its own client and returns ok. */
-const CREATE_SCRIPT = `
+const CREATE_SCRIPT = `${REVISE}
 if redis.call('EXISTS', KEYS[2]) == 1 then
   return redis.call('HGET', KEYS[2], 'created_at') == ARGV[2] and 'ok' or 'exists'
 end
 redis.call('HSET', KEYS[2], unpack(ARGV, 3))
 redis.call('SADD', KEYS[1], ARGV[1])
+revise(ARGV[1])
 return 'ok'
 `
 
 async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
-  const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], status)
+  const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], id, status)
   if (reply !== 'ok') throw unknownClient(id)
   return findClient(redis, id)
 }
 
-const STATUS_SCRIPT = `
+const STATUS_SCRIPT = `${REVISE}
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
-redis.call('HSET', KEYS[1], 'status', ARGV[1])
+redis.call('HSET', KEYS[1], 'status', ARGV[2])
+revise(ARGV[1])
 return 'ok'
 `
 
@@ -147,12 +149,13 @@ function entitled(client: Client, { aliases, add = [], remove = [], program }: E
 async function replaceEntitlement(redis: Redis, before: Client, after: Client): Promise<boolean> {
   const [from, to] = [toStoredClient(before), toStoredClient(after)]
   const args = [from.aliases, from.program, to.aliases, to.program]
-  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], ...args)) === 'ok'
+  return (await runScript(redis, ENTITLE_SCRIPT, [clientKey(before.id)], before.id, ...args)) === 'ok'
 }
 
-const ENTITLE_SCRIPT = `
+const ENTITLE_SCRIPT = `${REVISE}
 local aliases, program = unpack(redis.call('HMGET', KEYS[1], 'aliases', 'program'))
-if aliases ~= ARGV[1] or program ~= ARGV[2] then return 'moved' end
-redis.call('HSET', KEYS[1], 'aliases', ARGV[3], 'program', ARGV[4])
+if aliases ~= ARGV[2] or program ~= ARGV[3] then return 'moved' end
+redis.call('HSET', KEYS[1], 'aliases', ARGV[4], 'program', ARGV[5])
+revise(ARGV[1])
 return 'ok'
 `

@@ -1,7 +1,7 @@
 // Delivery as a whole, from the log to the subscribers' webhooks, in one process. Several may run it.
 import type { ObjectStore } from '#storage/object-store.ts'
-import { createSignalReader } from '../log/read-log.ts'
-import { connectRedis } from '../redis/connect.ts'
+import { createLogReader } from '../log/read-log.ts'
+import { type ConnectionOptions, connectRedis } from '../redis/connect.ts'
 import type { AddressRules } from './address-guard.ts'
 import { createFaults, type DeliveryEvent, type DeliveryParts } from './delivery-parts.ts'
 import type { StartTimer } from './guarded-connect.ts'
@@ -18,6 +18,7 @@ import { startWatchdog, startWorkers } from './workers.ts'
 
 export type DeliveryOptions = {
   readonly redisUrl: string
+  readonly redisOptions?: ConnectionOptions | undefined
   readonly box: SecretBox
   readonly privateStore: ObjectStore
   readonly clock: { readonly now: () => number; readonly startTimer: StartTimer }
@@ -50,9 +51,9 @@ const SETTLE_GRACE_MS = 1_000
 
 /** Starts delivery. Rejects if Redis cannot be reached. */
 export async function startDelivery(options: DeliveryOptions) {
-  const { redisUrl, clock, pace, onError } = options
-  const redis = connectRedis(redisUrl, onError)
-  const waiting = connectRedis(redisUrl, onError, { commandTimeout: WAITING_TIMEOUT_MS })
+  const { redisUrl, redisOptions, clock, pace, onError } = options
+  const redis = connectRedis(redisUrl, onError, redisOptions)
+  const waiting = connectRedis(redisUrl, onError, { ...redisOptions, commandTimeout: WAITING_TIMEOUT_MS })
   const connections = [redis, waiting]
   try {
     await Promise.all(connections.map(connection => connection.connect()))
@@ -64,12 +65,13 @@ export async function startDelivery(options: DeliveryOptions) {
   const stopped = new AbortController()
   const sender = createSender({ ...options, ...clock })
   const givenUp = new AbortController()
+  const log = createLogReader(redis)
   const parts: DeliveryParts = {
     ...options,
     redis,
     now: clock.now,
     sleep: createSleep(clock.startTimer, givenUp.signal),
-    readSignal: createSignalReader(redis),
+    readSignal: log.readSignal,
     send: createSendSignal(sender, clock.now),
     flightMs: pace?.flightMs ?? FLIGHT_MS,
     waits: options.waits ?? WAITS,
@@ -82,6 +84,7 @@ export async function startDelivery(options: DeliveryOptions) {
     begin: workers.begin,
     highWater: createHighWater(options.privateStore),
     token: options.newToken(),
+    readAfter: log.readAfter,
     leaseMs: pace?.leaseMs,
     subscribersOf: signals => subscribersOf(redis, signals),
   }

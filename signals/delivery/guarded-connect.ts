@@ -14,6 +14,7 @@ import {
 } from './address-guard.ts'
 import type { ResolveHost } from './resolve-host.ts'
 import { skipContinue } from './skip-continue.ts'
+import { createFaultJudge } from './whose-fault.ts'
 
 /** Starts a timer and returns a function that stops it. */
 export type StartTimer = (ms: number, run: () => void) => () => void
@@ -30,15 +31,18 @@ export type ConnectOptions = {
   readonly dial?: typeof connectTcp
 }
 
-/** Why there is no connection; the last two are internal faults. */
+/** Why there is no connection; the last three are internal faults. */
 export type ConnectFailure =
   | 'address_refused'
   | 'name_unknown'
+  | 'name_unanswered'
+  | 'unreachable'
   | 'connect_timeout'
   | 'connect_failed'
   | 'tls_failed'
   | 'resolver_down'
   | 'network_down'
+  | 'too_many_connections'
 
 /** No connection was made. Has no cause, which would contain an address. */
 export class ConnectError extends Error {
@@ -54,14 +58,28 @@ export class ConnectError extends Error {
 export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'port'>
 
 /** undici's connector, guarded. Fails with ConnectError only. */
-export const createGuardedConnect =
-  (options: ConnectOptions): buildConnector.connector =>
-  (target, callback) => {
+export function createGuardedConnect(options: ConnectOptions): buildConnector.connector {
+  const judge = createFaultJudge()
+  return (target, callback) => {
+    const attempt = judge.begin(hostOf(target))
     establish(target, options).then(
-      socket => callback(null, skipContinue(socket)),
-      (error: Error) => callback(error, null),
+      socket => {
+        attempt.onConnected()
+        callback(null, skipContinue(socket))
+      },
+      (error: Error) => {
+        const failure = error instanceof ConnectError ? FAILURES_OF_HOST[error.failure] : undefined
+        callback(failure !== undefined && attempt.isOfHost() ? new ConnectError(failure) : error, null)
+      },
     )
   }
+}
+
+/** What these are if only the name or the route of one host is at fault. */
+const FAILURES_OF_HOST: { readonly [Failure in ConnectFailure]?: ConnectFailure } = {
+  resolver_down: 'name_unanswered',
+  network_down: 'unreachable',
+}
 
 /** A connection to `target` that is ready for HTTP. Throws ConnectError. */
 export async function establish(target: Target, options: ConnectOptions): Promise<Socket> {
@@ -128,23 +146,20 @@ function openTcp(
     lookup: (_host, { all }, answer) =>
       all === true ? answer(null, answers) : answer(null, answers[0]!.address, answers[0]!.family),
   })
-  return ready(socket, 'connect', expired, error =>
-    OUR_FAULTS.has(String(codeOf(error))) ? 'network_down' : 'connect_failed',
-  )
+  return ready(socket, 'connect', expired, tcpFailureOf)
 }
 
-/** This machine lacks sockets, ports, memory or routes, or its own firewall refuses. */
-const OUR_FAULTS: ReadonlySet<string> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'EADDRNOTAVAIL',
-  'ENETDOWN',
-  'ENETUNREACH',
-  'EACCES',
-  'EPERM',
-])
+function tcpFailureOf(error: unknown): ConnectFailure {
+  const code = String(codeOf(error))
+  if (HAS_NO_SOCKET.test(code)) return 'too_many_connections'
+  return HAS_NO_ROUTE.test(code) ? 'network_down' : 'connect_failed'
+}
+
+/** This machine lacks sockets, memory or ports. */
+const HAS_NO_SOCKET = /^E(?:MFILE|NFILE|NOBUFS|NOMEM|ADDRNOTAVAIL)$/
+
+/** No route, or the firewall of this machine refuses: for this address, or for all. */
+const HAS_NO_ROUTE = /^E(?:NETDOWN|NETUNREACH|HOSTUNREACH|ACCES|PERM)$/
 
 /** Before the first byte is sent: check the peer that the kernel connected to. */
 function assertEnd(socket: Socket, target: Target, rules: AddressRules): void {

@@ -10,6 +10,7 @@ import {
   outboxKey,
   READY_PREFIX,
   RELAY_CURSOR,
+  REVISE,
   readyKey,
   SCHEDULES,
   WAITING_PREFIX,
@@ -164,7 +165,7 @@ export async function dueCounts(redis: Redis, nowMs: number): Promise<Readonly<R
 export const parseState = (raw: string): DeliveryState => deliveryState.parse(JSON.parse(raw))
 
 /** Lua: the keys of a signal or of a client, and the schedules of the lanes. */
-export const NAMES = `
+export const NAMES = `${REVISE}
 local function outbox(seq) return '${OUTBOX_PREFIX}' .. seq end
 local function ready(client) return '${READY_PREFIX}' .. client end
 local function waiting(client) return '${WAITING_PREFIX}' .. client end
@@ -252,6 +253,7 @@ end
 if not by and redis.call('HGET', webhook(client), 'suspended') == '1' then return 0 end
 if by and by ~= '' and redis.call('SISMEMBER', KEYS[2], by) == 0 then return 0 end
 redis.call('HSET', webhook(client), unpack(ARGV, 2))
+revise(client)
 redis.call('SADD', KEYS[1], client)
 if redis.call('EXISTS', ready(client), waiting(client)) > 0 then schedule(client, 0) end
 return 1

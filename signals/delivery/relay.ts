@@ -1,7 +1,7 @@
 // The relay: one process at a time carries the log into the outbox, behind a cursor and under a lease.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { type LoggedSignal, readAfter } from '../log/read-log.ts'
+import type { BlockReader, LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { LOG, RELAY_CURSOR, RELAY_LEASE, RELAYED } from '../redis/keys.ts'
 import { releaseLease, runScript } from '../redis/script.ts'
@@ -27,6 +27,7 @@ export type RelayParts = Pick<DeliveryParts, 'redis' | 'now' | 'random'> & {
   readonly begin: Workers['begin']
   readonly highWater: Pick<HighWater, 'cover'>
   readonly token: string
+  readonly readAfter: BlockReader
   /** How long it may be silent before another takes over; default LEASE_MS. */
   readonly leaseMs?: number | undefined
   /** The recipients of each of these signals. */
@@ -47,7 +48,7 @@ export async function relayOnce(parts: RelayParts): Promise<number | null> {
       askRedis(() => redis.get(RELAY_CURSOR)),
     ])
     if (!isOurs) return null
-    const block = await readAfter(redis, Number(cursor ?? 0), BLOCK)
+    const block = await parts.readAfter(Number(cursor ?? 0), BLOCK)
     for (let i = 0; i < block.length; i += SIGNALS_AT_ONCE) {
       await relayTogether(parts, block.slice(i, i + SIGNALS_AT_ONCE))
       if (!(await holdLease(redis, parts.token, parts.leaseMs))) return null

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
+import type { LoggedSignal } from '../log/read-log.ts'
 import { type AddressRules, checkUrl, RefusedAddressError } from './address-guard.ts'
 import type { SendOrder } from './delivery-parts.ts'
 import { createGuardedConnect, type StartTimer } from './guarded-connect.ts'
@@ -264,12 +265,24 @@ export function parseRetryAfter(value: string | readonly string[] | undefined, n
   return Number.isNaN(ms) ? null : Math.max(0, ms - nowMs)
 }
 
+type Content = { readonly body: Uint8Array; readonly id: string }
+
+/** A signal goes to many clients, and is parsed and encoded once. */
+const contents = new WeakMap<LoggedSignal, Content>()
+
+function contentOf(signal: LoggedSignal): Content {
+  const known = contents.get(signal)
+  if (known !== undefined) return known
+  const content = { body: new TextEncoder().encode(signal.body), id: signalIdOf(signal.body) }
+  contents.set(signal, content)
+  return content
+}
+
 /** Sends the exact bytes of a signal of the log, signed now. */
 export const createSendSignal =
   (sender: Sender, now: () => number) =>
   ({ url, secrets, signal, prevSeq, attempt }: SendOrder): Promise<Outcome> => {
-    const body = new TextEncoder().encode(signal.body)
-    const id = signalIdOf(signal.body)
+    const { body, id } = contentOf(signal)
     const headers = signedHeaders({ body, id, seq: signal.seq, prevSeq, attempt, sentAtMs: now() }, secrets)
     return sender.send({ url, headers, body, secrets })
   }

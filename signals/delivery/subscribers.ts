@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { type Client, clientOfText } from '../clients/client.ts'
-import { type LoggedSignal, viewOf } from '../log/read-log.ts'
+import type { LoggedSignal } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENT_PREFIX, RELAYED, WEBHOOK_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { TEXT_FUNCTION } from '../redis/record-text.ts'
@@ -16,7 +16,9 @@ const BLOCK = 500
 
 /** Whether a client may get a signal now: a test goes to its addressee, others to entitled clients. */
 export const isEntitled = (client: Client, signal: LoggedSignal): boolean =>
-  (client.status === 'active' || signal.onlyFor === client.id) && viewOf(client)(signal)
+  signal.onlyFor === null
+    ? client.status === 'active' && client.aliases.includes(signal.alias)
+    : signal.onlyFor === client.id
 
 /**
  * The recipients of each signal, in the order of the numbers, each with the previous number that it may see: the

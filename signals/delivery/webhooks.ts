@@ -1,9 +1,9 @@
 // The webhooks of clients. Address and secrets are sealed; only this file opens them.
-import type { Redis } from 'ioredis'
+import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import { ApiError } from '#core/contract/errors.ts'
 import { askRedis } from '../redis/connect.ts'
-import { clientKeysKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
+import { clientKeysKey, REVISE, revisionKey, WEBHOOK_PREFIX, WEBHOOKS, webhookKey } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
 import { ENABLE_SCRIPT, type Lane } from './outbox.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -107,11 +107,17 @@ export const saveSecrets = (
   { client, url, secrets }: Webhook,
 ): Promise<unknown> =>
   askRedis(() =>
-    redis.hset(webhookKey(client), {
-      url: box.seal(url, { client, field: 'url' }),
-      secrets: sealSecrets(box, client, secrets),
-    }),
+    revising(redis, client)
+      .hset(webhookKey(client), {
+        url: box.seal(url, { client, field: 'url' }),
+        secrets: sealSecrets(box, client, secrets),
+      })
+      .exec(),
   )
+
+/** Begins a transaction that changes a webhook. */
+const revising = (redis: Redis, client: string): ChainableCommander =>
+  redis.multi().eval(`${REVISE}revise(ARGV[1])`, 1, revisionKey(client), client)
 
 const sealSecrets = (box: SecretBox, client: string, secrets: readonly WebhookSecret[]): string =>
   box.seal(JSON.stringify(secrets), { client, field: 'secrets' })
@@ -119,7 +125,10 @@ const sealSecrets = (box: SecretBox, client: string, secrets: readonly WebhookSe
 /** Stops deliveries. The client can still pull. */
 export const disableWebhook = (redis: Redis, client: string, why: string): Promise<unknown> =>
   askRedis(() =>
-    redis.multi().hset(webhookKey(client), { enabled: '0', disabled_why: why }).srem(WEBHOOKS, client).exec(),
+    revising(redis, client)
+      .hset(webhookKey(client), { enabled: '0', disabled_why: why })
+      .srem(WEBHOOKS, client)
+      .exec(),
   )
 
 /**
@@ -145,7 +154,7 @@ async function begin(
 }
 
 export const removeWebhook = (redis: Redis, client: string): Promise<unknown> =>
-  askRedis(() => redis.multi().del(webhookKey(client)).srem(WEBHOOKS, client).exec())
+  askRedis(() => revising(redis, client).del(webhookKey(client)).srem(WEBHOOKS, client).exec())
 
 /** The clients with an enabled webhook. */
 export const enabledWebhooks = (redis: Redis): Promise<string[]> => askRedis(() => redis.smembers(WEBHOOKS))
@@ -193,16 +202,17 @@ async function rekeyOne(redis: Redis, box: SecretBox, client: string): Promise<b
       const context = { client, field }
       return box.seal(box.open(texts[k]!, context), context) // as many texts as fields
     })
-    const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(client)], ...texts, ...renewed)
+    const reply = await runScript(redis, RESEAL_SCRIPT, [webhookKey(client)], client, ...texts, ...renewed)
     if (reply === 1) return true
   }
   throw new Error(`the webhook of '${client}' is being changed all the time: run the command again`)
 }
 
 /** Writes only if the text is what was read: a concurrent rotation must not be undone. */
-const RESEAL_SCRIPT = `
+const RESEAL_SCRIPT = `${REVISE}
 local url, secrets = unpack(redis.call('HMGET', KEYS[1], 'url', 'secrets'))
-if url ~= ARGV[1] or secrets ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'url', ARGV[3], 'secrets', ARGV[4])
+if url ~= ARGV[2] or secrets ~= ARGV[3] then return 0 end
+redis.call('HSET', KEYS[1], 'url', ARGV[4], 'secrets', ARGV[5])
+revise(ARGV[1])
 return 1
 `

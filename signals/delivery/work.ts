@@ -1,10 +1,11 @@
 // How workers use the outbox: take a client, then write each result and find the next delivery in the same
 // step. Two round trips per delivery.
 import type { Redis } from 'ioredis'
-import { type Client, clientOfText } from '../clients/client.ts'
-import { ATTEMPTS_PREFIX, CLIENT_PREFIX, WEBHOOKS } from '../redis/keys.ts'
+import { LRUCache } from 'lru-cache'
+import { type Client, toClient } from '../clients/client.ts'
+import { ATTEMPTS_PREFIX, CLIENT_PREFIX, REVISION_PREFIX, WEBHOOKS } from '../redis/keys.ts'
 import { rememberText, TEXT_FUNCTION, toRecord } from '../redis/record-text.ts'
-import { runScript } from '../redis/script.ts'
+import { createSharedScript } from '../redis/script.ts'
 import { type Attempt, type DeliveryState, type Lane, NAMES, parseState } from './outbox.ts'
 import { type Condition, probeAtMs } from './webhook-condition.ts'
 
@@ -59,8 +60,9 @@ export type Moved = {
 
 /** Leases a client and finds its next delivery. */
 export async function take(redis: Redis, { client, token, flightMs }: Taking, nowMs: number): Promise<Found> {
-  const args = [client, token, nowMs, flightMs, nowMs + flightMs]
-  return toFound(client, await runScript(redis, TAKE_SCRIPT, [WEBHOOKS], ...args))
+  const known = recordsOf(redis).get(client)
+  const args = [client, token, nowMs, flightMs, nowMs + flightMs, ...knownTo(known)]
+  return toFound(redis, client, known, await runTake(redis, ...args))
 }
 
 /**
@@ -75,11 +77,13 @@ export async function settle(
   nowMs: number,
   leaveUntilMs: number | null,
 ): Promise<{ readonly isCurrent: boolean; readonly next: Found }> {
-  const args = [client, token, nowMs, due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt)]
+  const known = recordsOf(redis).get(client)
+  const written = [due.seq, due.raw, jsonOr(state), dueMs ?? '', jsonOr(attempt)]
   const moved = webhook === null ? '' : JSON.stringify(movedFields(due, webhook))
-  const reply = await runScript(redis, SETTLE_SCRIPT, [WEBHOOKS], ...args, moved, leaveUntilMs ?? '')
+  const args = [client, token, nowMs, ...written, moved, leaveUntilMs ?? '', ...knownTo(known)]
+  const reply = await runSettle(redis, ...args)
   const [verdict, found] = reply as [string, unknown] // the script returns both
-  return { isCurrent: verdict === '1', next: toFound(client, found) }
+  return { isCurrent: verdict === '1', next: toFound(redis, client, known, found) }
 }
 
 /** Strings: the address and the condition that were read, and the values to write if both are unchanged. */
@@ -95,7 +99,7 @@ const movedFields = (due: Due, { condition, lane, disabledWhy, hurries }: Moved)
 
 const jsonOr = (value: object | null): string => (value === null ? '' : JSON.stringify(value))
 
-function toFound(client: string, reply: unknown): Found {
+function toFound(redis: Redis, client: string, known: Records | undefined, reply: unknown): Found {
   const [kind, ...rest] = reply as [Found['kind'], ...unknown[]] // the list that FIND returns
   switch (kind) {
     case 'busy':
@@ -107,15 +111,9 @@ function toFound(client: string, reply: unknown): Found {
     case 'held':
       return { kind, atMs: Number(rest[0]) }
     case 'send': {
-      const [seq, raw, webhook, record] = rest as string[] // all texts
-      return {
-        kind,
-        seq: Number(seq),
-        state: stateOf(raw!, seq!),
-        raw: raw!,
-        webhook: webhookOf(webhook!, client),
-        record: clientOfText(record!, client),
-      }
+      const [seq, raw, ...records] = rest as string[] // all texts
+      const { webhook, record } = records.length === 0 ? known! : keepRecords(redis, client, records)
+      return { kind, seq: Number(seq), state: stateOf(raw!, seq!), raw: raw!, webhook, record }
     }
   }
 }
@@ -128,10 +126,36 @@ const MOST_SIGNALS = 500
 /** A fresh state is the same text for most clients of a signal. */
 const stateOf = rememberText(MOST_SIGNALS, parseState)
 
-/** Webhooks whose latest record is cached, sealed: some megabytes. */
-const MOST_WEBHOOKS = 10_000
+/** The records of a client as they were at a revision; the webhook is sealed. */
+type Records = Pick<Due, 'webhook' | 'record'> & { readonly revision: string }
 
-const webhookOf = rememberText(MOST_WEBHOOKS, toRecord)
+/** Clients whose records are cached: some megabytes. */
+const MOST_CLIENTS = 10_000
+
+/** Reading the records would be a third of the work of Redis, so a script leaves out what its caller knows. */
+const recordsByRedis = new WeakMap<Redis, LRUCache<string, Records>>()
+
+function recordsOf(redis: Redis): LRUCache<string, Records> {
+  const records = recordsByRedis.get(redis) ?? new LRUCache<string, Records>({ max: MOST_CLIENTS })
+  recordsByRedis.set(redis, records)
+  return records
+}
+
+/** What a script needs to know of them: the revision, and the time of the next probe, which is a field of the webhook. */
+const knownTo = (known: Records | undefined): readonly string[] => [
+  known?.revision ?? '',
+  known?.webhook.probe_at ?? '',
+]
+
+function keepRecords(redis: Redis, client: string, [revision, webhook, record]: readonly string[]): Records {
+  const records = {
+    revision: revision!,
+    webhook: toRecord(webhook!),
+    record: toClient(client, toRecord(record!)),
+  }
+  recordsOf(redis).set(client, records)
+  return records
+}
 
 /** Retries that become due at once; the rest is found the next time. */
 const PROMOTED_AT_ONCE = 1_000
@@ -139,21 +163,14 @@ const PROMOTED_AT_ONCE = 1_000
 /**
  * Finds the next delivery of a client: the newest once an open breaker's `probe_at` has passed, else the lowest
  * number that is due. Returns {'held', time} or {'free', time of the next attempt or ''}, and releases the client in
- * the same step, so a worker that was turned away missed nothing; or {'send', seq, state, webhook, client}, each
- * record as one text.
+ * the same step, so a worker that was turned away missed nothing; or {'send', seq, state} and, unless the caller knows
+ * them, {revision, webhook, client}, each record as one text.
  */
 const FIND = `${TEXT_FUNCTION}
 
 local function free(client, at)
   redis.call('DEL', flight(client))
   if at ~= '' then schedule(client, at) else unschedule(client) end
-end
-
-local function probe_of(fields)
-  for i = 1, #fields, 2 do
-    if fields[i] == 'probe_at' then return fields[i + 1] end
-  end
-  return ''
 end
 
 local function promote(client, now)
@@ -163,11 +180,16 @@ local function promote(client, now)
   end
 end
 
-local function find(client, now)
+local function find(client, now, known, known_probe)
   local first = redis.call('ZRANGE', waiting(client), 0, 0, 'WITHSCORES')[2] or ''
   local seq = redis.call('ZRANGE', ready(client), 0, 0)[1]
-  local fields = (first ~= '' or seq) and redis.call('HGETALL', webhook(client)) or {}
-  local probe = probe_of(fields)
+  local revision = redis.call('GET', '${REVISION_PREFIX}' .. client) or '0'
+  local probe = ''
+  if revision == known then
+    probe = known_probe
+  elseif first ~= '' or seq then
+    probe = redis.call('HGET', webhook(client), 'probe_at') or ''
+  end
   if probe ~= '' and tonumber(now) < tonumber(probe) then
     free(client, probe)
     return {'held', probe}
@@ -181,25 +203,29 @@ local function find(client, now)
     return {'free', first}
   end
   local state = redis.call('HGET', outbox(seq), client) or ''
-  return {'send', seq, state, text(fields), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))}
+  if revision == known then return {'send', seq, state} end
+  local fields = redis.call('HGETALL', webhook(client))
+  return {'send', seq, state, revision, text(fields), text(redis.call('HGETALL', '${CLIENT_PREFIX}' .. client))}
 end
 `
 
 /**
- * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end. Returns
- * as FIND, or {'busy'} if another worker has it.
+ * Leases a client and finds its next delivery. Arguments: client, token, now, duration of the lease, its end, what
+ * is known. Returns as FIND, or {'busy'} if another worker has it.
  */
 const TAKE_SCRIPT = `${NAMES}${FIND}
-local client, token, now, ttl, ends = unpack(ARGV)
-local holder = redis.call('GET', flight(client))
-if holder and holder ~= token then
-  schedule(client, string.format('%.0f', now + redis.call('PTTL', flight(client))))
-  return {'busy'}
-end -- else it may be ours already: the reply was lost
-redis.call('SET', flight(client), token, 'PX', ttl)
-schedule(client, ends)
-return find(client, now)
+local function run(client, token, now, ttl, ends, known, known_probe)
+  local holder = redis.call('GET', flight(client))
+  if holder and holder ~= token then
+    schedule(client, string.format('%.0f', now + redis.call('PTTL', flight(client))))
+    return {'busy'}
+  end -- else it may be ours already: the reply was lost
+  redis.call('SET', flight(client), token, 'PX', ttl)
+  schedule(client, ends)
+  return find(client, now, known, known_probe)
+end
 `
+const runTake = createSharedScript(TAKE_SCRIPT, [WEBHOOKS], 7)
 
 /** Attempts kept of each delivery: those of two rounds. */
 const ATTEMPTS_KEPT = 40
@@ -207,9 +233,9 @@ const ATTEMPTS_KEPT = 40
 /**
  * Writes the result of an attempt and the webhook, then finds the next delivery or releases the client. Arguments:
  * client, token, now; the number; the state that was read and the new one; time of the next attempt or ''; the
- * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next. Returns '1' first if the
- * state was still the one that was read: a resend begins another round. Idempotent. A late result, after the lease
- * ended, is written too: an acknowledgement settles the round, whatever the other worker got.
+ * attempt or ''; the webhook as JSON or ''; when to look again, or '' to find the next; what is known. Returns '1' first
+ * if the state was still the one that was read: a resend begins another round. Idempotent. A late result, after
+ * the lease ended, is written too: an acknowledgement settles the round, whatever the other worker got.
  */
 const SETTLE_SCRIPT = `${NAMES}${FIND}
 local webhooks = KEYS[1]
@@ -228,6 +254,7 @@ local function move(client, to)
     redis.call('HSET', webhook(client), 'enabled', '0', 'disabled_why', to.disabled_why, 'probe_at', '')
     redis.call('SREM', webhooks, client)
   end
+  revise(client)
 end
 
 local function hasten(client)
@@ -241,27 +268,29 @@ local function is_late_success(there, state)
   return new.status == 'delivered' and old.status ~= 'delivered' and new.round == old.round
 end
 
-local client, token, now, seq, was, state, due, attempt, moved, leave = unpack(ARGV)
-local there = redis.call('HGET', outbox(seq), client)
-local is_first = there == was and was ~= state -- else it may be run again after a lost reply
-if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
-local is_late = there ~= was and there ~= state and is_late_success(there, state)
-local verdict = (there == was or there == state or is_late) and '1' or '0'
-if (there == was or is_late) and state ~= '' then
-  redis.call('HSET', outbox(seq), client, state)
-  redis.call('ZREM', ready(client), seq)
-  if is_late then redis.call('ZREM', waiting(client), seq) end
-  if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
-end
-if moved ~= '' then
-  local to = cjson.decode(moved)
-  move(client, to)
-  if to.hurries == '1' then hasten(client) end
-end
+local function run(client, token, now, seq, was, state, due, attempt, moved, leave, known, known_probe)
+  local there = redis.call('HGET', outbox(seq), client)
+  local is_first = there == was and was ~= state -- else it may be run again after a lost reply
+  if attempt ~= '' then note('${ATTEMPTS_PREFIX}' .. seq .. ':' .. client, attempt, is_first) end
+  local is_late = there ~= was and there ~= state and is_late_success(there, state)
+  local verdict = (there == was or there == state or is_late) and '1' or '0'
+  if (there == was or is_late) and state ~= '' then
+    redis.call('HSET', outbox(seq), client, state)
+    redis.call('ZREM', ready(client), seq)
+    if is_late then redis.call('ZREM', waiting(client), seq) end
+    if due ~= '' then redis.call('ZADD', waiting(client), due, seq) end
+  end
+  if moved ~= '' then
+    local to = cjson.decode(moved)
+    move(client, to)
+    if to.hurries == '1' then hasten(client) end
+  end
 
-if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
-if leave == '' then return {verdict, find(client, now)} end
-local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
-free(client, is_empty and '' or leave)
-return {verdict, {is_empty and 'free' or 'left', ''}}
+  if redis.call('GET', flight(client)) ~= token then return {verdict, {'lost'}} end
+  if leave == '' then return {verdict, find(client, now, known, known_probe)} end
+  local is_empty = redis.call('EXISTS', ready(client), waiting(client)) == 0
+  free(client, is_empty and '' or leave)
+  return {verdict, {is_empty and 'free' or 'left', ''}}
+end
 `
+const runSettle = createSharedScript(SETTLE_SCRIPT, [WEBHOOKS], 12)

@@ -73,10 +73,12 @@ export function startWorkers(
   }
   /** Starts clients that are due in a lane; returns when the next one is due. */
   const fill = async (lane: Lane): Promise<number> => {
-    const room = roomIn(lane)
-    const scheduled = await readSchedule(redis, lane, room + 1)
-    const due = scheduled.filter(({ atMs }) => atMs <= now()).map(({ client }) => client)
-    isCrowded[lane] = due.length > room
+    // Clients whose lease is not written yet are still due there: as many as there are slots, at most.
+    const scheduled = await readSchedule(redis, lane, CLIENTS_AT_ONCE[lane] + 1)
+    const due = scheduled.flatMap(({ client, atMs }) =>
+      atMs <= now() && !atWork[lane].has(client) ? [client] : [],
+    )
+    isCrowded[lane] = due.length > roomIn(lane)
     begin(lane, due)
     return scheduled.find(({ atMs }) => atMs > now())?.atMs ?? Number.POSITIVE_INFINITY
   }

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import { DAY_MS, toEpochDay, toIsoInstant } from '#core/calendar.ts'
-import type { Mode, Signal } from '#core/contract/signal.ts'
+import type { Mode, Signal, SignalContent } from '#core/contract/signal.ts'
 import type { StepReport } from '#core/replay/held.ts'
 import { readAfter } from '../log/read-log.ts'
 import { askRedis } from '../redis/connect.ts'
 import { liveKey } from '../redis/keys.ts'
 import { hashField, heldField } from './live-record.ts'
-import { type Sender, signalId, signalsOf } from './signals-of.ts'
+import { priceOf, type Sender, signalId, signalsOf } from './signals-of.ts'
 
 /** What a live strategy left in Redis, to be compared with a replay. */
 export type LivePast = NonNullable<Awaited<ReturnType<typeof readLivePast>>>
@@ -95,18 +95,20 @@ function signalFaults(
     const isExcused = isFlat ? announced === 'DRY_RUN' : record[heldField(signal.signal_id)] !== undefined
     stored.delete(signal.signal_id)
     announced = isFlat ? null : (there?.mode ?? null)
-    if (there === undefined ? isExcused : there.mode === 'DRY_RUN' || describe(there) === describe(signal))
-      continue
-    faults.push(faultAt(signal, there === undefined ? 'nothing' : describe(there), describe(signal)))
+    const wanted = describe(signal, replayed)
+    const found = there === undefined ? 'nothing' : describe(there, replayed)
+    if (there === undefined ? isExcused : there.mode === 'DRY_RUN' || found === wanted) continue
+    faults.push(faultAt(signal, found, wanted))
   }
   for (const signal of stored.values()) {
-    if (signal.mode === 'LIVE') faults.push(faultAt(signal, describe(signal), 'nothing'))
+    if (signal.mode === 'LIVE') faults.push(faultAt(signal, describe(signal, replayed), 'nothing'))
   }
   return faults
 }
 
-const describe = ({ action, signal_price, stop, implied_leverage }: Omit<Signal, 'seq' | 'schema_version'>) =>
-  `${action} at ${signal_price}, stop ${stop}, leverage ${implied_leverage}`
+/** Earlier releases did not round to the tick: prices are compared on it, and the risk instead of the leverage. */
+const describe = ({ action, signal_price, stop, base_risk_pct }: SignalContent, sender: Sender): string =>
+  `${action} at ${priceOf(signal_price, sender)}, stop ${priceOf(stop, sender)}, risk ${base_risk_pct}`
 
 const faultAt = (signal: Pick<Signal, 'alias' | 'timestamp'>, stored: string, replay: string): string =>
   `${signal.alias}, bar that closed at ${signal.timestamp}: stored is ${stored}; the replay has ${replay}`

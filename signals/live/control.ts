@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis'
+import { DAY_MS } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { MODES, type Mode } from '#core/contract/signal.ts'
 import { askRedis } from '../redis/connect.ts'
 import { HALTED, liveKey } from '../redis/keys.ts'
-import { EVERY_ALIAS, lateAfterMs, parseAnnounced } from './live-record.ts'
+import { EVERY_ALIAS, lateAfterMs, parseAnnounced, parseGap } from './live-record.ts'
 
 /** A live strategy as the operator sees it. */
 export type LiveStatus = Awaited<ReturnType<typeof readStatus>>
@@ -35,12 +36,14 @@ export async function orderMode(redis: Redis, alias: string, mode: Mode): Promis
 }
 
 export async function readStatus(redis: Redis, alias: string, nowMs: number) {
-  const [cursor, from, mode, announced, timeframe] = await askRedis(() =>
-    redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode', 'announced', 'timeframe_ms'),
+  const [cursor, from, mode, announced, timeframe, gap] = await askRedis(() =>
+    redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode', 'announced', 'timeframe_ms', 'gap'),
   )
   const halted = await haltedAliases(redis)
   return {
     alias,
+    /** When this was read. */
+    atMs: nowMs,
     /** Close of its last bar, epoch milliseconds; null if it never ran. */
     cursorMs: cursor ? Number(cursor) : null,
     liveFromMs: from ? Number(from) : null,
@@ -50,9 +53,13 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     /** The position that subscribers were sent, or null. */
     announced: parseAnnounced(announced) ?? null,
     /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
-    behindMs: cursor && timeframe ? behindMs(Number(cursor), Number(timeframe), nowMs) : 0,
+    behindMs: cursor ? behindMs(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0,
+    gap: parseGap(gap),
   }
 }
+
+/** Records of earlier releases have no timeframe until their next bar. */
+const LONGEST_TIMEFRAME_MS = DAY_MS
 
 function behindMs(cursorMs: number, timeframeMs: number, nowMs: number): number {
   const dueMs = nowMs - (cursorMs + timeframeMs)

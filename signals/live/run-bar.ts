@@ -7,6 +7,8 @@ import { commit, type NewSignal } from '../log/commit.ts'
 import { askRedis } from '../redis/connect.ts'
 import {
   announce,
+  describeGap,
+  gapBefore,
   heldField,
   lateAfterMs,
   type Orders,
@@ -56,7 +58,7 @@ export async function runBar(
 type Decided = {
   readonly report: StepReport
   readonly orders: Orders
-  readonly after: Omit<Standing, 'announced'>
+  readonly after: Omit<Standing, 'announced' | 'gap'>
 }
 
 /** The new position; null, with nothing written, if a halt forbids one of the entries. */
@@ -67,7 +69,8 @@ async function writeBar(
   { report, orders, after }: Decided,
 ): Promise<Standing | null> {
   const { signals, announced, held } = announce(signalsOf(report, strategy), standing.announced, orders)
-  const next: Standing = { ...after, announced }
+  const gap = gapBefore(report.bar.t, standing, strategy, world.now())
+  const next: Standing = { ...after, announced, gap }
   const outcome = await commit(world.redis, signals.map(toNew), world.now(), {
     alias: strategy.alias,
     from: standing.cursor,
@@ -79,6 +82,7 @@ async function writeBar(
   })
   if (outcome.kind === 'halted') return null
   if (outcome.kind === 'moved') return reload(world, strategy, standing, next)
+  if (gap !== null && gap !== standing.gap) world.note(`${strategy.alias}: ${describeGap(gap)}`)
   for (const [i, { seq }] of outcome.signals.entries()) world.note(describe(seq, signals[i]!))
   for (const _ of held) world.note(`${strategy.alias}: an entry is kept back, because it is halted`)
   return next

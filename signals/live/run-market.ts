@@ -69,10 +69,7 @@ async function catchUp(world: MarketWorld, { known, store }: Market, runs: reado
 
 function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Set<number>): boolean {
   const admission = admitBar(feed.name, known, bar)
-  if (admission === 'next') {
-    noteGap(world, feed, known, bar)
-    return true
-  }
+  if (admission === 'next') return true
   if (admission === 'gap' && !feed.repeats) {
     throw new FeedError(
       feed.name,
@@ -84,16 +81,6 @@ function isNext(world: MarketWorld, { feed, known }: Market, bar: Bar, noted: Se
   const what = admission === 'gap' ? 'came too late and stays a gap' : 'was revised; the first one stays'
   world.note(`${feed.name}: the bar at ${toIsoInstant(bar.t)} ${what}`)
   return false
-}
-
-/** What is decided from here on is decided without the bars that are missing, as the market itself may have a gap. */
-function noteGap(world: MarketWorld, { name }: Feed, known: KnownBars, bar: Bar): void {
-  const last = known.last()
-  const missing = last === null ? 0 : (bar.t - last.t) / known.timeframeMs - 1
-  if (missing <= 0) return
-  world.note(
-    `${name}: ${missing === 1 ? 'a bar is' : `${missing} bars are`} missing before ${toIsoInstant(bar.t)}, and the strategies go on without`,
-  )
 }
 
 /** Waits for a feed whose clock is slightly ahead; throws if it is far ahead, or this clock behind. */
@@ -161,7 +148,7 @@ export async function begin(world: LiveWorld, strategy: LiveStrategy, known: Kno
   if (known.last() === null)
     throw new Error(`${alias}: there are no bars to begin with; bring at least a day of them`)
   const state = await strategy.replay(known.columns())
-  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null }
+  const next: Standing = { cursor: cursorOf(state, strategy), version, state, announced: null, gap: null }
   assertForward(alias, there, next)
   await world.assertClock()
   const outcome = await commit(world.redis, closing(strategy, there, next).map(toNew), world.now(), {

@@ -1,5 +1,5 @@
 import { toIsoInstant } from '#core/calendar.ts'
-import { toPrice } from '#core/contract/rounding.ts'
+import { tickRounder, toPrice } from '#core/contract/rounding.ts'
 import { impliedLeverage, type Mode, type SignalAction, type SignalContent } from '#core/contract/signal.ts'
 import type { Bars } from '#core/replay/bars.ts'
 import type { Held, StepReport } from '#core/replay/held.ts'
@@ -48,8 +48,7 @@ export function signalsOf(report: StepReport, sender: Sender): SignalContent[] {
 const isUnannounced = (reason: string | null): boolean => reason === 'stop' || reason === 'liquidation'
 
 function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: number): SignalContent {
-  const signal_price = toPrice(report.bar.c)
-  const stop = toPrice(stopPrice)
+  const [signal_price, stop] = pricesOf(report.bar.c, stopPrice, sender)
   return {
     ...frame(report, sender, side),
     signal_price,
@@ -62,12 +61,22 @@ function entryOf(report: StepReport, sender: Sender, side: Side, stopPrice: numb
 
 const flatOf = (report: StepReport, sender: Sender, { stop }: Held): SignalContent => ({
   ...frame(report, sender, 'flat'),
-  signal_price: toPrice(report.bar.c),
-  stop: toPrice(stop),
+  signal_price: priceOf(report.bar.c, sender),
+  stop: priceOf(stop, sender),
   base_risk_pct: 0,
   ...timing(report, sender),
   implied_leverage: 0,
 })
+
+/** Close and stop on the tick, unless they are so close to each other that the tick would make them equal. */
+function pricesOf(close: number, stop: number, sender: Sender): readonly [number, number] {
+  const prices = [priceOf(close, sender), priceOf(stop, sender)] as const
+  return prices[0] === prices[1] ? [toPrice(close), toPrice(stop)] : prices
+}
+
+/** On the tick of the instrument, as in the history; a price below half a tick is not 0. */
+export const priceOf = (price: number, { tickSize }: Pick<Sender, 'tickSize'>): number =>
+  tickRounder(tickSize)(price) || toPrice(price)
 
 const frame = ({ bar }: StepReport, sender: Sender, action: SignalAction) => ({
   signal_id: signalId(sender.alias, closeOf(bar, sender), action),
@@ -84,6 +93,8 @@ export type Sender = {
   readonly alias: string
   readonly timeframeMs: number
   readonly baseRisk: number
+  /** Of the instrument, in the quote currency. */
+  readonly tickSize: number
 }
 
 export type Stepped = { readonly state: EngineState<unknown>; readonly report: StepReport }

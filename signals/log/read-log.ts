@@ -52,8 +52,17 @@ const MOST_CACHED = 500
 /** A signal at once if it is known, otherwise as it is read. */
 export type SignalReader = (seq: number) => LoggedSignal | Promise<LoggedSignal | null>
 
-/** `readSignal` with a cache, one read at a time: a signal never changes, and its number is never used again. */
-export function createSignalReader(redis: Redis): SignalReader {
+/** A block of signals, as `readAfter`. */
+export type BlockReader = (since: number, most: number) => Promise<readonly LoggedSignal[]>
+
+/**
+ * `readSignal` and `readAfter` with a cache: a signal never changes, and its number is never used again. What the relay
+ * has read as a block is known to the workers.
+ */
+export function createLogReader(redis: Redis): {
+  readonly readSignal: SignalReader
+  readonly readAfter: BlockReader
+} {
   const cached = new LRUCache<number, LoggedSignal>({ max: MOST_CACHED })
   const reads = new Map<number, Promise<LoggedSignal | null>>()
   const read = async (seq: number): Promise<LoggedSignal | null> => {
@@ -65,12 +74,19 @@ export function createSignalReader(redis: Redis): SignalReader {
       reads.delete(seq)
     }
   }
-  return seq => {
-    const known = cached.get(seq) ?? reads.get(seq)
-    if (known !== undefined) return known
-    const reading = read(seq)
-    reads.set(seq, reading)
-    return reading
+  return {
+    readSignal(seq) {
+      const known = cached.get(seq) ?? reads.get(seq)
+      if (known !== undefined) return known
+      const reading = read(seq) // one at a time
+      reads.set(seq, reading)
+      return reading
+    },
+    async readAfter(since, most) {
+      const block = await readAfter(redis, since, most)
+      for (const signal of block) cached.set(signal.seq, signal)
+      return block
+    },
   }
 }
 

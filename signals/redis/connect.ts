@@ -71,9 +71,13 @@ export async function askRedis<T>(command: () => Promise<T>): Promise<T> {
     return await command()
   } catch (error) {
     if (!(error instanceof Error && error.name === 'ReplyError')) throw new RedisDownError(error)
-    throw classifyRefusal(error)
+    throw classifyRefusal(refusalIn(error))
   }
 }
+
+/** A transaction is discarded if one of its commands was refused, and that refusal says why. */
+const refusalIn = (error: Error & { readonly previousErrors?: readonly Error[] }): Error =>
+  error.previousErrors?.[0] ?? error
 
 /**
  * Classifies an error reply: WritesRefusedError or RedisDownError if it is about the server, else the error itself.

@@ -19,9 +19,9 @@ export const LATEST = `${PREFIX}:log:latest`
 export const EPOCH = `${PREFIX}:epoch`
 
 /**
- * Hash of a live strategy: `cursor` (close of its last bar), `timeframe_ms`, `checkpoint`, `announced`, `live_from`,
- * `mode` (ordered), `hash:<day>` (digest of its state at the end of a day), `held:<signal_id>` (an entry kept back by a
- * halt).
+ * Hash of a live strategy: `cursor` (close of its last bar), `timeframe_ms`, `checkpoint`, `announced`, `gap` (the
+ * newest one, JSON), `live_from`, `mode` (ordered), `hash:<day>` (digest of its state at the end of a day),
+ * `held:<signal_id>` (an entry kept back by a halt).
  */
 export const liveKey = (alias: string): string => `${LIVE_PREFIX}${alias}`
 export const LIVE_PREFIX = `${PREFIX}:live:`
@@ -65,6 +65,21 @@ export const WEBHOOKS = `${PREFIX}:webhooks`
  */
 export const webhookKey = (client: string): string => `${WEBHOOK_PREFIX}${client}`
 export const WEBHOOK_PREFIX = `${PREFIX}:webhook:`
+
+/**
+ * String of a client: a value that no other state of its record and its webhook has; absent before the first change.
+ * Every change of one of the two sets it in the same step, because workers keep both until it changes. The count of
+ * issued keys, which no delivery reads, changes without it.
+ */
+export const revisionKey = (client: string): string => `${REVISION_PREFIX}${client}`
+export const REVISION_PREFIX = `${PREFIX}:revision:`
+
+/** Lua: `revise(client)` sets the revision of a client. */
+export const REVISE = `
+local function revise(client)
+  redis.call('SET', '${REVISION_PREFIX}' .. client, table.concat(redis.call('TIME'), '.'))
+end
+`
 
 /** String with an expiry: how many webhooks a client has tried to register in its hour. */
 export const registrationsKey = (client: string): string => `${PREFIX}:registrations:${client}`

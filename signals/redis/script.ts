@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { askRedis } from './connect.ts'
+import { askRedis, classifyRefusal } from './connect.ts'
 
 /** The digests of the scripts that were run. */
 const digests = new Map<string, string>()
@@ -22,6 +22,62 @@ export const runScript = (
       return redis.eval(script, keys.length, ...keys, ...args)
     }
   })
+
+/** Redis does nothing else during one command: a millisecond at most. */
+const MOST_CALLS = 64
+
+type Call = { readonly args: readonly (string | number)[] } & Omit<PromiseWithResolvers<unknown>, 'promise'>
+
+/**
+ * A script that runs many calls as one command, because under load a command costs as much as what it does. `text`
+ * defines `run`, which gets the `width` arguments of one call and returns a list. Calls of one turn of the event loop
+ * run together; a call that fails does not end the others. Each resolves and throws as `runScript` does.
+ */
+export function createSharedScript(text: string, keys: readonly string[], width: number) {
+  const script = `${text}
+local replies = {}
+for i = 1, #ARGV, ${width} do
+  local is_done, reply = pcall(run, unpack(ARGV, i, i + ${width - 1}))
+  replies[#replies + 1] = is_done and reply or type(reply) == 'table' and reply or {err = tostring(reply)}
+end
+return replies
+`
+  const gathering = new WeakMap<Redis, Call[]>()
+  const flush = (redis: Redis, calls: readonly Call[]): void => {
+    gathering.delete(redis)
+    for (let i = 0; i < calls.length; i += MOST_CALLS)
+      void runTogether(redis, script, keys, calls.slice(i, i + MOST_CALLS))
+  }
+  return (redis: Redis, ...args: readonly (string | number)[]): Promise<unknown> => {
+    if (args.length !== width) throw new Error(`${args.length} arguments for a script that takes ${width}`)
+    const { promise, ...settled } = Promise.withResolvers<unknown>()
+    const calls = gathering.get(redis) ?? []
+    if (calls.push({ args, ...settled }) === 1) {
+      gathering.set(redis, calls)
+      setImmediate(() => flush(redis, calls))
+    }
+    return promise
+  }
+}
+
+async function runTogether(
+  redis: Redis,
+  script: string,
+  keys: readonly string[],
+  calls: readonly Call[],
+): Promise<void> {
+  try {
+    const args = calls.flatMap(call => call.args)
+    const replies = (await runScript(redis, script, keys, ...args)) as unknown[] // one for each call
+    for (const [i, { resolve, reject }] of calls.entries()) {
+      const reply = replies[i]
+      if (reply instanceof Error) reject(classifyRefusal(reply))
+      else resolve(reply)
+    }
+  } catch (error) {
+    for (const { reject } of calls) reject(error)
+  }
+}
 
 /** Releases a lease, unless another process has it by now. */
 export const releaseLease = async (redis: Redis, key: string, mine: string): Promise<void> =>

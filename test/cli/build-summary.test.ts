@@ -28,6 +28,7 @@ const SUMMARY: BuildSummary = {
     },
   ],
   program: null,
+  data: [],
   yearly_returns_pct: [
     { strategy: 'ash', 2025: 12.345, 2026: -3.1 },
     { strategy: 'yew', 2025: null, 2026: 0 },

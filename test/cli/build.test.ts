@@ -24,7 +24,7 @@ import { NOW_MS, run } from './made-up.ts'
 
 /** Fourteen days, up to the day before the made-up now. */
 const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')]),
+  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
   'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
   'funding/BTCUSDT-PERP.csv': dailyFunding(14),
   'ledgers/ash.csv': ONE_TRADE,
@@ -91,7 +91,7 @@ describe('build', () => {
 
   test('of a book with problems exits 1, reports all of them on stderr, prints nothing and publishes nothing', async () => {
     const { build, served } = await aBook({
-      'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')]),
+      'catalogue.yaml': catalogue([aLedger('ash'), reported('yew')], {}, '24h'),
       'bars/BTCUSDT-PERP/1d.csv': csv('t,o,h,l,c,v', '2024-01-01T00:00:00Z,100,99,98,100,1'),
       'returns/yew.csv': csv('t,ret', '2024-01-01,NaN'),
     })
@@ -99,7 +99,7 @@ describe('build', () => {
       const { code, out, err } = await build(...more)
       expect([code, out]).toEqual([1, ''])
       expect(err).toMatch(
-        /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/,
+        /^the book in .* has 2 problems:\n {2}bars\/BTCUSDT-PERP\/1d\.csv:2: h: expected .*\n/m,
       )
       expect(err).toMatch(/\n {2}returns\/yew\.csv:2: ret: expected .*\n$/)
     }
@@ -149,7 +149,7 @@ describe('build', () => {
 
   test('that failed reports why, also if the lock cannot be released', async () => {
     const { folder, buildIn } = await aBook({
-      'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')]),
+      'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
       'strategies/oak.ts': moduleText('oak', { body: `onBar: () => { throw new Error('not today') }` }),
     })
     // The clock is read once more when the lock is taken, and before anything is computed.

@@ -27,7 +27,7 @@ const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 9
 
 /** All but the bars, which the import brings. */
 const BOOK = {
-  'catalogue.yaml': catalogue([aLedger('ash')]),
+  'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
   'funding/BTCUSDT-PERP.csv': dailyFunding(14),
   'ledgers/ash.csv': ONE_TRADE,
 }

@@ -92,8 +92,8 @@ describe('the compose file', () => {
   )
   const { redis, nginx, ...ours } = services
 
-  test('has nginx, history, signals, the night and Redis', () => {
-    expect(Object.keys(services)).toEqual(['nginx', 'history', 'signals', 'nightly', 'redis'])
+  test('has nginx, history, signals, the night, the live runner and Redis', () => {
+    expect(Object.keys(services)).toEqual(['nginx', 'history', 'signals', 'nightly', 'live', 'redis'])
   })
 
   test.each(Object.keys(ours))('%s runs a command that there is, on variables that are fit', async name => {

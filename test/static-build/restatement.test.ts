@@ -9,7 +9,11 @@ import { RestatementError } from '#static-build/restatement.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { createSigner, isSignedBy, newPrivateKeyPem } from '#storage/signature.ts'
 import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
-import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import {
+  createMemoryStores,
+  type MemoryStores,
+  publishInMemory,
+} from '#test/support/books/publish-in-memory.ts'
 import { BEFORE, orderOf, publishInProcess, renderHere } from './hand-order.ts'
 import { bytesAt, describeDifferences, digestsOf } from './tree.ts'
 
@@ -68,6 +72,18 @@ test('a version with other definitions is published without permission, and anno
   expect(announced.history_restated).toBe(false)
   expect(announced.definitions).toEqual(definitionsSince(1))
   expect((await changesOf(LATER)).definitions).toEqual([])
+})
+
+test('a version in another snapshot format is compared with none: the build ends, or says that it is unknown', async () => {
+  stores = createMemoryStores()
+  const old = handSnapshot([{ id: 'oak', returns: [0.01] }], { version: BEFORE })
+  await publishInMemory(stores, old, manifest => ({ ...manifest, snapshot_format: 0 }))
+  const returns = [0.01, -0.02]
+  await expect(publish(returns)).rejects.toThrow(
+    /has format 0, and this program reads format 1: use the program that made it\. Nothing was published.*--allow-restatement/,
+  )
+  await publish(returns, { allowRestatement: true })
+  expect(await changesOf(NEXT)).toMatchObject({ history_restated: true, not_compared: [BEFORE] })
 })
 
 describe('another base risk of a reported series', () => {

@@ -60,8 +60,12 @@ describe('a build of a book with', () => {
       await writeFile(join(dir, 'strategies/oak.ts'), ash.replace("'ash'", "'oak'"))
     })
     const stderr = await expectRefusal(book)
-    expect(stderr).toContain(`${MODULE}: it threw a value that is not an Error: null`)
-    expect(stderr).toContain('strategies/oak.ts: it threw a value that is not an Error: null')
+    expect(stderr).toContain(
+      `${MODULE}: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null`,
+    )
+    expect(stderr).toContain(
+      'strategies/oak.ts: at the bar of 2024-01-01T00:00:00Z: it threw a value that is not an Error: null',
+    )
   })
 
   test('nothing in it, or no folder at all, publishes nothing', async () => {

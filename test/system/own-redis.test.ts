@@ -7,11 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { publishRedisUrl } from '#cli/signals/redis-url.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
-import { startTestRedis } from '../support/servers/redis.ts'
 import { until } from '../support/signals/delivery.ts'
 import { cursorOf, expectAll, type LiveBook, liveBook } from '../support/signals/live-kills.ts'
 import {
@@ -114,16 +112,6 @@ describe('the Redis of a data folder', () => {
     third.kill('SIGTERM')
     await third.ended
     taken.close()
-  })
-
-  test('is refused beside one of an earlier release, which has no password and holds no lock', async () => {
-    const folder = await publishedDataFolder()
-    const old = await startTestRedis(join(folder, 'redis'))
-    await (await old.connect()).config('SET', 'requirepass', '')
-    await publishRedisUrl(folder, `redis://${new URL(old.url).host}`)
-    const { code, stderr } = await highwater(SERVE, { env: environmentOf(folder) })
-    expect([code, stderr]).toEqual([1, expect.stringContaining('stop its service first')])
-    await old.stop()
   })
 
   test('has another port if a connection of a program took it', async () => {

@@ -59,6 +59,7 @@ const CATALOGUE = `service:
   data_source: bars of an exchange, for a test alone
   engine: highwater
 defaults: { mark: 4h, tick_size: 0.1 }
+funding: { BTCUSDT-PERP: none, BTCUSDT: none }
 strategies:
 ${REFERENCE_IDS.map(id => `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: module, timeframe: 4h }`).join('\n')}
 ${HOLDERS.map(

@@ -152,6 +152,7 @@ const withKey = (change: Partial<NonNullable<S3Access['credentials']>>): S3Acces
 
 const everyMethod = (store: ObjectStore): readonly (() => Promise<unknown>)[] => [
   () => store.read('k'),
+  () => store.has('k'),
   () => store.create('k', bytes('x'), HEADERS),
   () => store.replace('k', bytes('x'), HEADERS),
   () => store.list(''),

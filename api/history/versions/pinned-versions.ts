@@ -2,6 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { type ObjectStore, StoreError } from '#storage/object-store.ts'
 import type { Publication } from '#storage/publications.ts'
 import { isMissing } from '#storage/removed-versions.ts'
@@ -46,6 +48,7 @@ export function createPinnedVersions(
 
   const load = async (publication: Publication): Promise<ServedVersion> => {
     const published = await loadManifest(store, publication)
+    assertFormat(published)
     while (resident.size >= MOST_RESIDENT) resident.pop() // before the new one takes memory, and not after
     const version = await loadPinned(privateStore, published)
     resident.set(publication.version, { loaded: version, checkedMs: elapsed() })
@@ -71,7 +74,7 @@ export function createPinnedVersions(
     residents: () => resident.size,
     /**
      * A version, verified as the served one is. Rejects with `not_found` if none of this name was published, `gone`
-     * if it was removed, `unavailable` if it cannot be read or is damaged, `overloaded` if too many are loading.
+     * if it was removed, `unavailable` if it cannot be read, is damaged or of another format, `overloaded` if too many are loading.
      */
     async open(version: string): Promise<ServedVersion> {
       const served = source.current()
@@ -88,6 +91,12 @@ export function createPinnedVersions(
       return loaded
     },
   }
+}
+
+function assertFormat({ version, snapshot_format: format }: Manifest): void {
+  if (format === SNAPSHOT_FORMAT) return
+  const formats = `format ${format}, and this service computes answers from format ${SNAPSHOT_FORMAT} only`
+  throw new ApiError('unavailable', `the version ${version} is stored in ${formats}`)
 }
 
 /** The refusal of a version that was published and then removed. */

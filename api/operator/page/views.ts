@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { DAY_MS } from '#core/calendar.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
 import { listClients } from '#signals/clients/clients.ts'
@@ -6,7 +7,7 @@ import { type Attempt, readAttempts, readOutbox } from '#signals/delivery/outbox
 import { SealError } from '#signals/delivery/secret-box.ts'
 import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
-import { EVERY_ALIAS } from '#signals/live/live-record.ts'
+import { describeGap, EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { type Overview, readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
@@ -121,7 +122,7 @@ const MEBIBYTE = 1 << 20
 
 /** The service at a glance, and what needs attention. */
 export const overviewPage = (overview: Overview, nowMs: number): Piece => html`<h1>Overview</h1>
-${silentRunners(overview.live)}
+${runnerLines(overview.live)}
 ${cards([logCard(overview), redisCard(overview), relayCard(overview), queueCard(overview), clientsCard(overview), haltCard(overview)])}
 <h2>Webhooks that need a look</h2>
 ${troubled(overview, nowMs)}
@@ -191,12 +192,25 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
 const nextProbe = ({ breaker }: Condition): Piece | string =>
   breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
 
+const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] => [
+  ...silentRunners(live),
+  ...newGaps(live),
+]
+
 /** A line for each position that subscribers hold without a running runner. */
 const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
   live.flatMap(({ alias, announced, behindMs }) =>
     announced === null || behindMs === 0
       ? []
       : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
+  )
+
+/** A line for each strategy whose newest gap was found within a day. */
+const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(({ alias, gap, atMs }) =>
+    gap === null || atMs - gap.found_ms >= DAY_MS
+      ? []
+      : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
   )
 
 export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
@@ -222,7 +236,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {
   const isHalted = halted.includes(EVERY_ALIAS)
   return html`<h1>Live</h1>
-${silentRunners(live)}
+${runnerLines(live)}
 <div class="panel">${
     isHalted
       ? html`<span class="bad">Every strategy is halted.</span> A flat still goes out.`

@@ -85,6 +85,16 @@ const definitionChange = z
   })
   .meta({ id: 'DefinitionChange' })
 
+const filledGap = z
+  .object({
+    of: z.string().describe('The bars, as instrument and timeframe.'),
+    from: z.string().describe('UTC instant of the first bar that was missing.'),
+    to: z.string().describe('UTC instant of the last bar that was missing.'),
+    reason: z.string().describe('Why the gap had been accepted.'),
+    strategies: z.array(strategyId).describe('Strategies whose history is made from these bars.'),
+  })
+  .meta({ id: 'FilledGap' })
+
 const rolledBack = z
   .object({
     version: z.string().describe('The version that was published, shown, and rolled back.'),
@@ -107,6 +117,13 @@ export const changes = z
       .describe(
         'Figures that this version defines otherwise than the one before. They may differ on the same data, which is no restatement. Absent where it is not known.',
       ),
+    filled_gaps: z
+      .array(filledGap)
+      .optional()
+      .describe(
+        'Gaps that the version before listed as accepted and that have bars now: they explain restated values from ' +
+          'their first day on. Absent where none was filled.',
+      ),
     rolled_back: rolledBack.optional(),
     not_compared: z
       .array(z.string())
@@ -123,5 +140,6 @@ export type StrategyChanges = z.infer<typeof strategyChanges>
 export type SeriesChanges = z.infer<typeof seriesChanges>
 export type RestatedTrade = z.infer<typeof restatedTrade>
 export type PublishedTrade = z.infer<typeof publishedTrade>
+export type FilledGap = z.infer<typeof filledGap>
 export type DefinitionChange = Readonly<z.infer<typeof definitionChange>>
 export type Change = z.infer<typeof change>

@@ -37,7 +37,9 @@ export const undefinedReasons = z
   .record(z.string(), z.string())
   .describe(
     'For each figure that is null, the path of its field and the reason. ' +
-      UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' '),
+      UNDEFINED_REASONS.map(reason => `\`${reason}\`: ${ABOUT_REASONS[reason]}`).join(' ') +
+      ' A figure that was defined after the version was published is null without a reason, and absent from its ' +
+      'published files.',
   )
 
 /** A number without a unit, 6 decimals; null for one of the reasons given. */

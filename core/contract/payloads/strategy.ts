@@ -23,8 +23,9 @@ export const strategyIdentity = () => ({
     .enum(TV_STATUSES)
     .describe(
       'Outcome of comparing the trades with the export of an external charting tool, in every build: `confirmed` if 99 % ' +
-        'match in side, entry bar and price, `diverged` otherwise; `provisional` without an export of this version; ' +
-        '`not_applicable` to reported returns.',
+        'match in side, bars and prices of entry and exit, `diverged` otherwise; `provisional` without an export of this ' +
+        'version that covers 95 % of the trades, or with too few trades (30, or 10 over a year); `not_applicable` to ' +
+        'reported returns.',
     ),
   basis: z
     .enum(BASES)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dateWindow, strategyId } from '#core/contract/payloads/field.ts'
 import { BASES, VERIFICATION_STATES } from '#core/contract/payloads/strategy.ts'
-import { basisOf } from '../snapshot.ts'
+import { basisOf, INTERVAL_BASES } from '../snapshot.ts'
 import { datasetRoute } from './resource.ts'
 
 export const datasetData = () =>
@@ -29,15 +29,55 @@ export const datasetData = () =>
             to: z.string().nullable().describe('UTC instant of the last payment in the window.'),
             payments: z
               .int()
-              .describe('Payments up to the end of the window; without any, no funding is charged.'),
+              .describe(
+                'Payments up to the end of the window; none if the operator states that the instrument has no funding.',
+              ),
             gaps: z.int().describe('Places at which payments are missing; positions there are charged none.'),
             longest_gap_hours: z
               .number()
               .nullable()
               .describe('The longest of them. Hours; null without a gap.'),
+            payments_missing: z
+              .int()
+              .nullable()
+              .describe('Payments that are due in the gaps; null in versions that did not record it.'),
+            interval_basis: z
+              .enum(INTERVAL_BASES)
+              .nullable()
+              .describe(
+                '`stated` by the operator, or `inferred` as the finest interval of the payments; null without funding, ' +
+                  'and in versions that did not record it.',
+              ),
+            intervals: z
+              .array(
+                z.looseObject({
+                  from: z
+                    .string()
+                    .nullable()
+                    .describe('UTC instant of the payment after which it holds; null for the first.'),
+                  hours: z.number().describe('Hours between two payments.'),
+                }),
+              )
+              .describe('How often payments are due, in order of time.'),
           }),
         )
         .describe('How far the funding rates reach that positions are charged, for each instrument.'),
+      accepted_findings: z
+        .array(
+          z.looseObject({
+            finding: z.string().describe('What kind of finding.'),
+            of: z.string().describe('The bars, as instrument and timeframe, or the id of a strategy.'),
+            from: z.string().describe('UTC instant of the first bar, trade or day that it concerns.'),
+            to: z.string().describe('UTC instant of the last.'),
+            count: z.int().describe('How many bars, trades or days.'),
+            what: z.string().describe('What was expected and what was found.'),
+            reason: z.string().describe('Why the operator accepts it.'),
+            strategies: z.array(strategyId).describe('Strategies whose history is made from these data.'),
+          }),
+        )
+        .describe(
+          'Serious findings in the data, such as long gaps, that the operator publishes with a reason.',
+        ),
       strategies: z
         .array(
           z.looseObject({
@@ -60,7 +100,7 @@ export const dataset = datasetRoute({
   data: datasetData,
   handler: snapshot => {
     const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset
-    const { embargo_days, history_restated, funding } = snapshot.dataset
+    const { embargo_days, history_restated, funding, accepted_findings } = snapshot.dataset
     return {
       data: {
         version,
@@ -74,6 +114,7 @@ export const dataset = datasetRoute({
         methodology_url,
         embargo_days,
         funding,
+        accepted_findings,
         strategies: snapshot.strategies.map(strategy => ({
           id: strategy.id,
           name: strategy.name,

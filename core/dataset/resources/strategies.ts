@@ -94,8 +94,8 @@ export const strategyMetadata = () =>
             .nullable()
             .describe(
               '`historical`: each payment of the instrument is charged at the last close known at its instant, as far as ' +
-                '`/v1/dataset` says; `none`: no funding is charged; `as_reported`: whatever the maker of the returns ' +
-                'charged. Null in versions of older builds.',
+                '`/v1/dataset` says; `none`: the operator states that the instrument has none; `as_reported`: whatever ' +
+                'the maker of the returns charged. Null in versions of older builds.',
             ),
           result_tolerance_bps: z
             .number()

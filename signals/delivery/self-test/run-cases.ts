@@ -88,6 +88,6 @@ function describe(outcome: Outcome): string {
 
 /** Faults on our side. */
 const REASONS: Readonly<Record<string, string>> = {
-  resolver_down: 'no name server answers this machine',
-  network_down: 'this machine has no network',
+  resolver_down: 'no name server answered',
+  network_down: 'this machine has no route to it',
 }

@@ -52,7 +52,7 @@ describe.each(RESCALED.map(route => [route.path, route] as const))('%s', (_path,
 
   test('is answered at the cap above it, and says so', async () => {
     for (const path of pathsOf(route)) {
-      for (const asked of [0.1000001, 0.2, 1e9]) {
+      for (const asked of [0.1000001, 0.2, 1e9, 2e15]) {
         const meta = await metaOf(`${path}?risk_pct=${asked}`)
         expect(meta, path).toMatchObject({
           requested_risk_pct: asked,

@@ -305,6 +305,22 @@ describe('a version that is not there', () => {
   })
 })
 
+test('a version in another snapshot format is refused with both formats, and its manifest can be read', async () => {
+  const stores = createMemoryStores()
+  await publishInMemory(stores, smallBook(FIRST_VERSION), manifest => ({ ...manifest, snapshot_format: 0 }))
+  await publishInMemory(stores, smallBook(SECOND_VERSION))
+  const { app, faults } = await open(stores)
+  const refused = await app.request(pinnedPath(FIRST_VERSION, '/v1/export?risk_pct=0.01'))
+  expect(refused.status).toBe(503)
+  expect(await errorOf(refused)).toEqual({
+    code: 'unavailable',
+    message: `the version ${FIRST_VERSION} is stored in format 0, and this service computes answers from format 1 only`,
+    details: null,
+  })
+  expect((await app.request(pinnedPath(FIRST_VERSION, '/v1/manifest.json'))).status).toBe(200)
+  expect(faults).toEqual([]) // only damage raises an alert
+})
+
 test('the twins cost the router nothing: no pattern of theirs makes it take its slower way', async () => {
   const { app } = await open(await openBothVersions())
   await app.request('/v1/summary')

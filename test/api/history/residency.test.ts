@@ -58,6 +58,19 @@ describe('a version', () => {
     expect(loads).toEqual([A])
   })
 
+  test('is looked for after each poll of the pointer, and its manifest is read once', async () => {
+    const reads: string[] = []
+    const read = async (key: string) => {
+      reads.push(key)
+      return stores.store.read(key)
+    }
+    let ms = 0
+    const clock = { now: () => NOW_MS, elapsed: () => ms }
+    const { app } = await createTestApp({ ...stores.store, read }, stores.privateStore, { clock })
+    for (; ms < 10 * POLL_MS; ms += POLL_MS) expect((await ask(app, A)).status).toBe(200)
+    expect(reads.filter(key => key === manifestKey(A))).toHaveLength(1)
+  })
+
   test('that was removed since it was loaded is 410 after one poll of the pointer at the most', async () => {
     let isRemoved = false
     const pruned = meddled(

@@ -316,6 +316,21 @@ test('a runner that announced a position and is silent has a line on the overvie
   expect((await page.get('/ops')).text).not.toContain('is silent')
 })
 
+test('a gap in the feed of a live strategy has a line on the overview and on the live page for a day', async () => {
+  await playScene(redis)
+  const page = browser()
+  await page.logIn()
+  const gapFound = (agoMs: number) =>
+    redis.hset(liveKey('alder'), {
+      gap: JSON.stringify({ total: 5, missing: 3, before_ms: NOW_MS - 864e5, found_ms: NOW_MS - agoMs }),
+    })
+  await gapFound(864e5 - 1)
+  for (const path of ['/ops', '/ops/view/live'])
+    expect((await page.get(path)).text).toContain('alder: 3 bars are missing before 2026-11-20T00:00:05Z')
+  await gapFound(864e5)
+  expect((await page.get('/ops')).text).not.toContain('missing before')
+})
+
 test('the pages say so while Redis is away', async () => {
   const page = browser()
   await page.logIn()

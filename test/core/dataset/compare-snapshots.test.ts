@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { changes as schema } from '#core/contract/payloads/changes.ts'
-import { compareSnapshots, isRestated } from '#core/dataset/compare-snapshots.ts'
+import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
+import { isRestated } from '#core/dataset/restated.ts'
 import { type HandStrategy, handSnapshot } from '../../support/books/hand-snapshot.ts'
 
 const NEXT = { version: '2024-06-02T00:15:00Z' }

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
-import { compareCharting } from '#core/replay/compare-charting.ts'
+import { describe, expect, test } from 'vitest'
+import { type ChartTrade, compareCharting } from '#core/replay/compare-charting.ts'
+import type { Trade } from '#core/replay/trade.ts'
 import { HOUR_MS, slot, TIMEFRAME_MS, trade } from './hand.ts'
 
 const COUNT = 200
-const RULES = { timeframeMs: TIMEFRAME_MS, tolerance: 0.1, endMs: slot(2 * COUNT) }
+const RULES = { timeframeMs: TIMEFRAME_MS, tolerance: 0.1, endMs: slot(2 * COUNT), zone: null }
 
 /** A trade every second slot, sides in turn, prices that tell the trades apart. */
 const LEDGER = Array.from({ length: COUNT }, (_, i) =>
@@ -12,87 +13,172 @@ const LEDGER = Array.from({ length: COUNT }, (_, i) =>
     entry_time: slot(2 * i),
     entry_price: 100 + i,
     exit_time: slot(2 * i + 1),
+    exit_price: 101 + i,
   }),
 )
 
-type Entry = { readonly side: 'long' | 'short'; readonly t: number; readonly price: number }
-
 /** What a chart in a zone so many hours east of UTC lists of them. */
-const charted = (hours = 0, trades = LEDGER): Entry[] =>
-  trades.map(({ side, entry_time, entry_price }) => ({
+const charted = (hours = 0, trades: readonly Trade[] = LEDGER): ChartTrade[] =>
+  trades.map(({ side, entry_time, entry_price, exit_time, exit_price }) => ({
     side,
-    t: entry_time + hours * HOUR_MS,
-    price: entry_price,
+    entry: { t: entry_time + hours * HOUR_MS, price: entry_price },
+    exit: exit_time === null ? null : { t: exit_time + hours * HOUR_MS, price: exit_price! },
   }))
 
-const compare = (entries: readonly Entry[], ledger = LEDGER) =>
-  compareCharting(ledger, { entries, end: Math.max(...entries.map(({ t }) => t)) }, RULES)
+const endOf = (trades: readonly ChartTrade[]): number =>
+  Math.max(...trades.flatMap(({ entry, exit }) => [entry.t, exit?.t ?? entry.t]))
 
-test.each([0, 8, -5, 5.75, 14, -12])('the zone of the chart is found: %s hours from UTC', hours => {
-  expect(compare(charted(hours))).toEqual({ status: 'confirmed', matched: COUNT, compared: COUNT })
+const compare = (trades: readonly ChartTrade[], ledger: readonly Trade[] = LEDGER, rules = {}) =>
+  compareCharting(ledger, { trades, end: endOf(trades) }, { ...RULES, ...rules })
+
+const confirmed = (count: number) => ({
+  status: 'confirmed',
+  matched: count,
+  compared: count,
+  share: 1,
+  lacks: null,
 })
 
-test('99 % of the trades must match in side, entry bar and price', () => {
-  const wrong = (count: number, change: (entry: Entry) => Entry) =>
-    compare(charted(8).map((entry, i) => (i > 0 && i <= count ? change(entry) : entry)))
+test.each([0, 8, -5, 5.75, 14, -12])('the zone of the chart is found: %s hours from UTC', hours => {
+  expect(compare(charted(hours))).toEqual(confirmed(COUNT))
+})
+
+describe('the zone of a chart with daylight saving', () => {
+  const YEAR = Array.from({ length: 73 }, (_, i) =>
+    trade({
+      entry_time: slot(30 * i),
+      entry_price: 100 + i,
+      exit_time: slot(30 * i + 1),
+      exit_price: 101 + i,
+    }),
+  )
+  // New York is 4 hours behind UTC from 2020-03-08 to 2020-11-01, and 5 hours before and after.
+  const isSummer = (ms: number) => ms >= Date.UTC(2020, 2, 8, 7) && ms < Date.UTC(2020, 10, 1, 6)
+  const inNewYork = ({ t, price }: ChartTrade['entry']) => ({ t: t - (isSummer(t) ? 4 : 5) * HOUR_MS, price })
+  const shown = charted(0, YEAR).map(({ side, entry, exit }) => ({
+    side,
+    entry: inNewYork(entry),
+    exit: exit && inNewYork(exit),
+  }))
+  const rules = { timeframeMs: HOUR_MS, endMs: slot(30 * 73) }
+
+  test('is taken from the catalogue', () => {
+    expect(compare(shown, YEAR, { ...rules, zone: 'America/New_York' })).toEqual(confirmed(73))
+  })
+
+  test('is not found: a constant offset matches a part', () => {
+    expect(compare(shown, YEAR, rules)).toMatchObject({ status: 'diverged', matched: 48, compared: 73 })
+  })
+
+  test('does not excuse trades of a chart in another zone', () => {
+    expect(compare(shown, YEAR, { ...rules, zone: 'Europe/London' })).toMatchObject({
+      status: 'diverged',
+      matched: 0,
+    })
+  })
+})
+
+test('99 % of the trades must match in side, bars and prices of entry and exit', () => {
+  const wrong = (count: number, change: (each: ChartTrade) => ChartTrade) =>
+    compare(charted(8).map((each, i) => (i > 0 && i <= count ? change(each) : each)))
+  const later = (fill: ChartTrade['entry']) => ({ ...fill, t: fill.t + TIMEFRAME_MS })
+  const dearer = (fill: ChartTrade['entry']) => ({ ...fill, price: fill.price + 0.2 })
   const changes = [
-    (entry: Entry) => ({ ...entry, side: entry.side === 'long' ? ('short' as const) : ('long' as const) }),
-    (entry: Entry) => ({ ...entry, t: entry.t + TIMEFRAME_MS }),
-    (entry: Entry) => ({ ...entry, price: entry.price + 0.2 }),
+    (each: ChartTrade) => ({ ...each, side: each.side === 'long' ? ('short' as const) : ('long' as const) }),
+    (each: ChartTrade) => ({ ...each, entry: later(each.entry) }),
+    (each: ChartTrade) => ({ ...each, entry: dearer(each.entry) }),
+    (each: ChartTrade) => ({ ...each, exit: each.exit && later(each.exit) }),
+    (each: ChartTrade) => ({ ...each, exit: each.exit && dearer(each.exit) }),
+    (each: ChartTrade) => ({ ...each, exit: null }),
   ]
   for (const change of changes) {
-    expect(wrong(2, change)).toEqual({ status: 'confirmed', matched: COUNT - 2, compared: COUNT })
-    expect(wrong(3, change)).toEqual({ status: 'diverged', matched: COUNT - 3, compared: COUNT })
+    expect(wrong(2, change)).toMatchObject({ status: 'confirmed', matched: COUNT - 2, compared: COUNT })
+    expect(wrong(3, change)).toMatchObject({ status: 'diverged', matched: COUNT - 3, compared: COUNT })
   }
 })
 
 test('a price may differ by the tolerance, and a time lie anywhere in its bar', () => {
-  const near = charted().map(entry => ({ ...entry, t: entry.t + HOUR_MS, price: entry.price + 0.09 }))
-  expect(compare(near).status).toBe('confirmed')
+  const near = (fill: ChartTrade['entry']) => ({ t: fill.t + HOUR_MS, price: fill.price + 0.09 })
+  const all = charted().map(({ side, entry, exit }) => ({
+    side,
+    entry: near(entry),
+    exit: exit && near(exit),
+  }))
+  expect(compare(all).status).toBe('confirmed')
 })
 
 test('trades that only one of the two has count against it', () => {
   const missing = charted().filter((_, i) => i % 20 !== 10)
-  expect(compare(missing)).toEqual({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
+  expect(compare(missing)).toMatchObject({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
   const ledger = LEDGER.filter((_, i) => i % 20 !== 10)
-  expect(compare(charted(), ledger)).toEqual({ status: 'diverged', matched: COUNT - 10, compared: COUNT })
-  const twice = charted().flatMap(entry => [entry, entry])
+  expect(compare(charted(), ledger)).toMatchObject({
+    status: 'diverged',
+    matched: COUNT - 10,
+    compared: COUNT,
+  })
+  const twice = charted().flatMap(each => [each, each])
   expect(compare(twice).status).toBe('diverged')
 })
 
-test('only the time that both cover is compared, and it must have half of the ledger', () => {
-  expect(compare(charted().slice(0, 120))).toEqual({ status: 'confirmed', matched: 120, compared: 120 })
-  expect(compare(charted().slice(80))).toEqual({ status: 'confirmed', matched: 120, compared: 120 })
-  expect(compare(charted(), LEDGER.slice(50))).toEqual({ status: 'confirmed', matched: 150, compared: 150 })
-  expect(compare(charted().slice(0, 90)).status).toBe('provisional')
+test('an export that was cut to a part of the ledger confirms nothing', () => {
+  const part = (from: number, to: number) => compare(charted().slice(from, to))
+  expect(part(0, 190)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
+  expect(part(10, 200)).toMatchObject({ status: 'confirmed', matched: 190, share: 0.95 })
+  expect(part(0, 189)).toMatchObject({ status: 'provisional', matched: 189, lacks: 'coverage' })
+  expect(part(11, 200)).toMatchObject({
+    status: 'provisional',
+    matched: 189,
+    share: 0.945,
+    lacks: 'coverage',
+  })
+  expect(compare(charted(), LEDGER.slice(50))).toEqual(confirmed(150))
 })
 
-test('an export that is newer than the bars is compared up to their end', () => {
-  const [ledger, end] = [LEDGER.slice(0, 120), slot(240)]
-  const chart = { entries: charted(8), end: slot(2 * COUNT) }
-  expect(compareCharting(ledger, chart, { ...RULES, endMs: end })).toEqual({
-    status: 'confirmed',
-    matched: 120,
-    compared: 120,
-  })
-  expect(compareCharting(ledger, chart, RULES).status).toBe('diverged')
+test('a ledger with less than 30 trades is confirmed by ten or more over a year, if all of them are compared', () => {
+  const every = (count: number, slots: number) =>
+    Array.from({ length: count }, (_, i) =>
+      trade({ entry_time: slot(slots * i), entry_price: 100 + i, exit_time: slot(slots * i + 1) }),
+    )
+  const result = (ledger: readonly Trade[], dropped = 0) =>
+    compare(charted(0, ledger.slice(dropped)), ledger, { endMs: slot(9999) })
+  expect(result(every(30, 2))).toEqual(confirmed(30))
+  expect(result(every(29, 2))).toMatchObject({ status: 'provisional', matched: 29, lacks: 'trades' })
+  expect(result(every(10, 244))).toEqual(confirmed(10))
+  expect(result(every(10, 243))).toMatchObject({ status: 'provisional', lacks: 'trades' })
+  expect(result(every(9, 300))).toMatchObject({ status: 'provisional', lacks: 'trades' })
+  expect(result(every(29, 244), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
+  expect(result(every(30, 2), 1)).toMatchObject({ status: 'provisional', lacks: 'coverage' })
+  expect(result(every(1, 1))).toMatchObject({ status: 'provisional', matched: 1, lacks: 'trades' })
+})
+
+test('an export that is newer than the bars is compared up to their end, at which its trades are open', () => {
+  const [ledger, end] = [LEDGER.slice(0, 120), slot(239)]
+  const open = [...ledger.slice(0, -1), { ...ledger.at(-1)!, exit_time: null, exit_price: null }]
+  const chart = { trades: charted(8), end: slot(2 * COUNT) }
+  expect(compareCharting(open, chart, { ...RULES, endMs: end })).toEqual(confirmed(120))
+  expect(compareCharting(open, chart, RULES).status).toBe('diverged')
+})
+
+test('a trade that is open in the export matches one that ends later in the ledger', () => {
+  const trades = charted().map((each, i) => (i === COUNT - 1 ? { ...each, exit: null } : each))
+  expect(compare(trades)).toEqual(confirmed(COUNT))
 })
 
 test('an export of another strategy diverges, and one without trades says nothing', () => {
-  expect(compare(charted().map(entry => ({ ...entry, price: entry.price * 2 }))).status).toBe('diverged')
-  expect(compareCharting(LEDGER, { entries: [], end: Number.NEGATIVE_INFINITY }, RULES)).toEqual({
+  const dearer = charted().map(each => ({ ...each, entry: { ...each.entry, price: each.entry.price * 2 } }))
+  expect(compare(dearer).status).toBe('diverged')
+  const nothing = { trades: [], end: Number.NEGATIVE_INFINITY }
+  expect(compareCharting(LEDGER, nothing, RULES)).toEqual({
     status: 'provisional',
     matched: 0,
     compared: 0,
+    share: 0,
+    lacks: 'coverage',
   })
-  expect(compareCharting([], { entries: charted(), end: slot(400) }, RULES).status).toBe('provisional')
+  expect(compareCharting([], { trades: charted(), end: slot(400) }, RULES).status).toBe('provisional')
 })
 
 test('parts of one position match one part each', () => {
   const parts = LEDGER.flatMap(each => [each, each])
-  expect(compare(charted(0, parts), parts)).toEqual({
-    status: 'confirmed',
-    matched: 2 * COUNT,
-    compared: 2 * COUNT,
-  })
+  expect(compare(charted(0, parts), parts)).toEqual(confirmed(2 * COUNT))
 })

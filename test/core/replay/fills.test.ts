@@ -20,7 +20,7 @@ describe('an entry', () => {
       { kind: 'opened', t: slot(1), act: 'long', price: 102, stop: 90 },
     ])
     expect(events[0]).toHaveProperty('leverage', 0.2)
-    expect(result.state.equity).toBeCloseTo(1.005796, 14)
+    expect(result.equity.at(-1)).toBeCloseTo(1.005796, 14)
     expect(only(result.trades)).toMatchObject({
       side: 'long',
       entry_time: slot(1),
@@ -38,7 +38,7 @@ describe('an entry', () => {
     // Fill 99 - 1 = 98; at the close 95: 1 - 0.002 * 98 * 0.001 + 0.002 * 3 = 1.005804.
     const { result } = run({ bars: [still(100), [99, 99, 95, 95]], decisions: { 0: SHORT }, costs: COSTLY })
     expect(result.trades[0]).toMatchObject({ side: 'short', entry_price: 98 })
-    expect(result.state.equity).toBeCloseTo(1.005804, 14)
+    expect(result.equity.at(-1)).toBeCloseTo(1.005804, 14)
   })
 
   test('is sized on the equity at the deciding close, and its leverage is on the equity at the fill', () => {
@@ -49,7 +49,8 @@ describe('an entry', () => {
       decisions: { 0: LONG, 1: FLAT, 2: { act: 'long', stop: 100 } },
     })
     expect(result.trades[0]!.account_return).toBeCloseTo(0.1, 15)
-    expect(result.state.open!.qty).toBeCloseTo(0.00044, 16)
+    expect(result.state.unit).toBeCloseTo(1.1, 15)
+    expect(result.state.open!.qty).toBeCloseTo(0.00044 / 1.1, 16)
     expect(result.trades[1]!.leverage).toBeCloseTo(0.08, 15)
   })
 
@@ -87,7 +88,7 @@ describe('an ordered exit', () => {
     const closed = only(result.trades)
     expect(closed).toMatchObject({ exit_time: slot(2), exit_price: 109, exit_reason: 'signal' })
     expect(closed.account_return).toBeCloseTo(0.013578, 14)
-    expect(result.state.equity).toBeCloseTo(1.013578, 14)
+    expect(result.equity.at(-1)).toBeCloseTo(1.013578, 14)
   })
 
   test('carries the reason that the strategy gave', () => {

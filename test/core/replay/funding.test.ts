@@ -15,8 +15,8 @@ const paid = (funding: Funding, side: 'long' | 'short' = 'long'): number => {
   const flat = [still(100), still(100), still(100), still(100)]
   const up = [still(100), [100, 110, 100, 110], [110, 120, 110, 120], still(120)] as const
   const script = { bars: side === 'long' ? up : flat, decisions: { 0: { act: side, stop }, 2: FLAT } }
-  const without = run(script).result.state.equity
-  return without - run({ ...script, funding }).result.state.equity
+  const without = run(script).result.equity.at(-1)!
+  return without - run({ ...script, funding }).result.equity.at(-1)!
 }
 
 describe('funding', () => {
@@ -52,7 +52,7 @@ describe('funding', () => {
   test('in a gap is charged once, at the first bar after it, to the position carried in', () => {
     const script = { bars: [still(100), still(100), null, null, still(100)], decisions: { 0: LONG } }
     const funding = handFunding([slot(2), 0.01], [slot(3) + HOUR_MS, 0.02])
-    expect(1 - run({ ...script, funding }).result.state.equity).toBeCloseTo(0.002 * 100 * 0.03, 14)
+    expect(1 - run({ ...script, funding }).result.equity.at(-1)!).toBeCloseTo(0.002 * 100 * 0.03, 14)
   })
 
   test('is charged to a position that is stopped out in that bar: it was carried in', () => {
@@ -68,7 +68,7 @@ describe('funding', () => {
       funding: handFunding([slot(2), 0.01]),
     })
     expect(result.trades[0]!.account_return).toBeCloseTo(-0.002, 15)
-    expect(result.state.equity).toBeCloseTo(0.998, 15)
+    expect(result.equity.at(-1)).toBeCloseTo(0.998, 15)
   })
 
   test('does not depend on earlier runs of an engine: a second run charges the same', () => {

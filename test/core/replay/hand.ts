@@ -4,9 +4,8 @@ import { expect } from 'vitest'
 import { parseIsoDate } from '#core/calendar.ts'
 import type { Bars, Funding } from '#core/replay/bars.ts'
 import type { StepEvent } from '#core/replay/events.ts'
-import { type Recording, record } from '#core/replay/invariance.ts'
 import { type LedgerInput, type LedgerMarks, markLedger } from '#core/replay/marks.ts'
-import type { ReplayInput } from '#core/replay/replay.ts'
+import { type Replay, type ReplayInput, replay } from '#core/replay/replay.ts'
 import type { Decision, Strategy } from '#core/replay/strategy.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
 
@@ -130,3 +129,12 @@ export function only(trades: readonly Trade[]): Trade {
 }
 
 export const kinds = (events: readonly StepEvent[]): string[] => events.map(({ kind }) => kind)
+
+/** A replay with everything that happened in it, in order. */
+export type Recording<State> = { readonly result: Replay<State>; readonly events: StepEvent[] }
+
+export function record<State>(input: ReplayInput<State>): Recording<State> {
+  const events: StepEvent[] = []
+  const result = replay({ ...input, onEvent: event => events.push(event) })
+  return { result, events }
+}

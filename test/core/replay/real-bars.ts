@@ -18,9 +18,10 @@ export function readRows(path: string): string[][] {
   return text.split('\n').map(line => line.split(','))
 }
 
-function readBars(path: string, timeframeMs: number): Bars {
+/** Bars of the shared data: a time, its text, prices and volume. */
+export function readBars(path: string, timeframeMs: number): Bars {
   const rows = readRows(path).slice(1)
-  const column = (i: number) => Float64Array.from(rows, row => Number(row[i]))
+  const column = (i: number) => Float64Array.from(rows, row => (row[i] ? Number(row[i]) : Number.NaN))
   const [t, o, h, l, c, v] = [column(0), column(2), column(3), column(4), column(5), column(6)]
   return { timeframeMs, t, o, h, l, c, v }
 }

@@ -1,7 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { endOfBars } from '#core/replay/bars.ts'
 import { PROGRESS_BARS, replay } from '#core/replay/replay.ts'
-import { DAY_0, FREE, flatDay, handBars, NO_DAY, run, scripted, slot, still, stillBars } from './hand.ts'
+import {
+  COSTLY,
+  DAY_0,
+  FREE,
+  flatDay,
+  handBars,
+  handFunding,
+  NO_DAY,
+  run,
+  START_MS,
+  scripted,
+  slot,
+  still,
+  stillBars,
+  TIMEFRAME_MS,
+} from './hand.ts'
+import { syntheticBars } from './synthetic-bars.ts'
 
 const LONG = { act: 'long', stop: 90 }
 
@@ -45,6 +61,57 @@ describe('daily returns', () => {
       expect(equity).toBeCloseTo(result.equity[i]!, 14)
     })
   })
+})
+
+describe('a correction of an old bar', () => {
+  const bars = syntheticBars(3_000)
+  const corrected = {
+    ...bars,
+    h: bars.h.with(10, bars.h[10]! * 1.01),
+    c: bars.c.with(10, bars.h[10]! * 1.01),
+  }
+  const funding = handFunding(
+    ...Array.from(
+      bars.t.filter(t => t % (2 * TIMEFRAME_MS) === 0),
+      t => [t, 0.0001] as const,
+    ),
+  )
+
+  /** The decision at every fifth bar; a stop far away. */
+  const taking = (even: 'long', odd: 'short' | 'flat') =>
+    scripted(
+      {},
+      {
+        onBar: (_, { t, c }) => {
+          const turn = (t - START_MS) / TIMEFRAME_MS / 5
+          if (!Number.isInteger(turn)) return null
+          const act = turn % 2 === 0 ? even : odd
+          return act === 'flat' ? { act, why: 'signal' } : { act, stop: act === 'long' ? c / 2 : c * 2 }
+        },
+      },
+    )
+
+  test.each([
+    ['with pauses between its trades', taking('long', 'flat'), 30],
+    ['of reversals alone', taking('long', 'short'), 120],
+  ])(
+    'changes no later trade and no later return of a history %s, to the last bit',
+    (_, strategy, firstSlot) => {
+      const later = (market: typeof bars) => {
+        const { trades, daily } = replay({ strategy, bars: market, funding, costs: COSTLY })
+        return {
+          trades: trades.filter(({ entry_time }) => entry_time >= slot(firstSlot)),
+          returns: daily.values.slice(firstSlot / 6 + 1),
+          first: daily.values.slice(0, 4),
+        }
+      }
+      const [before, after] = [later(bars), later(corrected)]
+      expect(after.first).not.toEqual(before.first)
+      expect(after.trades).toEqual(before.trades)
+      expect(after.returns).toEqual(before.returns)
+      expect(before.trades.length).toBeGreaterThan(200)
+    },
+  )
 })
 
 describe('the inception', () => {

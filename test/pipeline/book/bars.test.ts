@@ -104,10 +104,17 @@ describe('a bad row of bars is named with what was expected and what came', () =
 
   test('every rule that a row breaks is named', async () => {
     expect(await withBars(lines(HEADER, FIRST, '2019-12-31T20:00:00Z,105,100,110,106,-1'))).toEqual([
-      `${PATH}:3: t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z`,
       `${PATH}:3: l: expected a low of at most 105, the lower of o and c, got 110`,
       `${PATH}:3: h: expected a high of at least 106, the higher of o and c, got 100`,
       `${PATH}:3: v: expected a volume of at least 0, or a blank, got "-1"`,
+      `${PATH}:3: t: expected a time after 2020-01-01T00:00:00Z of the row before, got 2019-12-31T20:00:00Z`,
+    ])
+  })
+
+  test('a table that is newest first is one problem, whatever its length', async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `${1577836800000 - i * 14_400_000},105,115,95,100,1`)
+    expect(await withBars(lines(HEADER, ...rows))).toEqual([
+      `${PATH}: expected the oldest bar first, got a table that is newest first: reverse it, or bring it with \`highwater import bars\``,
     ])
   })
 

@@ -50,6 +50,8 @@ strategies:
     slippage_ticks: 0
     tick_size: 0.1
     engine: another desk
+funding:
+  BTCUSDT-PERP: 8h
 `,
   'bars/BTCUSDT-PERP/4h.csv': lines(
     't,o,h,l,c,v',

@@ -56,13 +56,22 @@ describe('a bad field of the catalogue is named with its line and column, what w
       'engine: a test\n  disclamer: x',
       '6:3: service: unknown key "disclamer"; the nearest key is "disclaimer"',
     ],
-    ['mark: 4h', 'mark: 4H', '7:9: defaults.mark: expected one of 1m, 5m, 15m, 1h, 4h, 1d, got "4H"'],
+    [
+      'mark: 4h',
+      'mark: 4H',
+      '7:9: defaults.mark: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "4H"',
+    ],
     [
       'mark: 4h',
       'mark: 4h\n  tick_size: 0',
       '8:14: defaults.tick_size: expected a price step above 0, got 0',
     ],
     ['mark: 4h', 'mark: 4h\n  max_leverage: .inf', `8:17: defaults.max_leverage: ${LEVERAGE}, got Infinity`],
+    [
+      'mark: 4h',
+      'mark: 4h\n  chart_zone: New York',
+      '8:15: defaults.chart_zone: expected a time zone of the IANA database, such as America/New_York, got "New York"',
+    ],
     ['mark: 4h', 'mark: 4h\n  max_leverage: .nan', `8:17: defaults.max_leverage: ${LEVERAGE}, got NaN`],
     [
       'mark: 4h',
@@ -83,7 +92,7 @@ describe('a bad field of the catalogue is named with its line and column, what w
     [
       'mark: 4h',
       'mark: 4h\n  base_risk_pct: 0.02',
-      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage, result_tolerance_bps and 1 more',
+      '8:3: defaults: unknown key "base_risk_pct"; the known keys are instrument, ccy, denomination, commission_bps_per_side, slippage_ticks, tick_size, max_leverage, result_tolerance_bps and 2 more',
     ],
     ['id: alder', 'id: Alder', `9:9: strategies[0].id: ${ID}, got "Alder"`],
     ['id: alder', 'id: -alder', `9:9: strategies[0].id: ${ID}, got "-alder"`],
@@ -96,8 +105,8 @@ describe('a bad field of the catalogue is named with its line and column, what w
     ['    base_risk_pct: 0.02\n', '', `9:5: strategies[0].base_risk_pct: ${RISK}, got nothing`],
     [
       'timeframe: 4h',
-      'timeframe: 2h',
-      '12:16: strategies[0].timeframe: expected one of 1m, 5m, 15m, 1h, 4h, 1d, got "2h"',
+      'timeframe: 7h',
+      '12:16: strategies[0].timeframe: expected one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, got "7h"',
     ],
     [
       '    timeframe: 4h\n',

@@ -16,12 +16,18 @@ async function chartingOf(id: string, files: Readonly<Record<string, string>>) {
   return strategies.find(strategy => strategy.id === id)?.charting
 }
 
-test('an export beside a ledger is read: its entries, in the time of its chart, and where it ends', async () => {
+test('an export beside a ledger is read: its trades, in the time of its chart, and where it ends', async () => {
   expect(await chartingOf('birch', { [PATH]: `\ufeff${lines(HEADER, EXIT, ENTRY)}` })).toMatchObject([
     {
       path: PATH,
       version: null,
-      entries: [{ side: 'long', t: at('2020-01-01T08:15Z'), price: 7240 }],
+      trades: [
+        {
+          side: 'long',
+          entry: { t: at('2020-01-01T08:15Z'), price: 7240 },
+          exit: { t: at('2020-01-02T08:00Z'), price: 7250.5 },
+        },
+      ],
       end: at('2020-01-02T08:00Z'),
     },
   ])
@@ -33,10 +39,22 @@ test('the export of a module has the version in its name', async () => {
     'charting/alder.2.0-beta.csv': lines(HEADER, EXIT, ENTRY),
   }
   const exports = await chartingOf('alder', files)
-  expect(exports?.map(({ version, entries }) => [version, entries.length])).toEqual([
+  expect(exports?.map(({ version, trades }) => [version, trades.length])).toEqual([
     ['1', 0],
     ['2.0-beta', 1],
   ])
+})
+
+test('a trade that is open at the end of the export has no exit', async () => {
+  const open = EXIT.replace(',out,', ',Open,')
+  const later = ['2,Exit short,2020-01-03 00:00,Open,7300,1,0', '2,Entry short,2020-01-02 08:00,s,7250.5,1,0']
+  const exitsOf = async (...rows: readonly string[]) =>
+    (await chartingOf('birch', { [PATH]: lines(HEADER, ...rows) }))?.[0]?.trades.map(
+      ({ exit }) => exit?.price,
+    )
+  expect(await exitsOf(open, ENTRY)).toEqual([undefined])
+  expect(await exitsOf(open, ENTRY, ...later)).toEqual([7250.5, undefined])
+  expect(await exitsOf('1,Exit long,,,,1,', ENTRY)).toEqual([undefined])
 })
 
 test('a file that is named after no strategy is a warning', async () => {
@@ -49,24 +67,30 @@ describe('what is no export is refused with its row', () => {
     [
       'another table',
       lines('a,b', '1,2'),
-      ':1: expected the list of trades of a charting tool, .* got "a,b"',
+      ':1: expected columns for trade, type, time, price of the list of trades of a charting tool, got no column for trade in "a,b"',
     ],
-    ['an empty file', '', ': expected the list of trades of a charting tool, .* got an empty file'],
+    ['an empty file', '', ':1: expected a table of the list of trades of a charting tool, got an empty file'],
     [
       'another type',
-      lines(HEADER, EXIT.replace('Exit', 'Hold')),
-      ':2: expected Entry or Exit long or short, got ',
+      lines(HEADER, EXIT.replace('Exit', 'Hold'), ENTRY),
+      ':2: type: expected Entry or Exit long or short, got ',
     ],
     [
       'another time',
       lines(HEADER, EXIT, ENTRY.replace('2020-01-01', 'May')),
-      ':3: expected a time as 2026-06-30',
+      ':3: time: expected a time such as 2026-06-30',
     ],
-    ['no price', lines(HEADER, EXIT, ENTRY.replace('7240', '')), ':3: expected a price above 0, got nothing'],
+    [
+      'no price',
+      lines(HEADER, EXIT, ENTRY.replace('7240', '')),
+      ':3: price: expected a price above 0, got nothing',
+    ],
+    ['an exit without its entry', lines(HEADER, EXIT), ': expected an entry of trade 1, got its exit alone'],
+    ['a trade twice', lines(HEADER, EXIT, ENTRY, ENTRY), ':4: expected one Entry of trade 1, got another'],
     [
       'a stray quote',
       lines(HEADER, EXIT, ENTRY.replace('7240', '72"40')),
-      ':3: expected a table, got Invalid',
+      ':3: expected fields whose quotes match, got a stray quote',
     ],
   ])('%s', async (_, text, message) => {
     expect(await problemsOf({ [PATH]: text })).toEqual([expect.stringMatching(`^${PATH}${message}`)])
@@ -88,6 +112,6 @@ test.skipIf(sharedData === null)('real exports of every generation are read', as
       .trim()
       .split('\n')
       .filter(line => /,Entry (?:long|short),/.test(line))
-    expect([name, charting?.entries.length]).toEqual([name, rows.length])
+    expect([name, charting?.trades.length]).toEqual([name, rows.length])
   }
 })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { lines, problemsOf, readChanged } from './book-folder.ts'
+import { describe, expect, test } from 'vitest'
+import { catalogueWith, type Files, lines, problemsOf, readChanged } from './book-folder.ts'
 
 const PATH = 'funding/BTCUSDT-PERP.csv'
 const FIRST = '2020-01-01T00:00:00Z,0.0001'
@@ -52,39 +52,114 @@ test('funding may come at any time of the day', async () => {
   })
   expect(funding.get('BTCUSDT-PERP')).toEqual({
     path: PATH,
+    intervals: [{ from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 }],
     t: Float64Array.of(1577836800003, 1577865600001),
     rate: Float64Array.of(0.0001, -0.0001),
   })
 })
 
+/** The good catalogue with another statement about the funding of its instrument; null for none. */
+const stating = (statement: string | null) =>
+  catalogueWith('funding:\n  BTCUSDT-PERP: 8h\n', statement === null ? '' : `funding: ${statement}\n`)
+
+const STATED_HOURLY = stating('{ BTCUSDT-PERP: [{ every: 8h }, { every: 1h, from: 2020-01-02T00:00:00Z }] }')
+
+/** Payments at these hours from 2020-01-01 on. */
+const paidAt = (...hours: readonly number[]) => ({
+  [PATH]: lines('t,rate', ...hours.map(hour => `${Date.UTC(2020, 0, 1, hour)},0.0001`)),
+})
+
+const warningsOf = async (files: Files): Promise<string[]> =>
+  (await readChanged(files)).warnings.map(({ file, message }) => `${file}: ${message}`)
+
 test('funding with gaps, or of a later begin than the bars, is used with a warning', async () => {
   const days = [3, 4, 5, 6, 9, 10, 11, 14, 15, 16]
-  const { warnings } = await readChanged({
-    [PATH]: lines('t,rate', ...days.map(day => `2020-01-${String(day).padStart(2, '0')}T00:00:00Z,0.0001`)),
-  })
-  expect(warnings).toEqual([
-    {
-      file: PATH,
-      message:
-        'begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are computed ' +
-        'without funding',
-    },
-    {
-      file: PATH,
-      message:
-        'has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z: positions in it are computed without ' +
-        'funding',
-    },
+  expect(
+    await warningsOf({ ...paidAt(...days.map(day => (day - 1) * 24)), ...stating('{ BTCUSDT-PERP: 24h }') }),
+  ).toEqual([
+    `${PATH}: begins at 2020-01-03T00:00:00Z, after the first bar at 2020-01-01T00:00:00Z: positions before it are ` +
+      'computed without funding',
+    `${PATH}: has 2 gaps, the longest from 2020-01-06T00:00:00Z to 2020-01-09T00:00:00Z, without 4 payments at 24h: ` +
+      'positions in them are computed without funding',
   ])
 })
 
-test('an instrument without a funding file pays none, and a warning says so', async () => {
-  const { funding, warnings } = await readChanged({ [PATH]: null })
-  expect(funding.size).toBe(0)
-  expect(warnings).toEqual([
-    {
-      file: PATH,
-      message: 'no funding file for BTCUSDT-PERP: its positions are computed without funding',
-    },
-  ])
+describe('the interval of funding', () => {
+  const hourlyFromDay2 = paidAt(0, 8, 16, 24, 25, 26, 27)
+
+  test('may change when the catalogue says so', async () => {
+    expect(await warningsOf({ ...hourlyFromDay2, ...STATED_HOURLY })).toEqual([])
+    const { funding } = await readChanged({ ...hourlyFromDay2, ...STATED_HOURLY })
+    expect(funding.get('BTCUSDT-PERP')?.intervals).toEqual([
+      { from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 },
+      { from: Date.UTC(2020, 0, 2), everyMs: 3_600_000 },
+    ])
+  })
+
+  test('makes a gap of each longer one', async () => {
+    expect(await warningsOf({ ...paidAt(0, 8, 24, 25, 27), ...STATED_HOURLY })).toEqual([
+      `${PATH}: has 2 gaps, the longest from 2020-01-01T08:00:00Z to 2020-01-02T00:00:00Z, without 2 payments at 8h, ` +
+        'and 1h from 2020-01-02T00:00:00Z: positions in them are computed without funding',
+    ])
+  })
+
+  test('is refused if payments come more often than it says', async () => {
+    expect(await problemsOf(hourlyFromDay2)).toEqual(
+      [25, 26, 27].map(
+        (hour, i) =>
+          `${PATH}:${i + 6}: t: expected a payment every 8h, as catalogue.yaml states under funding, got one at ` +
+          `2020-01-02T0${hour - 24}:00:00Z after that of 2020-01-02T0${hour - 25}:00:00Z; correct the statement or the file`,
+      ),
+    )
+  })
+
+  test('is inferred if the catalogue states none, with a warning that says which', async () => {
+    const inferred =
+      `${PATH}: the interval of 8h is inferred, and a longer one counts as a gap: state it in catalogue.yaml, as ` +
+      'funding: { BTCUSDT-PERP: 8h }, with its changes if the exchange changed it'
+    expect(await warningsOf({ ...paidAt(0, 8, 16, 24), ...stating(null) })).toEqual([inferred])
+  })
+
+  test.each([
+    ['{ BTCUSDT-PERP: 5h }', ':30:26: funding.BTCUSDT-PERP: expected none, an interval'],
+    ['{ BTCUSDT-PERP: [] }', ':30:26: funding.BTCUSDT-PERP: expected none, an interval'],
+    [
+      '{ BTCUSDT-PERP: [{ every: 8h, from: 2020-01-01T00:00:00Z }] }',
+      ':30:26: funding.BTCUSDT-PERP: expected none',
+    ],
+    ['{ BTCUSDT-PERP: [{ every: 8h }, { every: 4h }] }', ':30:26: funding.BTCUSDT-PERP: expected none'],
+    [
+      '{ BTCUSDT-PREP: 8h }',
+      ':30:12: funding: unknown key "BTCUSDT-PREP"; the nearest key is "BTCUSDT-PERP"',
+    ],
+    [
+      '8h',
+      ':30:10: funding: expected a map of instruments, such as { BTCUSDT-PERP: 8h, BTCUSDT: none }, got "8h"',
+    ],
+  ])('is stated as %s in vain', async (statement, problem) => {
+    expect(await problemsOf(stating(statement))).toEqual([
+      expect.stringContaining(`catalogue.yaml${problem}`),
+    ])
+  })
+})
+
+describe('an instrument without a funding file', () => {
+  test('is refused unless the catalogue states that it has no funding', async () => {
+    const problem =
+      `${PATH}: expected the funding of BTCUSDT-PERP for alder and birch, plain or .csv.gz, got no such file; if ` +
+      'BTCUSDT-PERP has no funding, state it in catalogue.yaml: funding: { BTCUSDT-PERP: none }'
+    expect(await problemsOf({ [PATH]: null })).toEqual([problem])
+    expect(await problemsOf({ [PATH]: null, ...stating(null) })).toEqual([problem])
+  })
+
+  test('pays none if the catalogue states that it has none', async () => {
+    const { funding, warnings } = await readChanged({ [PATH]: null, ...stating('{ BTCUSDT-PERP: none }') })
+    expect([funding.size, warnings]).toEqual([0, []])
+  })
+
+  test('has no file that contradicts the catalogue', async () => {
+    expect(await problemsOf(stating('{ BTCUSDT-PERP: none }'))).toEqual([
+      `${PATH}: expected no such file, because catalogue.yaml states funding: { BTCUSDT-PERP: none }: correct one of them`,
+    ])
+  })
 })

@@ -57,6 +57,7 @@ describe('a sound book', () => {
         tick_size: 0.1,
         max_leverage: 15,
         result_tolerance_bps: 1,
+        chart_zone: null,
         mark: '4h',
         bars: 'BTCUSDT-PERP/4h',
         source: { kind: 'module', path: join(dir, 'strategies/alder.ts') },
@@ -97,6 +98,7 @@ describe('a sound book', () => {
         'BTCUSDT-PERP',
         {
           path: 'funding/BTCUSDT-PERP.csv',
+          intervals: [{ from: Number.NEGATIVE_INFINITY, everyMs: 28_800_000 }],
           t: Float64Array.of(at('2020-01-01T00:00Z'), at('2020-01-01T08:00Z')),
           rate: Float64Array.of(0.0001, -0.00025),
         },

@@ -12,8 +12,9 @@ async function readReal(name: string) {
   const text = gunzipSync(await readFile(join(sharedData ?? '', 'bars', `${name}.csv.gz`))).toString('utf8')
   const rows = text.trimEnd().split('\n').slice(1)
   const bars = ['t,o,h,l,c,v', ...rows.map(row => row.split(',').toSpliced(1, 1).join())]
+  const catalogue = catalogueWith('source: ledger', 'source: ledger\n    instrument: REAL')['catalogue.yaml']
   const { bars: read } = await readChanged({
-    ...catalogueWith('source: ledger', 'source: ledger\n    instrument: REAL'),
+    'catalogue.yaml': `${catalogue}  REAL: none\n`,
     'bars/REAL/4h.csv': `${bars.join('\n')}\n`,
   })
   return read.get('REAL/4h')

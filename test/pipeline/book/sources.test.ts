@@ -52,6 +52,7 @@ test('an instrument without bars is reported at its place in the catalogue, with
   const byDefault = catalogueWith('mark: 4h', 'mark: 4h\n  instrument: XRP')
   expect(await problemsOf(byDefault)).toEqual([
     `catalogue.yaml:8:15: defaults.instrument: ${UNKNOWN} alder and birch, got "XRP"; there are bars of BTCUSDT-PERP`,
+    'catalogue.yaml:32:3: funding: unknown key "BTCUSDT-PERP"; the known keys are XRP',
   ])
   expect(await problemsOf({ 'bars/BTCUSDT-PERP/4h.csv': null })).toEqual([
     `catalogue.yaml:9:5: strategies[0].instrument: ${UNKNOWN} alder and birch, got "BTCUSDT-PERP"; there are no bars at all`,

@@ -1,4 +1,4 @@
-// Strategy modules on the threads of the live runner: what one does wrong is reported, and harms no other.
+// Strategy modules in the processes of the live runner: what one does wrong is reported, and harms no other.
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
@@ -7,7 +7,7 @@ import { decisionHash } from '#core/replay/held.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
-import { STALL_MS } from '#pipeline/night/threads.ts'
+import { STALL_MS } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
 
@@ -25,30 +25,29 @@ async function bookOf(modules: Readonly<Record<string, string>>): Promise<Book> 
 }
 
 /** The clock of the watchdog stands still if a test does not move it: a busy machine ends no module. */
-function stepperOf(elapsedMs = () => 0) {
-  const stepper = createStepper({ threads: 1, elapsedMs }, () => {})
+function stepperOf(book: Book, elapsedMs = () => 0) {
+  const stepper = createStepper(book, { threads: 1, elapsedMs })
   onTestFinished(() => stepper.close())
   return stepper
 }
 
-const inputOf = (book: Book, i = 0) => ({ entry: book.strategies[i]!, funding: null })
+const inputOf = (book: Book, i = 0) => ({
+  entry: book.strategies[i]!,
+  funding: null,
+  bars: book.bars.get('BTCUSDT-PERP/1d')!.bars,
+})
 
-describe('a module on the threads of the live runner', () => {
+describe('a module in the processes of the live runner', () => {
   test('steps from a state to the state of the replay, and leaves the one it was given alone', async () => {
     const book = await bookOf({ oak: moduleText('oak') })
     const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
-    const stepper = stepperOf()
-    const whole = await stepper.replay({ ...inputOf(book), bars, reportFromMs: 0 })
+    const stepper = stepperOf(book)
+    const whole = await stepper.replay(inputOf(book), bars, 0)
     const firsts = { ...bars, t: bars.t.subarray(0, 2) }
-    let { state } = await stepper.replay({
-      ...inputOf(book),
-      bars: firsts,
-      reportFromMs: Number.POSITIVE_INFINITY,
-    })
-    const { ordersFromMs } = whole
+    let { state } = await stepper.replay(inputOf(book), firsts, Number.POSITIVE_INFINITY)
     for (let i = 2; i < CLOSES.length; i++) {
       const given = structuredClone(state)
-      const stepped = await stepper.step({ ...inputOf(book), ordersFromMs, state, bar: barAt(bars, i) })
+      const stepped = await stepper.step(inputOf(book), state, barAt(bars, i))
       expect(state).toEqual(given)
       state = stepped.state
     }
@@ -67,27 +66,33 @@ describe('a module on the threads of the live runner', () => {
       elm: moduleText('elm'),
     })
     const clock = { ms: 0, stepMs: STALL_MS }
-    const stepper = stepperOf(() => {
+    const stepper = stepperOf(book, () => {
       clock.ms += clock.stepMs
       return clock.ms
     })
-    const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
-    const hung = stepper.replay({ ...inputOf(book), bars, reportFromMs: 0 })
+    const hung = stepper.replay(inputOf(book), inputOf(book).bars, 0)
     await expect(hung).rejects.toThrow('strategies/oak.ts: it made no progress for 30 s and was ended')
     clock.stepMs = 0
     expect(await stepper.version(inputOf(book, 1))).toBe('1')
   })
 
-  test('has no environment, and may not end the process', async () => {
-    const leave = 'process.exit(0)'
+  test('has no environment, and cannot end its process', async () => {
+    const sees = 'if (typeof process !== "undefined") throw new Error("it sees")'
     const book = await bookOf({
-      oak: moduleText('oak', { head: leave }),
-      elm: moduleText('elm', { head: 'if (Object.keys(process.env).length > 0) throw new Error("it sees")' }),
+      oak: moduleText('oak', { head: 'process.exit(0)' }),
+      elm: moduleText('elm', { head: sees }),
     })
-    const stepper = stepperOf()
+    const stepper = stepperOf(book)
     await expect(stepper.version(inputOf(book))).rejects.toThrow(
-      'strategies/oak.ts: it called process.exit()',
+      /^strategies\/oak\.ts:\d+:\d+: ReferenceError: process is not defined$/,
     )
     expect(await stepper.version(inputOf(book, 1))).toBe('1')
+  })
+
+  test('is confined like in a build: it cannot read a file', async () => {
+    const book = await bookOf({ oak: moduleText('oak', { head: `import 'node:fs'` }) })
+    await expect(stepperOf(book).version(inputOf(book))).rejects.toThrow(
+      "strategies/oak.ts: it imports 'node:fs', which is not in the folder strategies/",
+    )
   })
 })

@@ -1,5 +1,6 @@
 // The status of the cross-check with a charting tool follows from its export, and from nothing else.
 import { expect, test } from 'vitest'
+import { toIsoDate } from '#core/calendar.ts'
 import {
   aLedger,
   aModule,
@@ -7,27 +8,61 @@ import {
   csv,
   dailyBars,
   dailyReturns,
+  FIRST_DAY,
   moduleText,
   nightOf,
-  ONE_TRADE,
   reported,
 } from './night-book.ts'
 
-const BARS = dailyBars([100, 100, 99, 98, 97, 99, 103, 103, 106, 104, 101, 99, 98, 100])
+const TRADES = 30
 
-/** The list of the trades in `ONE_TRADE`, on a chart in UTC+8. */
-const exported = (price: number): string =>
+/** Closes of 100 and 103 in turn. */
+const BARS = dailyBars(Array.from({ length: 3 * TRADES + 5 }, (_, day) => 100 + 3 * (day % 2)))
+
+/** A long every third day, from one open to the next, that loses or gains 3. */
+const FILLS = Array.from({ length: TRADES }, (_, i) => {
+  const [enter, exit] = [3 * i + 1, 3 * i + 2]
+  const openOf = (day: number) => 100 + 3 * ((day - 1) % 2)
+  return { entry: day(enter), exit: day(exit), from: openOf(enter), to: openOf(exit) }
+})
+
+function day(offset: number): string {
+  return toIsoDate(FIRST_DAY + offset)
+}
+
+const LEDGER = csv(
+  'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage',
+  ...FILLS.map(
+    ({ entry, exit, from, to }) => `long,${entry}T00:00:00Z,${from},${exit}T00:00:00Z,${to},signal,1`,
+  ),
+)
+
+/** The list of these trades, of a chart in UTC+8; the entries of the first `wrong` differ. */
+const exported = (wrong = 0, count = TRADES): string =>
   csv(
     'Trade number,Type,Date and time,Signal,Price USDT',
-    '1,Exit long,2024-01-08 08:00,out,103',
-    `1,Entry long,2024-01-02 08:00,in,${price}`,
+    ...FILLS.slice(0, count).flatMap(({ entry, exit, from, to }, i) => [
+      `${i + 1},Exit long,${exit} 08:00,out,${to}`,
+      `${i + 1},Entry long,${entry} 08:00,in,${from + (i < wrong ? 1 : 0)}`,
+    ]),
   )
+
+/** Holds for a day, on every third day: the trades of the ledger. */
+const oak = (version: string): string =>
+  moduleText('oak', {
+    body: `version: '${version}', init: () => ({}),
+      onBar: (state, bar, position) => {
+        if (position !== null) return { act: 'flat', why: 'signal' }
+        const day = bar.t / 86_400_000 - ${FIRST_DAY}
+        return day % 3 === 0 && day < ${3 * TRADES} ? { act: 'long', stop: bar.c / 2 } : null
+      },`,
+  })
 
 const BOOK = {
   'bars/BTCUSDT-PERP/1d.csv': BARS,
-  'ledgers/ash.csv': ONE_TRADE,
+  'ledgers/ash.csv': LEDGER,
   'returns/yew.csv': dailyReturns(Array<number>(14).fill(0)),
-  'strategies/oak.ts': moduleText('oak'),
+  'strategies/oak.ts': oak('1'),
   'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak'), reported('yew')]),
 }
 
@@ -39,26 +74,52 @@ async function statusesOf(files: Readonly<Record<string, string>>) {
 
 test('without an export it is provisional, and not applicable to reported returns', async () => {
   const none = { ash: 'provisional', oak: 'provisional', yew: 'not_applicable' }
-  expect(await statusesOf({})).toEqual({ statuses: none, notices: [] })
+  expect((await statusesOf({})).statuses).toEqual(none)
 })
 
 test('a ledger is confirmed by an export that matches, and has diverged from one that does not', async () => {
-  const same = await statusesOf({ 'charting/ash.csv': exported(100) })
+  const same = await statusesOf({ 'charting/ash.csv': exported() })
   expect(same.statuses.ash).toBe('confirmed')
-  expect(same.notices).toEqual(['ash: confirmed, because 1 of 1 trades match charting/ash.csv'])
-  const other = await statusesOf({ 'charting/ash.csv': exported(101) })
+  expect(same.notices).toContain(
+    'ash: confirmed, because 30 of 30 trades match charting/ash.csv, which covers 100 % of its trades',
+  )
+  const other = await statusesOf({ 'charting/ash.csv': exported(1) })
   expect(other.statuses.ash).toBe('diverged')
+  expect(other.notices).toContain(
+    'ash: diverged, because 29 of 30 trades match charting/ash.csv, which covers 100 % of its trades; if the chart has ' +
+      'daylight saving time, state its chart_zone in the catalogue',
+  )
+})
+
+test('a part of the trades confirms nothing, nor does a ledger of few', async () => {
+  const part = await statusesOf({ 'charting/ash.csv': exported(0, 20) })
+  expect(part.statuses.ash).toBe('provisional')
+  expect(part.notices).toContain(
+    'ash: provisional, because 20 of 20 trades match charting/ash.csv, which covers 66.6 % of its trades, too few: ' +
+      'export all of its trades',
+  )
+  const most = await statusesOf({ 'charting/ash.csv': exported(0, TRADES - 1) })
+  expect(most.notices).toContain(
+    'ash: provisional, because 29 of 29 trades match charting/ash.csv, which covers 96.6 % of its trades, too few: ' +
+      'export all of its trades',
+  )
+  const one = await statusesOf({
+    'ledgers/ash.csv': LEDGER.split('\n').slice(0, 2).join('\n').concat('\n'),
+    'charting/ash.csv': exported(0, 1),
+  })
+  expect(one.statuses.ash).toBe('provisional')
+  expect(one.notices).toContain(
+    'ash: provisional, because 1 of 1 trades match charting/ash.csv, which covers 100 % of its trades; 30 trades are ' +
+      'needed, or 10 that are spread over a year',
+  )
 })
 
 test('a module is confirmed by an export of its version, and provisional again in a new one', async () => {
-  const charting = { 'charting/oak.1.csv': exported(100) }
+  const charting = { 'charting/oak.1.csv': exported() }
   expect((await statusesOf(charting)).statuses.oak).toBe('confirmed')
-  const next = await statusesOf({
-    ...charting,
-    'strategies/oak.ts': moduleText('oak', { body: "version: '2'," }),
-  })
+  const next = await statusesOf({ ...charting, 'strategies/oak.ts': oak('2') })
   expect(next.statuses.oak).toBe('provisional')
-  expect(next.notices).toEqual([
+  expect(next.notices).toContain(
     'oak: provisional, because no export is of this version: export its trades as charting/oak.2.csv',
-  ])
+  )
 })

@@ -34,7 +34,7 @@ const FILES = {
   'ledgers/beech.csv': BAD_LEDGER,
   'strategies/ash.ts': `throw new Error('never run')`,
   'returns/yew.csv': dailyReturns([0, 0, 0, 0, 0]),
-  'catalogue.yaml': catalogue([aLedger('beech'), aModule('ash'), reported('yew')]),
+  'catalogue.yaml': catalogue([aLedger('beech'), aModule('ash'), reported('yew')], {}, '24h'),
 }
 
 const FRESH: WindowOptions = { nowMs: (FIRST_DAY + 5) * DAY_MS, asOf: null, allowStale: false }

@@ -161,10 +161,10 @@ test('a ledger is verified if leverage and result of each trade are given, and u
 })
 
 test('a result that does not follow from prices, leverage and costs is refused with the row of its file', async () => {
-  const book = (rows: string, costs = {}) => ({
+  const book = (rows: string, costs = {}, funding = 'none') => ({
     ...BARS,
     'ledgers/ash.csv': ledger(rows),
-    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }]),
+    'catalogue.yaml': catalogue([{ ...aLedger('ash'), ...costs }], {}, funding),
   })
   const falls = (result: number) => `long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,${result}`
   expect(await problemsOfNight(book(falls(0.5)))).toEqual([
@@ -178,8 +178,8 @@ test('a result that does not follow from prices, leverage and costs is refused w
   expect(await problemsOfNight(book(falls(-0.04595), { commission_bps_per_side: 11 }))).toEqual([])
   const paid = dailyFunding(14).replace(`${at('01-06')},0`, `${at('01-06')},0.00275`)
   const funding = { 'funding/BTCUSDT-PERP.csv': paid }
-  expect(await problemsOfNight({ ...book(falls(-0.04545)), ...funding })).toHaveLength(1)
-  expect(await problemsOfNight({ ...book(falls(-0.046)), ...funding })).toEqual([])
+  expect(await problemsOfNight({ ...book(falls(-0.04545), {}, '24h'), ...funding })).toHaveLength(1)
+  expect(await problemsOfNight({ ...book(falls(-0.046), {}, '24h'), ...funding })).toEqual([])
 })
 
 test.each([
@@ -200,7 +200,7 @@ test.each([
       ...BARS,
       'funding/BTCUSDT-PERP.csv': `t,rate\n${days.map(day => `${at(day)},0\n`).join('')}`,
       'ledgers/ash.csv': ledger(`long,${at('01-04')},110,${at('01-07')},90,signal,0.25,,-0.0461`),
-      'catalogue.yaml': catalogue([aLedger('ash')]),
+      'catalogue.yaml': catalogue([aLedger('ash')], {}, '24h'),
     })
     expect(strategyOf(snapshot, 'ash')!.verification_state).toBe('unverified')
     expect(notices).toContainEqual(expect.stringMatching(where))

@@ -1,5 +1,6 @@
 // Books of a few days, written for one test each: prices and trades whose results can be worked out by hand.
 import { toIsoDate } from '#core/calendar.ts'
+import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night, type NightOptions } from '#pipeline/night/compute-snapshot.ts'
@@ -12,8 +13,12 @@ export const NIGHT_VERSION = '2024-02-01T00:15:00Z'
 
 type Fields = Readonly<Record<string, string | number | boolean>>
 
-/** A catalogue without costs: what a trade makes is what its prices say. */
-export const catalogue = (strategies: readonly Fields[], service: Fields = {}): string =>
+/** A catalogue without costs: what a trade makes is what its prices say. `funding` is stated of every instrument. */
+export const catalogue = (
+  strategies: readonly Fields[],
+  service: Fields = {},
+  funding: string | null = 'none',
+): string =>
   JSON.stringify({
     service: {
       name: 'Hand',
@@ -23,6 +28,9 @@ export const catalogue = (strategies: readonly Fields[], service: Fields = {}): 
       ...service,
     },
     defaults: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1 },
+    funding: Object.fromEntries(
+      strategies.map(({ instrument = 'BTCUSDT-PERP' }) => [String(instrument), funding ?? undefined]),
+    ),
     strategies: strategies.map(strategy => ({ name: 'A strategy', base_risk_pct: 0.02, ...strategy })),
   })
 
@@ -80,19 +88,20 @@ export async function nightOf(
   files: Readonly<Record<string, string>>,
   options: Partial<NightOptions> = {},
 ): Promise<Night> {
-  return withFiles(files, async folder =>
-    computeSnapshot(await readBook(folder), {
-      version: NIGHT_VERSION,
-      nowMs: 0,
-      asOf: null,
-      allowStale: true,
-      threads: 1,
-      progress: () => {},
-      elapsedMs: () => performance.now(),
-      ...options,
-    }),
-  )
+  return withFiles(files, async folder => computeNight(await readBook(folder), options))
 }
+
+export const computeNight = (book: Book, options: Partial<NightOptions> = {}): Promise<Night> =>
+  computeSnapshot(book, {
+    version: NIGHT_VERSION,
+    nowMs: 0,
+    asOf: null,
+    allowStale: true,
+    threads: 1,
+    progress: () => {},
+    elapsedMs: () => performance.now(),
+    ...options,
+  })
 
 /** Everything that is wrong with a book, as the operator reads it; empty where its night is sound. */
 export async function problemsOfNight(

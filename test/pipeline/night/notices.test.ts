@@ -64,7 +64,7 @@ test('a module with positions where funding is unknown is single_verified, with 
       'bars/BTCUSDT-PERP/1d.csv': dailyBars(Array<number>(20).fill(100)),
       'funding/BTCUSDT-PERP.csv': funding,
       'strategies/oak.ts': moduleText('oak'),
-      'catalogue.yaml': catalogue([aModule('oak')]),
+      'catalogue.yaml': catalogue([aModule('oak')], {}, '24h'),
     })
   const without = (from: number, to: number) =>
     csv(

@@ -151,7 +151,7 @@ describe('funding is as old as bars may be', () => {
   const book = (days: number) => ({
     ...TWO_MARKETS,
     [FUNDING]: dailyFunding(days),
-    'catalogue.yaml': catalogue([oak]),
+    'catalogue.yaml': catalogue([oak], {}, '24h'),
   })
 
   test('the window ends with the last day whose payments are all there', async () => {

@@ -43,6 +43,17 @@ const leaveBehind = (alias: string, ms: number, announced: object | null = null)
     announced: JSON.stringify(announced),
   })
 
+/** A live strategy without a position, whose runner found a gap of three bars so long ago. */
+const leaveGap = (alias: string, agoMs: number) =>
+  redis.hset(liveKey(alias), {
+    gap: JSON.stringify({
+      total: 5,
+      missing: 3,
+      before_ms: Date.UTC(2026, 10, 20),
+      found_ms: NOW_MS - agoMs,
+    }),
+  })
+
 const attempt = (ok: boolean): DeliveryEvent => ({
   kind: 'attempt',
   client: 'acme-capital',
@@ -94,6 +105,13 @@ describe('metrics', () => {
     expect(text).toContain('highwater_live_behind_seconds{alias="birch"} 0')
   })
 
+  test('count the bars that are missing in the feed of each live strategy', async () => {
+    await leaveGap('alder', 0)
+    const { text } = await createMetrics(overview).read()
+    expect(text).toContain('highwater_live_missing_bars{alias="alder"} 5')
+    expect(text).toContain('highwater_live_missing_bars{alias="birch"} 0')
+  })
+
   test('while Redis is away show that, and omit what is unknown', async () => {
     let isAway = false
     const metrics = createMetrics(async () => {
@@ -119,6 +137,9 @@ describe('metrics', () => {
       name.replace(/_(bucket|sum|count)$/, ''),
     )
     expect(asked.length).toBeGreaterThan(10)
+    expect(asked).toEqual(
+      expect.arrayContaining(['highwater_live_behind_seconds', 'highwater_live_missing_bars']),
+    )
     expect(asked.filter(name => !known.has(name))).toEqual([])
   })
 })
@@ -132,6 +153,18 @@ describe('alerts', () => {
     const message =
       'alder has not decided the bar that was due 10 minutes ago, and subscribers hold its long: check `highwater live` and its feed'
     expect(sent).toMatchObject([{ kind: 'live_behind', subject: 'alder', message }])
+  })
+
+  test('name a gap in the feed of a live strategy, once', async () => {
+    const { alerts, sent, clock } = start()
+    await leaveGap('alder', 0)
+    const found = await overview()
+    alerts.look(found)
+    clock.ms += 3_600_000
+    alerts.look({ ...found, live: found.live.map(status => ({ ...status, atMs: clock.ms })) })
+    const message =
+      'alder: 3 bars are missing before 2026-11-20T00:00:00Z, and it goes on without; compare its bars with those of your vendor, or hold its entries back with `highwater ops live halt alder`'
+    expect(sent).toMatchObject([{ kind: 'live_gap', subject: 'alder before 2026-11-20T00:00:00Z', message }])
   })
 
   const start = () => {

@@ -5,6 +5,7 @@ import { createHighWater, MARK_AHEAD, readHighWater } from '#signals/delivery/hi
 import { readOutbox } from '#signals/delivery/outbox.ts'
 import { giveBackLease, type RelayParts, relayOnce } from '#signals/delivery/relay.ts'
 import { commit } from '#signals/log/commit.ts'
+import { createLogReader } from '#signals/log/read-log.ts'
 import { RELAY_CURSOR, RELAYED } from '#signals/redis/keys.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
@@ -41,6 +42,7 @@ function relayParts(more: Partial<RelayParts> = {}) {
     begin: (lane, clients) => void begun.push(...clients.map(client => `${client} ${lane}`)),
     highWater: createHighWater(createMemoryStore('private')),
     token: 'me',
+    readAfter: createLogReader(redis).readAfter,
     now: () => 1_000,
     random: KEEPS_ORDER,
     subscribersOf: async signals =>

@@ -8,7 +8,7 @@ import type { Outcome } from '#signals/delivery/outcome.ts'
 import { RETRY_WAITS_MS } from '#signals/delivery/policy.ts'
 import { disableWebhook, enableWebhook, readWebhook, saveWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
-import { createSignalReader } from '#signals/log/read-log.ts'
+import { createLogReader } from '#signals/log/read-log.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { flightKey, LOG } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
@@ -131,18 +131,27 @@ describe('a signal', () => {
 
   test('is read from the log once by workers that need it at the same moment, and again after a failure', async () => {
     await fire(redis, 'one', 'alder')
-    const read = createSignalReader(redis)
+    const { readSignal: read } = createLogReader(redis)
     await redis.config('RESETSTAT')
     const found = await Promise.all(Array.from({ length: 50 }, () => read(1)))
     expect(new Set(found.map(signal => signal?.seq))).toEqual(new Set([1]))
     expect(await redis.info('commandstats')).toContain('cmdstat_xrange:calls=1,')
 
-    const [away, later] = [createSignalReader(redis), found[0]]
+    const [away, later] = [createLogReader(redis).readSignal, found[0]]
     await redis.rename(LOG, 'set-aside')
     await redis.set(LOG, 'not a stream')
     await expect(Promise.resolve(away(1))).rejects.toThrow()
     await redis.rename('set-aside', LOG)
     expect(await away(1)).toEqual(later)
+  })
+
+  test('is not read again by workers of the process that relayed it', async () => {
+    await fire(redis, 'one', 'alder')
+    const log = createLogReader(redis)
+    const relayed = await log.readAfter(0, 10)
+    await redis.config('RESETSTAT')
+    expect(log.readSignal(1)).toBe(relayed[0])
+    expect(await redis.info('commandstats')).not.toContain('cmdstat_xrange')
   })
 
   test('that cannot be read because Redis is away stays owed, and nobody is charged', async () => {

@@ -128,7 +128,14 @@ describe('highwater live', () => {
     const { code, out } = await runLive(folder, ['--live-dir', 'live'])
     expect(code).toBe(0)
     expect(out).toContain(`oak follow ${join(folder, 'book', BARS)}`)
+    expect(out).not.toContain('tick')
     expect(await logged(redis)).toEqual([])
+  })
+
+  test('says if a strategy has a tick on which the market does not trade', async () => {
+    const { folder } = await aBook()
+    await writeFile(join(folder, 'book/catalogue.yaml'), catalogue([{ ...aModule('oak'), tick_size: 0.3 }]))
+    expect((await runLive(folder)).out).toContain('oak: the last close, 104, is not on the tick of 0.3')
   })
 
   test('takes a bar of the book for none until it has closed', async () => {
@@ -160,6 +167,6 @@ describe('highwater live', () => {
     await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
     const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
     const refused = await run(['live', '--book', 'book', '--live-dir', 'live'], world)
-    expect(refused.err).toContain('strategies/oak.ts: oak: id: oak in the catalogue, ash in the module')
+    expect(refused.err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
   })
 })

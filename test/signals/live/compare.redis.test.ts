@@ -52,6 +52,7 @@ async function compare(bars: Bars = BARS, strategy = STRATEGY): Promise<readonly
     alias: ALIAS,
     timeframeMs: bars.timeframeMs,
     baseRisk: strategy.baseRisk,
+    tickSize: FREE.tick_size,
     reports: reportsOf({ strategy, bars }),
     days: daysOf(strategy, bars),
     endMs: endOfBars(bars),
@@ -59,8 +60,8 @@ async function compare(bars: Bars = BARS, strategy = STRATEGY): Promise<readonly
 }
 
 /** Runs live over the bars after the first, halted and late now and then. */
-async function live({ delays = false } = {}): Promise<void> {
-  const strategy = liveStrategy({ strategy: STRATEGY, bars: BARS })
+async function live({ delays = false, tickSize = FREE.tick_size } = {}): Promise<void> {
+  const strategy = { ...liveStrategy({ strategy: STRATEGY, bars: BARS }), tickSize }
   const world = testWorld(redis)
   let standing = await begin(world, strategy, createKnownBars(firstBars(BARS, FIRST), []))
   await orderMode(redis, ALIAS, 'LIVE')
@@ -102,6 +103,12 @@ describe('live and replay', () => {
       `${ALIAS}, bar that closed at ${first.timestamp}: stored is ${first.action} at`,
     )
     expect(faults.at(-1)).toContain('stored is the state')
+  })
+
+  test('agree on signals of an earlier release, which did not round prices to the tick', async () => {
+    await live({ tickSize: 0 })
+    expect((await logged(redis)).some(({ stop }) => !Number.isInteger(stop))).toBe(true)
+    expect(await compare()).toEqual([])
   })
 
   test('differ where a signal is stored that no replay gives, and where one is not', async () => {

@@ -30,6 +30,7 @@ export function liveStrategy({ strategy, bars, costs = FREE, catalogueMode = 'LI
     version: strategy.version,
     timeframeMs: strategy.timeframeMs,
     baseRisk: strategy.baseRisk,
+    tickSize: costs.tick_size,
     catalogueMode,
     replay: async known => {
       const { state } = startReplay({ strategy, bars: known, funding: null, costs })

@@ -8,7 +8,7 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import { openBarStore } from '#signals/live/bar-store.ts'
-import { orderMode } from '#signals/live/control.ts'
+import { orderMode, readStatus } from '#signals/live/control.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
 import { createKnownBars, revisedBars } from '#signals/live/known-bars.ts'
 import { readStanding } from '#signals/live/live-record.ts'
@@ -124,7 +124,7 @@ describe('a market', () => {
     const world = await runOn({ folder, feed: w => feedOf(w, holed, true) })
     expect(world.notes.at(-1)).toContain('came too late and stays a gap')
     expect(world.notes).toContain(
-      `hand: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and the strategies go on without`,
+      `alder: a bar is missing before ${toIsoInstant(slot(FIRST + 2))}, and it goes on without`,
     )
     const other = await temporaryFolder()
     await redis.flushall()
@@ -133,16 +133,33 @@ describe('a market', () => {
     expect((await storedIn(other)).split('\n')).toHaveLength(2 + 2)
   })
 
-  test('reports the bars that its feed leaves out, and no gap where it has all of them', async () => {
+  test('reports and records the bars that its feed leaves out, and no gap where it has all of them', async () => {
     const bars = barsFrom(BARS, FIRST)
     const whole = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, bars) })
     expect(whole.notes.join()).not.toContain('missing')
+    expect(await readStatus(redis, 'alder', 0)).toMatchObject({ gap: null })
     await redis.flushall()
-    const holed = bars.toSpliced(4, 3)
+    const holed = bars.toSpliced(10, 1).toSpliced(4, 3)
     const world = await runOn({ folder: await temporaryFolder(), feed: w => feedOf(w, holed) })
     expect(world.notes.filter(note => note.includes('missing'))).toEqual([
-      `hand: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and the strategies go on without`,
+      `alder: 3 bars are missing before ${toIsoInstant(bars[7]!.t)}, and it goes on without`,
+      `alder: a bar is missing before ${toIsoInstant(bars[11]!.t)}, and it goes on without`,
     ])
+    expect((await readStatus(redis, 'alder', 0)).gap).toEqual({
+      total: 4,
+      missing: 1,
+      before_ms: bars[11]!.t,
+      found_ms: bars[11]!.t + BARS.timeframeMs + 1_000,
+    })
+  })
+
+  test('finds a gap that came while it was stopped', async () => {
+    const folder = await temporaryFolder()
+    const bars = barsFrom(BARS, FIRST)
+    await runOn({ folder, feed: w => feedOf(w, bars.slice(0, 2)) })
+    await runOn({ folder, feed: w => feedOf(w, bars.slice(4)) })
+    const { gap } = await readStatus(redis, 'alder', 0)
+    expect(gap).toMatchObject({ total: 2, missing: 2, before_ms: bars[4]!.t })
   })
 
   test.each([

@@ -1,6 +1,7 @@
 // The runner on a real Redis: killed anywhere, started twice, late, halted, going live; nothing twice and nothing lost.
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
 import type { Signal } from '#core/contract/signal.ts'
 import type { Bar, Strategy } from '#core/replay/strategy.ts'
 import { createRandom } from '#pipeline/sample/random.ts'
@@ -11,7 +12,7 @@ import { assertClock, ClockError, runBar } from '#signals/live/run-bar.ts'
 import { begin } from '#signals/live/run-market.ts'
 import { closeOf, type LiveStrategy, signalsOf } from '#signals/live/signals-of.ts'
 import { HEAD, liveKey } from '#signals/redis/keys.ts'
-import { handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
+import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
@@ -58,7 +59,12 @@ function expectedFrom(rules: Rules, from: number) {
   const signals = reportsOf(rules)
     .slice(from)
     .flatMap(report =>
-      signalsOf(report, { alias: rules.strategy.id, timeframeMs: TIMEFRAME_MS, baseRisk: 0.02 }),
+      signalsOf(report, {
+        alias: rules.strategy.id,
+        timeframeMs: TIMEFRAME_MS,
+        baseRisk: 0.02,
+        tickSize: (rules.costs ?? FREE).tick_size,
+      }),
     )
   return signals[0]?.action === 'flat' ? signals.slice(1) : signals
 }
@@ -197,6 +203,18 @@ describe('a runner', () => {
     expect(await redis.hget(HEAD, 'seq')).toBeNull()
   })
 
+  test('goes on from a checkpoint of a release that did not write the unit of its account', async () => {
+    const { strategy, standing, bars } = await goLive()
+    await runAll(strategy, standing, bars.slice(0, 4))
+    const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
+    expect(text).toContain('"unit":1,')
+    await redis.hset(liveKey('alder'), 'checkpoint', text.replace('"unit":1,', ''))
+    const read = await readStanding(redis, 'alder')
+    expect(read?.state.unit).toBe(1)
+    await runAll(strategy, read!, bars.slice(4))
+    expect((await logged(redis)).map(gist)).toEqual(ALL.map(action => `${action} LIVE`))
+  })
+
   test('refuses a checkpoint that is not what was written', async () => {
     await goLive()
     const text = (await redis.hget(liveKey('alder'), 'checkpoint'))!
@@ -295,6 +313,14 @@ describe('a silent runner', () => {
     expect(left.announced?.action).toBe('long')
     expect(await statusAt(left, 300_001)).toMatchObject({ announced: { action: 'long' } })
     expect(isMissed(await statusAt(left, 300_001))).toBe(true)
+  })
+
+  test('is behind after the longest timeframe if its record has none, as those of earlier releases', async () => {
+    const { standing } = await goLive()
+    await redis.hdel(liveKey('alder'), 'timeframe_ms')
+    const statusAt = (ms: number) => readStatus(redis, 'alder', Number(standing.cursor) + DAY_MS + ms)
+    expect(isMissed(await statusAt(300_000))).toBe(false)
+    expect(isMissed(await statusAt(300_001))).toBe(true)
   })
 })
 

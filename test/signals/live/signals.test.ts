@@ -8,12 +8,16 @@ import { arbitraryBars, arbitraryCosts, arbitraryStrategy } from '../../core/rep
 import { handBars, type Ohlc, scripted, slot, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { liveStrategy, reportsOf } from './live-kit.ts'
 
-const SENDER = { alias: 'alder', timeframeMs: TIMEFRAME_MS, baseRisk: 0.02 }
+const SENDER = { alias: 'alder', timeframeMs: TIMEFRAME_MS, baseRisk: 0.02, tickSize: 0.1 }
 
 /** The signals of a script, by slot. */
-function signalsIn(rows: readonly Ohlc[], decisions: Readonly<Record<number, unknown>>): SignalContent[] {
+function signalsIn(
+  rows: readonly Ohlc[],
+  decisions: Readonly<Record<number, unknown>>,
+  tickSize = 0.1,
+): SignalContent[] {
   const reports = reportsOf({ strategy: scripted(decisions), bars: handBars(rows) })
-  return reports.flatMap(report => signalsOf(report, SENDER))
+  return reports.flatMap(report => signalsOf(report, { ...SENDER, tickSize }))
 }
 
 const outline = ({ action, signal_price, stop, timestamp }: SignalContent) => [
@@ -39,6 +43,25 @@ describe('a step gives', () => {
         implied_leverage: 0.5,
       },
     ])
+  })
+
+  test.each([
+    [0.1, 100.25, 96.04, 97.0000001, [100.3, 96, 97]],
+    [0.25, 100.25, 96.04, 97.13, [100.25, 96, 97.25]],
+    [5, 100, 96.04, 92.6, [100, 95, 95]],
+    [0, 100.25, 96.04, 97.123456789, [100.25, 96.04, 97.12345679]],
+  ])('prices on the tick of %d', (tick, close, longStop, next, [price, first, second]) => {
+    const rows: Ohlc[] = Array(10).fill(still(close))
+    const signals = signalsIn(rows, { 6: { act: 'long', stop: longStop } }, tick)
+    expect(signals.map(outline)).toEqual([['long', price, first, '2020-01-02T04:00:00Z']])
+    expect(signals[0]?.implied_leverage).toBeCloseTo((0.02 * price!) / (price! - first!), 6)
+    const moved = signalsIn(rows, { 6: { act: 'long', stop: next }, 8: { act: 'flat', why: 'time' } }, tick)
+    expect(moved.at(-1)).toMatchObject({ action: 'flat', signal_price: price, stop: second })
+  })
+
+  test('prices off a tick that is too coarse to distinguish the stop from the close', () => {
+    const signals = signalsIn(Array(8).fill(still(0.43)), { 6: { act: 'long', stop: 0.42 } }, 0.1)
+    expect(signals).toMatchObject([{ signal_price: 0.43, stop: 0.42, implied_leverage: 0.86 }])
   })
 
   test('a flat for an exit that was decided, with the stop in force and nothing at risk, and none again for its fill', () => {
@@ -100,7 +123,9 @@ describe('the signals of any strategy on any bars', () => {
   test('alternate between an entry and its flat, have ids of their own, and stops on the right side', () => {
     fc.assert(
       fc.property(arbitraryBars, arbitraryStrategy, arbitraryCosts, (bars, strategy, costs) => {
-        const signals = reportsOf({ strategy, bars, costs }).flatMap(report => signalsOf(report, SENDER))
+        const signals = reportsOf({ strategy, bars, costs }).flatMap(report =>
+          signalsOf(report, { ...SENDER, tickSize: costs.tick_size }),
+        )
         expect(signals.map(({ action }) => action === 'flat')).toEqual(signals.map((_, i) => i % 2 === 1))
         expect(new Set(signals.map(({ signal_id }) => signal_id)).size).toBe(signals.length)
         for (const { action, signal_price, stop, base_risk_pct, implied_leverage } of signals) {
@@ -125,6 +150,7 @@ describe('the signals of any strategy on any bars', () => {
         async (bars, strategy, costs, at) => {
           const from = Math.max(1, Math.floor((at / 100) * bars.t.length))
           const rules = { strategy, bars, costs }
+          const sender = { ...SENDER, tickSize: costs.tick_size }
           const live = liveStrategy(rules)
           const all = reportsOf(rules)
           let state = await live.replay({ ...bars, t: bars.t.subarray(0, from) })
@@ -132,7 +158,7 @@ describe('the signals of any strategy on any bars', () => {
             const stepped = await live.step(state, bar)
             state = stepped.state
             const atOnce = all.find(report => report.bar.t === bar.t)!
-            expect(signalsOf(stepped.report, SENDER)).toEqual(signalsOf(atOnce, SENDER))
+            expect(signalsOf(stepped.report, sender)).toEqual(signalsOf(atOnce, sender))
           }
         },
       ),

@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createAlerts, problemsOfFailure, type SentAlert } from '#signals/alerts.ts'
+import { disableWebhook, readWebhook, removeWebhook, saveSecrets } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { readAfter, readHead } from '#signals/log/read-log.ts'
@@ -10,7 +11,7 @@ import { classifyRefusal, RedisDownError, WritesRefusedError } from '#signals/re
 import { runScript } from '#signals/redis/script.ts'
 import { readOverview } from '#signals/views/overview.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
-import { addSubscriber, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
+import { addSubscriber, BOX, delivered, madeWorld, relayAll, until } from '../../support/signals/delivery.ts'
 import { operatorClient, operatorParts } from '../../support/signals/operator.ts'
 import { fire, NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
@@ -87,6 +88,20 @@ describe('a Redis without memory', () => {
       ])
     })
     expect(await run('a')).toBe('well')
+  })
+
+  test('refuses each transaction by that name, and changes nothing', async () => {
+    await addSubscriber(redis, 'acme', 'https://hooks.example.org/acme')
+    const before = await readWebhook(redis, BOX, 'acme')
+    await withoutMemory(async () => {
+      const changes = [
+        () => saveSecrets(redis, BOX, { ...before!, secrets: [] }),
+        () => disableWebhook(redis, 'acme', 'by the operator'),
+        () => removeWebhook(redis, 'acme'),
+      ]
+      for (const change of changes) await expect(change()).rejects.toEqual(refused('OOM'))
+    })
+    expect(await readWebhook(redis, BOX, 'acme')).toEqual(before)
   })
 
   test('stops deliveries, which is no fault of the program; what is owed is delivered afterwards', async () => {

@@ -75,6 +75,7 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   max_modelled_risk_pct: 0.1,
   embargo_days: 0,
   funding: [],
+  accepted_findings: [],
   history_restated: false,
   method_revision: METHOD_REVISION,
 }

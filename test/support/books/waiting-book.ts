@@ -1,5 +1,7 @@
-import { appendFile, cp, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { appendFile, cp, open, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { lastingFolder } from '../stores/stores.ts'
 import { TINY_BOOK } from './publish-book.ts'
 
@@ -7,12 +9,15 @@ import { TINY_BOOK } from './publish-book.ts'
 export async function waitingBook(): Promise<{ readonly book: string; readonly letGo: () => Promise<void> }> {
   const book = join(await lastingFolder(), 'book')
   await cp(TINY_BOOK, book, { recursive: true })
-  await appendFile(
-    join(book, 'strategies/ash.ts'),
-    `import { existsSync } from 'node:fs'
-import { setTimeout as after } from 'node:timers/promises'
-while (!existsSync(new URL('../go', import.meta.url))) await after(20)
-`,
-  )
-  return { book, letGo: () => writeFile(join(book, 'go'), '') }
+  // Reading a pipe waits until something has written to it.
+  const gate = join(book, 'strategies/gate.ts')
+  await promisify(execFile)('mkfifo', [gate])
+  await appendFile(join(book, 'strategies/ash.ts'), `import './gate.ts'\n`)
+  const letGo = async (): Promise<void> => {
+    const pipe = await open(gate, 'w')
+    await writeFile(`${gate}.open`, '')
+    await rename(`${gate}.open`, gate) // for later builds
+    await pipe.close()
+  }
+  return { book, letGo }
 }

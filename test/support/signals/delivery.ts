@@ -16,7 +16,7 @@ import { createSecretBox, parseKeyRing, type SecretBox } from '#signals/delivery
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { subscribersOf } from '#signals/delivery/subscribers.ts'
 import { type Setter, saveWebhook } from '#signals/delivery/webhooks.ts'
-import { createSignalReader } from '#signals/log/read-log.ts'
+import { createLogReader } from '#signals/log/read-log.ts'
 import { createMemoryStore } from '#test/support/stores/memory-store.ts'
 import { addClient, NOW_MS, seededBytes } from './signals.ts'
 
@@ -77,7 +77,7 @@ export function madeWorld(redis: Redis, answer: (order: SendOrder) => Outcome | 
     random: () => 0.5, // no jitter
     newToken: () => `worker-${++tokens}`,
     sleep: async () => {},
-    readSignal: createSignalReader(redis),
+    readSignal: createLogReader(redis).readSignal,
     send(order) {
       sent.push(order)
       return Promise.resolve(answer(order))
@@ -103,6 +103,7 @@ export async function relayAll(redis: Redis, now: () => number): Promise<readonl
     begin: (_, clients) => void begun.push(...clients),
     highWater: createHighWater(createMemoryStore('private')),
     token: 'relay',
+    readAfter: createLogReader(redis).readAfter,
     now,
     random: KEEPS_ORDER,
     subscribersOf: signals => subscribersOf(redis, signals),

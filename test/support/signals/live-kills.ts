@@ -143,7 +143,7 @@ export async function liveBook(seed: number, bars: number): Promise<LiveBook> {
   )
   const costs = { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 15 }
   const reports = reportsOf({ strategy: module.strategy, bars: handBars(rows), costs })
-  const sender = { alias, timeframeMs: 14_400_000, baseRisk: 0.02 }
+  const sender = { alias, timeframeMs: 14_400_000, baseRisk: 0.02, tickSize: costs.tick_size }
   const all = reports.slice(HISTORY).flatMap(report => signalsOf(report, sender))
   return {
     alias,

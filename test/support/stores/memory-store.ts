@@ -9,6 +9,10 @@ export function createMemoryStore(name = 'memory'): ObjectStore {
       assertKey(key)
       return objects.get(key)?.slice() ?? null
     },
+    async has(key) {
+      assertKey(key)
+      return objects.has(key)
+    },
     async create(key, bytes) {
       assertKey(key)
       if (objects.has(key)) return false

@@ -20,6 +20,16 @@ export function describeConformance(name: string, open: () => ObjectStore | Prom
       expect(await store.read('a/c.json')).toBeNull()
     })
 
+    test('has what was created, whatever its bytes, until it is removed', async () => {
+      const store = await open()
+      expect(await store.has('a/b')).toBe(false)
+      await store.create('a/b', new Uint8Array(0), HEADERS)
+      expect(await store.has('a/b')).toBe(true)
+      for (const other of ['a', 'a/c', 'a/bc']) expect(await store.has(other), other).toBe(false)
+      await store.remove('a/b')
+      expect(await store.has('a/b')).toBe(false)
+    })
+
     test('creates once: the second writer gets false and changes nothing', async () => {
       const store = await open()
       await store.create('k', bytes('first'), HEADERS)
@@ -104,6 +114,7 @@ export function describeConformance(name: string, open: () => ObjectStore | Prom
         const store = await open()
         await expect(async () => store.create(key, bytes('x'), HEADERS)).rejects.toThrow('not a key')
         await expect(async () => store.read(key)).rejects.toThrow('not a key')
+        await expect(async () => store.has(key)).rejects.toThrow('not a key')
       },
     )
 

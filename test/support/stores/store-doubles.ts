@@ -14,6 +14,7 @@ export const meddled = (
     const bytes = await store.read(key)
     return concerns(key) ? meddle(bytes, key) : bytes
   },
+  has: async key => (concerns(key) ? (await meddle(await store.read(key), key)) !== null : store.has(key)),
 })
 
 /** The same bytes with one bit of the one in the middle turned over. */

@@ -1,0 +1,168 @@
+import { watch } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Command } from 'commander'
+import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import type { Book } from '#pipeline/book/book.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { computeSnapshot } from '#pipeline/night/compute-snapshot.ts'
+import { examineBook } from '#pipeline/night/examine-book.ts'
+import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { openStore, privateTwin } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { addBookOptions, type BookOptions, toBookOrder } from '../build-options.ts'
+import { describeCode } from '../build-version.ts'
+import { readEnvironment, UsageError } from '../environment.ts'
+import { printPreview } from '../preview-table.ts'
+import type { Runtime } from '../runtime.ts'
+import { serveHistory } from '../serve-history.ts'
+import { createStarted, type Started } from '../started.ts'
+import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
+
+const ABOUT = `
+Computes a book, or one strategy of it, as a build would, and prints its figures beside those that are published. Then it
+serves the same answers on a local port until it is stopped, from stores in a temporary folder that is removed at the end.
+The published stores are only read. With --watch it does so again after every change of a file of the book.
+
+Examples:
+  highwater preview --book ./book
+  highwater preview --book ./book --watch oak`
+
+type Options = BookOptions & StoreOptions & { readonly watch?: boolean; readonly port?: string }
+
+/** `highwater preview`: shows what a build would publish, on the side. */
+export function definePreview(command: Command, runtime: Runtime): void {
+  addStoreOptions(addBookOptions(command))
+    .argument('[strategy]', 'the id of one strategy (default: all)')
+    .option('--watch', 'compute again after every change of the book')
+    .option('--port <n>', 'the port to serve on (default: a free one)', '0')
+    .addHelpText('after', ABOUT)
+    .action((strategy: string | undefined, options: Options) => run(strategy ?? null, options, runtime))
+}
+
+async function run(strategy: string | null, options: Options, runtime: Runtime): Promise<void> {
+  const order = toBookOrder(options, runtime)
+  const port = parsePort(options.port)
+  const published = await readPublished(options, runtime)
+  const stopped = runtime.untilStopped()
+  const started = createStarted()
+  try {
+    const publish = await createThrowaway(port, runtime, started)
+    const show = async (): Promise<void> => {
+      const since = runtime.elapsed()
+      const shown = await compute(strategy, order, runtime)
+      printPreview(published, shown.snapshot, runtime.elapsed() - since, runtime.terminal)
+      await publish(shown)
+    }
+    if (options.watch) started.add(await showEachChange(order.book, show, runtime))
+    else await show()
+    await stopped
+  } finally {
+    await started.endAll()
+  }
+}
+
+function parsePort(text = '0'): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new UsageError(`--port: expected a port from 0 to 65535, got '${text}'`)
+}
+
+/** The served snapshot; null if nothing is published, or if it cannot be read, which is noted. */
+async function readPublished(options: Options, runtime: Runtime): Promise<Snapshot | null> {
+  try {
+    const { store, privateStore } = await openBothStores(options, runtime)
+    const head = await readHead(store)
+    return head === null ? null : await readPublishedSnapshot(store, privateStore, head.entry)
+  } catch (error) {
+    runtime.terminal.note(`no published figures to compare with: ${messageOf(error)}`)
+    return null
+  }
+}
+
+type Shown = Awaited<ReturnType<typeof compute>>
+
+async function compute(strategy: string | null, order: ReturnType<typeof toBookOrder>, runtime: Runtime) {
+  const { terminal, now, elapsed } = runtime
+  const window = { ...order, nowMs: now() }
+  const book = await readBook(order.book, { examine: examineBook(window), nowMs: now() })
+  const part = strategy === null ? book : onlyOf(book, strategy)
+  const version = toIsoInstant(now())
+  return computeSnapshot(part, { ...window, version, progress: terminal.progress, elapsedMs: elapsed })
+}
+
+function onlyOf(book: Book, id: string): Book {
+  const strategies = book.strategies.filter(entry => entry.id === id)
+  if (strategies.length > 0) return { ...book, strategies, program: null }
+  throw new UsageError(
+    `the book has no strategy '${id}'; it has ${book.strategies.map(entry => entry.id).join(', ')}`,
+  )
+}
+
+/** Publishes into stores of its own, which end with the command, and serves them. Versions are a second apart at least. */
+async function createThrowaway(port: number, runtime: Runtime, started: Started) {
+  const folder = await mkdtemp(join(tmpdir(), 'highwater-preview-'))
+  started.add(() => rm(folder, { recursive: true, force: true }))
+  const storeUrl = pathToFileURL(join(folder, 'store')).href
+  const privateStoreUrl = privateTwin(storeUrl)
+  const [store, privateStore] = [await openStore(storeUrl), await openStore(privateStoreUrl)]
+  const builtWith = await describeCode(runtime.root)
+  const places = { storeUrl, privateStoreUrl, publicBaseUrl: null, historyPort: port }
+  const own = readEnvironment(runtime)
+  // Neither the alerts nor the port for metrics of the service that runs beside it.
+  const reporting = { ...own.reporting, alertUrl: null, alertCommand: null }
+  const operations = { ...own.operations, adminPort: 0 }
+  const environment = { ...own, ...places, reporting, operations }
+  let service: Awaited<ReturnType<typeof serveHistory>> | null = null
+  let lastMs = 0
+  return async ({ snapshot, program }: Shown): Promise<void> => {
+    lastMs = Math.max(parseIsoInstant(snapshot.dataset.version)!, lastMs + 1000)
+    const version = toIsoInstant(lastMs)
+    await publishVersion({
+      ...{ store, privateStore, builtWith, program, signer: null, inputs: {}, effort: 'quick' },
+      ...{ snapshot: { ...snapshot, dataset: { ...snapshot.dataset, version } }, allowRestatement: true },
+      ...{ threads: runtime.cores, progress: () => {}, now: runtime.now },
+    })
+    if (service !== null) return service.look()
+    service = await serveHistory(environment, runtime, () => {})
+    started.add(service.stop)
+    runtime.terminal.print(`the same answers on ${service.url}, such as ${service.url}/v1/summary`)
+  }
+}
+
+/** An editor writes a file in several steps. */
+const SETTLE_MS = 50
+
+/** Shows now and after each change; a failure is noted, and the next change is waited for. Returns the end of the watch. */
+async function showEachChange(
+  book: string,
+  show: () => Promise<void>,
+  { terminal, pause }: Runtime,
+): Promise<() => Promise<void>> {
+  let isOpen = true
+  let isDue = true
+  let running: Promise<void> | null = null
+  const work = async (): Promise<void> => {
+    while (isDue && isOpen) {
+      isDue = false
+      await show().catch((error: unknown) => terminal.note(messageOf(error)))
+    }
+    running = null
+  }
+  const watcher = watch(book, { recursive: true }, () => {
+    isDue = true
+    running ??= pause(SETTLE_MS).then(work)
+  })
+  running = work()
+  await running
+  return async () => {
+    isOpen = false
+    watcher.close()
+    await running
+  }
+}

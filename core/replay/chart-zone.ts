@@ -1,0 +1,57 @@
+import { DAY_MS } from '#core/calendar.ts'
+
+/** Turns a time as a chart shows it, written as if it were UTC, into an instant; epoch milliseconds. */
+export type ToInstant = (shown: number) => number
+
+const QUARTER_MS = 900_000
+
+/** Offsets from UTC that charts have, in milliseconds: whole quarters of an hour, from UTC-12 to UTC+14. */
+export const OFFSETS = Array.from({ length: 26 * 4 + 1 }, (_, i) => (i - 12 * 4) * QUARTER_MS)
+
+/** Zones of charts without daylight saving. */
+export const FIXED_ZONES: readonly ToInstant[] = OFFSETS.map(offset => shown => shown - offset)
+
+/**
+ * The instants of a zone of the IANA database, such as `America/New_York`. Of a time that the clock shows twice in
+ * autumn it takes the first instant; of one that it skips in spring, the instant after the same time by the old clock.
+ */
+export function instantsOf(zone: string): ToInstant {
+  const offsetAt = offsetsOf(zone)
+  return shown => {
+    const [before, after] = [offsetAt(shown - DAY_MS), offsetAt(shown + DAY_MS)]
+    const isShownBefore = offsetAt(shown - before) === before
+    const isShownAfter = offsetAt(shown - after) === after
+    return shown - (isShownBefore || !isShownAfter ? before : after)
+  }
+}
+
+/** Whether the runtime knows a zone of this name. */
+export function isZone(name: string): boolean {
+  try {
+    offsetsOf(name)
+    return true
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** By how much the clocks of a zone are ahead of UTC at an instant; throws a RangeError for an unknown zone. */
+export function offsetsOf(timeZone: string): (ms: number) => number {
+  const fields = { year: 'numeric', month: 'numeric', day: 'numeric' } as const
+  const clock = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, ...fields, ...clock })
+  return ms => {
+    const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]))
+    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? Number.NaN
+    const shown = Date.UTC(
+      part('year'),
+      part('month') - 1,
+      part('day'),
+      part('hour'),
+      part('minute'),
+      part('second'),
+    )
+    return shown - Math.floor(ms / 1000) * 1000
+  }
+}

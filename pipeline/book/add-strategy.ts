@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isSeq, parseDocument, stringify } from 'yaml'
+import { CATALOGUE_FILE } from './read-catalogue.ts'
+
+/** The catalogue of a book that an import begins: it builds, and its texts are to be replaced. */
+const SERVICE = {
+  name: 'Imported histories',
+  methodology_url: 'https://example.com/methodology',
+  data_source: 'Imported files',
+  engine: 'Histories made elsewhere',
+}
+
+/** A catalogue that is to be extended by strategies. */
+export type OpenCatalogue = {
+  readonly ids: readonly unknown[]
+  /** The text with another strategy, which is the last one, and an instrument that has no funding. */
+  readonly with: (entry: Readonly<Record<string, unknown>>, unfunded: string | null) => string
+}
+
+/** Opens the catalogue of a book, or begins one. Throws if there is one that is not sound enough. */
+export async function openCatalogue(dir: string): Promise<OpenCatalogue> {
+  const text = await readFile(join(dir, CATALOGUE_FILE), 'utf8').catch(orNull)
+  if (text === null) {
+    return {
+      ids: [],
+      with: (entry, unfunded) =>
+        stringify({
+          service: SERVICE,
+          ...(unfunded === null ? {} : { funding: { [unfunded]: 'none' } }),
+          strategies: [entry],
+        }),
+    }
+  }
+  const doc = parseDocument(text)
+  const strategies = doc.get('strategies')
+  if (doc.errors.length > 0 || !isSeq(strategies))
+    throw new Error(
+      `expected a list of strategies in ${CATALOGUE_FILE}, got none: run \`highwater check\` and correct it`,
+    )
+  return {
+    ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
+    with(entry, unfunded) {
+      if (unfunded !== null && !doc.hasIn(['funding', unfunded])) doc.setIn(['funding', unfunded], 'none')
+      strategies.add(doc.createNode(entry))
+      return doc.toString({ lineWidth: 0 })
+    },
+  }
+}
+
+function orNull(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+  throw error
+}

@@ -1,0 +1,149 @@
+import { DAY_MS } from '#core/calendar.ts'
+import type { FundingInterval } from '#core/replay/bars.ts'
+import {
+  type FundingGap,
+  fundingGaps,
+  fundingIntervals,
+  GAP_FACTOR,
+  intervalAt,
+  missingPayments,
+} from '#core/replay/funding-coverage.ts'
+import type { FundingFile, SoundParts } from './book.ts'
+import { explainMoment, explainOrder, parseDecimal, parseMoment, spellMoment, toShared } from './cell.ts'
+import { got, listed } from './field.ts'
+import { type Folder, tableAt } from './folder.ts'
+import type { Problem } from './problem.ts'
+import { CATALOGUE_FILE, type Catalogue, type Claim } from './read-catalogue.ts'
+import { spellInterval, spellIntervals } from './read-funding-statement.ts'
+import { instrumentOf, instrumentsIn } from './read-market.ts'
+import type { Reading } from './reading.ts'
+import { type Columns, readTable } from './table.ts'
+
+/**
+ * Reads the funding of every instrument that is replayed or marked here. An instrument without a file must be stated to
+ * have none, because a perpetual without its funding would omit a cost. Returns the sound ones.
+ */
+export async function readAllFunding(
+  reading: Reading,
+  folder: Folder,
+  { claims, funding: statements }: Pick<Catalogue, 'claims' | 'funding'>,
+): Promise<SoundParts['funding']> {
+  const funding = new Map<string, FundingFile>()
+  const known = instrumentsIn(reading, folder)
+  for (const [instrument, users] of tradedInstruments(claims)) {
+    if (!known.includes(instrument)) continue // reported, because it has no bars
+    const path = tableAt(reading, folder, `funding/${instrument}`)
+    const stated = statements?.get(instrument)
+    if (path === null) {
+      if (statements !== null && stated !== 'none') reportUnfunded(reading, instrument, users)
+    } else if (stated === 'none') reportContradiction(reading, path, instrument)
+    else {
+      const payments = await readFunding(reading, path, stated)
+      if (!reading.problems.has(path)) funding.set(instrument, payments)
+    }
+  }
+  return funding
+}
+
+/** The instruments of the strategies that are replayed or marked here, with these strategies. */
+const tradedInstruments = (claims: readonly Claim[]): ReadonlyMap<string, readonly Claim[]> =>
+  Map.groupBy(
+    claims.filter(({ source, instrument }) => source !== 'returns' && instrument !== null),
+    ({ instrument }) => instrument ?? '',
+  )
+
+function reportUnfunded({ problems }: Reading, instrument: string, users: readonly Claim[]): void {
+  const file = `funding/${instrument}.csv`
+  const message =
+    `expected the funding of ${instrument} for ${listed(users.map(({ id }) => id))}, plain or .csv.gz, got no such file; ` +
+    `if ${instrument} has no funding, state it in ${CATALOGUE_FILE}: funding: { ${instrument}: none }`
+  problems.add({ file, message })
+}
+
+function reportContradiction({ problems }: Reading, file: string, instrument: string): void {
+  const message = `expected no such file, because ${CATALOGUE_FILE} states funding: { ${instrument}: none }: correct one of them`
+  problems.add({ file, message })
+}
+
+const COLUMNS: Columns = { required: ['t', 'rate'] }
+
+/** Exchanges cap a payment at 2 to 4 % of notional; a larger number is in percent or basis points. */
+const MAX_RATE = 0.1
+
+/** Reads funding payments: `t` ascending; `rate` a fraction of notional, positive if longs pay. */
+async function readFunding(
+  reading: Reading,
+  path: string,
+  intervals?: readonly FundingInterval[],
+): Promise<FundingFile> {
+  const [t, rate]: [number[], number[]] = [[], []]
+  let before = Number.NaN // no order before the first row: every comparison with NaN is false
+
+  await readTable(reading, path, COLUMNS, ([time = '', text = ''], row) => {
+    const ms = parseMoment(time)
+    const value = parseDecimal(text)
+    const report = (message: string) => reading.problems.add({ file: path, row, message })
+    if (Number.isNaN(ms)) report(`t: ${explainMoment(time)}`)
+    else if (ms <= before) report(`t: ${explainOrder(ms, before)}`)
+    else if (intervals !== undefined && isTooSoon(before, ms, intervals)) {
+      report(
+        `t: expected a payment every ${spellIntervals(intervals)}, as ${CATALOGUE_FILE} states under funding, got one at ` +
+          `${spellMoment(ms)} after that of ${spellMoment(before)}; correct the statement or the file`,
+      )
+    }
+    if (!(Math.abs(value) <= MAX_RATE)) {
+      report(
+        `rate: expected a fraction of notional from -${MAX_RATE} to ${MAX_RATE} (0.0001 = 0.01 %), got ${got(text)}`,
+      )
+    }
+    if (!Number.isNaN(ms)) before = ms
+    t.push(ms)
+    rate.push(value)
+  })
+  const columns = { path, t: toShared(t), rate: toShared(rate) }
+  return intervals === undefined ? columns : { ...columns, intervals }
+}
+
+/** Whether two payments are closer than stated: a change of the interval may lie between them. False for the first. */
+const isTooSoon = (before: number, ms: number, intervals: readonly FundingInterval[]): boolean =>
+  !Number.isNaN(before) &&
+  (ms - before) * GAP_FACTOR < Math.min(intervalAt(intervals, before), intervalAt(intervals, ms))
+
+/** What the funding of each instrument lacks: a stated interval, payments at its beginning, and those of its gaps. */
+export const fundingWarnings = ({ bars, funding }: Pick<SoundParts, 'bars' | 'funding'>): Problem[] =>
+  [...funding].flatMap(([instrument, file]) => {
+    const own = [...bars].filter(([key]) => instrumentOf(key) === instrument)
+    const firstBar = Math.min(...own.map(([, { bars: market }]) => market.t[0]!))
+    const first = file.t[0]!
+    const messages = [
+      ...(file.intervals === undefined ? [explainInferred(instrument, file)] : []),
+      ...(first - firstBar > DAY_MS ? [explainLate(first, firstBar)] : []),
+      ...explainGaps(fundingGaps(file), file),
+    ]
+    return messages.map(message => ({ file: file.path, message }))
+  })
+
+function explainInferred(instrument: string, file: FundingFile): string {
+  const interval = spellInterval(intervalAt(fundingIntervals(file), file.t[0]!))
+  return (
+    `the interval of ${interval} is inferred, and a longer one counts as a gap: state it in ${CATALOGUE_FILE}, as ` +
+    `funding: { ${instrument}: ${interval} }, with its changes if the exchange changed it`
+  )
+}
+
+const explainLate = (first: number, firstBar: number): string =>
+  `begins at ${spellMoment(first)}, after the first bar at ${spellMoment(firstBar)}: positions before it are computed ` +
+  'without funding'
+
+function explainGaps(gaps: readonly FundingGap[], file: FundingFile): string[] {
+  const [longest] = gaps.toSorted((a, b) => b.to - b.from - (a.to - a.from))
+  if (longest === undefined) return []
+  const span = `${spellMoment(longest.from)} to ${spellMoment(longest.to)}`
+  const count = gaps.length === 1 ? `a gap from ${span}` : `${gaps.length} gaps, the longest from ${span}`
+  const intervals = fundingIntervals(file)
+  const missing = gaps.reduce((sum, gap) => sum + missingPayments(gap, intervals), 0)
+  return [
+    `has ${count}, without ${missing} payment${missing === 1 ? '' : 's'} at ${spellIntervals(intervals)}: positions in ` +
+      `${gaps.length === 1 ? 'it' : 'them'} are computed without funding`,
+  ]
+}

@@ -1,0 +1,49 @@
+import { counted } from './field.ts'
+
+/**
+ * What a reader found in the form of a file, and what it did about it. A repair is no problem: the data were read. The
+ * data report prints repairs as notes; kind and count are for programs.
+ */
+export type Repair = {
+  /** Path inside the book, or as it was given to an import; a list if the data are in several files. */
+  readonly file: string
+  readonly kind: RepairKind
+  /** Rows, bars or trades, whatever the message counts. */
+  readonly count: number
+  readonly message: string
+}
+
+type RepairKind = keyof typeof SENTENCES
+
+/** Every kind, and the sentence with its count. */
+const SENTENCES = {
+  banner: (n: number) => `${counted(n, 'banner line')} before the rows skipped`,
+  newest_first: (_: number) => 'the rows are newest first: reversed',
+  sorted: (n: number) => `${counted(n, 'row')} earlier than the row before: sorted by time`,
+  duplicates: (n: number) => `${counted(n, 'repeated row')} dropped`,
+  conflicts: (n: number) =>
+    `${counted(n, 'row')} with another row of the same time and other values: the last one counts`,
+  cut_off: (_: number) => 'the last line has no line break and may be cut off: dropped',
+  unfinished: (n: number) => `${counted(n, 'bar')} at the end dropped, because not over`,
+  blank: (n: number) => `${counted(n, 'row')} without prices dropped`,
+  impossible: (n: number) => `${counted(n, 'bar')} whose prices contradict each other dropped, as asked`,
+  swapped_volume: (n: number) =>
+    `${counted(n, 'row')} with base and quote volume in each other's column: exchanged`,
+  open_at_end: (n: number) => `${counted(n, 'trade')} closed by the tool at the end of its test`,
+  gaps: (n: number) => `${counted(n, 'bar')} missing; nothing is filled in`,
+}
+
+/** Counts what a reader finds. */
+export function createTally() {
+  const counts = new Map<RepairKind, number>()
+  return {
+    count(kind: RepairKind, by: number): void {
+      if (by > 0) counts.set(kind, (counts.get(kind) ?? 0) + by)
+    },
+    /** A repair for each kind that was counted. */
+    findings: (file: string): Repair[] =>
+      [...counts].map(([kind, count]) => ({ file, kind, count, message: SENTENCES[kind](count) })),
+  }
+}
+
+export type Tally = ReturnType<typeof createTally>

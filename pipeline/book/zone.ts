@@ -1,0 +1,38 @@
+import { offsetsOf } from '#core/replay/chart-zone.ts'
+
+/** Brings a local time, as epoch milliseconds of the same clock in UTC, to the instants that it may mean: mostly one. */
+export type Zone = { readonly name: string; readonly instantsOf: (localMs: number) => readonly number[] }
+
+export const ZONE_FORM = 'UTC, an offset such as +08:00, or a name such as Europe/Amsterdam'
+
+/** The zone of a name or an offset; null for any other text. */
+export function parseZone(text: string): Zone | null {
+  const [, sign, hours, minutes = '00'] = /^(?:UTC)?([+-])(\d{1,2})(?::?([0-5]\d))?$/.exec(text) ?? []
+  if (sign !== undefined) {
+    const offset = (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000)
+    return Math.abs(offset) > LARGEST_OFFSET_MS ? null : fixedZone(text, offset)
+  }
+  if (text === 'UTC' || text === 'Z') return UTC
+  return text.includes('/') ? namedZone(text) : null
+}
+
+const LARGEST_OFFSET_MS = 14 * 3_600_000
+
+/** The zone that is ahead of UTC by so much. */
+export const fixedZone = (name: string, offsetMs: number): Zone => ({
+  name,
+  instantsOf: localMs => [localMs - offsetMs],
+})
+
+export const UTC = fixedZone('UTC', 0)
+
+/** A zone with a summer time: an hour of autumn means two instants, and one of spring none. */
+function namedZone(name: string): Zone | null {
+  if (!Intl.supportedValuesOf('timeZone').includes(name)) return null
+  const offsetAt = offsetsOf(name)
+  const instantsOf = (localMs: number): number[] => {
+    const offsets = new Set([-1, 1].map(side => offsetAt(localMs + side * LARGEST_OFFSET_MS)))
+    return [...offsets].map(offset => localMs - offset).filter(ms => ms + offsetAt(ms) === localMs)
+  }
+  return { name, instantsOf }
+}

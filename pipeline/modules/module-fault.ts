@@ -1,0 +1,23 @@
+import type { Problem } from '../book/problem.ts'
+
+/** Where in the module it arose, if that is known. */
+export type FaultPlace = { readonly line?: number; readonly column?: number }
+
+/** What is wrong with a strategy module, as text alone: what was thrown stays in its context. */
+export class ModuleFault extends Error {
+  /** One for each fault. */
+  readonly messages: readonly string[]
+  readonly place: FaultPlace
+
+  constructor(messages: readonly string[], place: FaultPlace = {}) {
+    super(messages.join('; '))
+    this.messages = messages
+    this.place = place
+  }
+}
+
+/** What a run of a module threw, as problems of its file. Throws what is no fault of the module. */
+export function toProblems(id: string, thrown: unknown): Problem[] {
+  if (!(thrown instanceof ModuleFault)) throw thrown
+  return thrown.messages.map(message => ({ file: `strategies/${id}.ts`, ...thrown.place, message }))
+}

@@ -1,0 +1,41 @@
+import { type Bars, type Funding, lastAtOrBefore, sliceBars } from '#core/replay/bars.ts'
+import { firstCompleteDay } from '#core/replay/daily.ts'
+import type { Costs } from '#core/replay/trade.ts'
+import type { StrategyEntry } from '../book/book.ts'
+import { TIMEFRAME_MS } from '../book/timeframe.ts'
+import type { ModuleInput } from './tasks.ts'
+
+export const costsOf = (entry: StrategyEntry): Costs => ({
+  commission_bps_per_side: entry.commission_bps_per_side,
+  slippage_ticks: entry.slippage_ticks,
+  tick_size: entry.tick_size,
+  max_leverage: entry.max_leverage,
+})
+
+/** A module strategy of a book for a process of its own. `bars` are all that are known of. */
+export function toModuleInput(entry: StrategyEntry, bars: Bars, funding: Funding | null): ModuleInput {
+  if (entry.source.kind !== 'module') throw new Error(`${entry.id} is no module: nothing of it can be run`)
+  return {
+    path: entry.source.path,
+    id: entry.id,
+    timeframeMs: entry.timeframe === null ? bars.timeframeMs : TIMEFRAME_MS[entry.timeframe],
+    baseRisk: entry.base_risk_pct,
+    costs: costsOf(entry),
+    funding,
+    from: entry.inception ?? firstCompleteDay(bars),
+  }
+}
+
+/** A part of the bars, copied: shared memory cannot leave this process, and a view would take all of it along. */
+export function copyBars(bars: Bars, from = 0, to = bars.t.length): Bars {
+  const { timeframeMs, ...columns } = sliceBars(bars, from, to)
+  const { t, o, h, l, c, v } = columns
+  return { timeframeMs, t: t.slice(), o: o.slice(), h: h.slice(), l: l.slice(), c: c.slice(), v: v.slice() }
+}
+
+/** The payments before an instant, copied. */
+export function copyFunding(funding: Funding | null, endMs: number): Funding | null {
+  if (funding === null) return null
+  const count = lastAtOrBefore(funding.t, endMs - 1) + 1
+  return { t: funding.t.slice(0, count), rate: funding.rate.slice(0, count) }
+}

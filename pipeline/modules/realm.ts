@@ -1,0 +1,227 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { basename, dirname, extname, sep } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type Context, constants, createContext, SourceTextModule } from 'node:vm'
+import { describeInstant } from '#core/replay/bars.ts'
+import type { Decision, Strategy } from '#core/replay/strategy.ts'
+import type * as Driver from './driver.ts'
+import { type FaultPlace, ModuleFault } from './module-fault.ts'
+
+/** A strategy module in a context of its own, for one run. The engine runs `strategy`, whose state stays in there. */
+export type Realm = {
+  readonly strategy: Strategy
+  /** The state as plain JSON. Throws a ModuleFault if it is none. */
+  readonly save: () => unknown
+  /** Sets the state, and returns it as the engine keeps it. */
+  readonly load: (state: unknown) => unknown
+  readonly takePrinted: () => string
+  /** What was thrown by code of the context, as a fault. */
+  readonly toFault: (thrown: unknown) => ModuleFault
+}
+
+/**
+ * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
+ * `isTraced` its errors have a line, and the run proves nothing: see `confine`.
+ */
+export async function openRealm(entry: string, isTraced: boolean): Promise<Realm> {
+  const context = createContext(constants.DONT_CONTEXTIFY, {
+    codeGeneration: { strings: false, wasm: false },
+  })
+  const driver = await openDriver(context)
+  driver.confine(isTraced)
+  const toFault = (thrown: unknown): ModuleFault => parseFault(driver.describe(thrown), entry)
+  const module = await load(context, entry, resolveInFolder(dirname(entry))).catch((error: unknown) => {
+    throw error instanceof Error ? error : toFault(error) // a SyntaxError of the context is no Error of ours
+  })
+  const answer = await evaluate(module, driver.adopt, toFault)
+  const declared = read<Declared | null>(answer, entry)
+  if (declared === null) throw new ModuleFault([NO_STRATEGY])
+  return {
+    strategy: toStrategy(declared, driver, entry),
+    save: () => read(driver.save(), entry),
+    load: own => {
+      driver.load(JSON.stringify(own))
+      return toHandle(driver, entry)
+    },
+    takePrinted: driver.takePrinted,
+    toFault,
+  }
+}
+
+const NO_STRATEGY =
+  'a strategy module exports `strategy`, an object with init() and onBar(); this one does not'
+
+type Declared = Omit<Strategy, 'init' | 'onBar'>
+
+function toStrategy(declared: Declared, driver: typeof Driver, entry: string): Strategy {
+  const { decide } = driver
+  return {
+    ...declared,
+    init() {
+      read(driver.init() || 'null', entry)
+      return toHandle(driver, entry)
+    },
+    onBar(_, { t, o, h, l, c, v }, position) {
+      const answer =
+        position === null
+          ? decide(t, o, h, l, c, v, null, 0, 0, 0)
+          : decide(t, o, h, l, c, v, position.side, position.entry_time, position.entry_price, position.stop)
+      return answer === null ? null : readDecision(answer, t, entry)
+    },
+  }
+}
+
+/** The engine checks what it decided. */
+function readDecision(answer: string, t: number, entry: string): Decision {
+  if (answer === '') return undefined as unknown as Decision // what the engine refuses as no decision
+  if (!answer.startsWith('!')) return JSON.parse(answer) as Decision
+  const { messages, place } = parseFault(answer, entry)
+  throw new ModuleFault([`at the bar of ${describeInstant(t)}: ${messages[0]}`], place)
+}
+
+/** What the engine has instead of the state. As JSON it is the state. */
+const toHandle = (driver: typeof Driver, entry: string): object =>
+  Object.defineProperty({}, 'toJSON', { value: () => read(driver.save(), entry) })
+
+/** Reads an answer of the driver: JSON, or what was wrong. */
+function read<Answer>(answer: string, entry: string): Answer {
+  if (answer.startsWith('!')) throw parseFault(answer, entry)
+  if (answer.startsWith('?')) throw new ModuleFault([UNFIT.replace('WHY', answer.slice(1))])
+  return JSON.parse(answer) as Answer
+}
+
+const UNFIT =
+  'its state must survive JSON, because it is a checkpoint; WHY: use plain objects, arrays, strings, booleans, null ' +
+  'and finite numbers'
+
+/** Something thrown that is no error may be a whole dataset; this much shows what it is. */
+const MAX_THROWN_CHARS = 200
+
+type Thrown = { readonly value: string } | Readonly<Record<'name' | 'message' | 'stack', string>>
+
+function parseFault(answer: string, entry: string): ModuleFault {
+  const thrown = JSON.parse(answer.slice(1)) as Thrown
+  if ('value' in thrown) {
+    return new ModuleFault([
+      `it threw a value that is not an Error: ${thrown.value.slice(0, MAX_THROWN_CHARS)}`,
+    ])
+  }
+  const { name, message, stack } = thrown
+  const place = placeIn(entry, stack)
+  if (message === '') return new ModuleFault([`it threw an ${name} without a message`], place)
+  return new ModuleFault([name === 'Error' ? message : `${name}: ${message}`], place)
+}
+
+/** The topmost place of the stack in the module itself; none if the engine refused its result. */
+function placeIn(entry: string, stack: string): FaultPlace {
+  const [, rest] = stack.split(pathToFileURL(entry).href, 2)
+  const [, line, column] = /^:(\d+):(\d+)/.exec(rest ?? '') ?? []
+  return line === undefined ? {} : { line: Number(line), column: Number(column) }
+}
+
+type Resolve = (specifier: string, from: string) => string
+
+/** Loads a module and what it imports, as far as `resolve` allows. */
+async function load(context: Context, entry: string, resolve: Resolve): Promise<SourceTextModule> {
+  const loaded = new Map<string, SourceTextModule>()
+  const parse = (path: string): SourceTextModule => {
+    const module =
+      loaded.get(path) ??
+      new SourceTextModule(readSource(path), { context, identifier: pathToFileURL(path).href })
+    loaded.set(path, module)
+    return module
+  }
+  const module = parse(entry)
+  await module.link((specifier, { identifier }) => {
+    const path = resolve(specifier, fileURLToPath(identifier))
+    try {
+      return parse(path)
+    } catch (error) {
+      if (!(error instanceof ModuleFault)) throw error
+      throw new ModuleFault(error.messages.map(message => `${basename(path)}: ${message}`))
+    }
+  })
+  return module
+}
+
+/** Texts are read once a process, so that no run has another text than the one before. */
+const sources = new Map<string, string>()
+
+function readSource(path: string): string {
+  const known = sources.get(path)
+  if (known !== undefined) return known
+  const text = readFileSync(path, 'utf8')
+  const source = extname(path) === '.ts' ? stripTypes(text) : text
+  if (HOST_IMPORT.test(source)) throw new ModuleFault([NO_HOST_IMPORT])
+  sources.set(path, source)
+  return source
+}
+
+const NO_HOST_IMPORT = '`import(` and `import.meta` are not there (nor in comments): write import ... from'
+
+// Node answers both with objects from outside of the context. No escape spells a keyword, and no text becomes code.
+const HOST_IMPORT =
+  /\bimport\b(?:\s|\/\*[\s\S]*?\*\/|\/\/.*)*(?:\(|\.(?:\s|\/\*[\s\S]*?\*\/|\/\/.*)*(?:meta|defer|source)\b)/
+
+function stripTypes(text: string): string {
+  try {
+    return stripTypeScriptTypes(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const line = /^:(\d+)\n/.exec(error.stack ?? '')?.[1]
+    throw new ModuleFault([`SyntaxError: ${error.message}`], line === undefined ? {} : { line: Number(line) })
+  }
+}
+
+/** Files of a folder alone, also by way of links. */
+const resolveInFolder =
+  (folder: string): Resolve =>
+  (specifier, from) => {
+    const path = /^\.\.?\//.test(specifier) ? realPathOf(new URL(specifier, pathToFileURL(from))) : null
+    if (path?.startsWith(folder + sep)) return path
+    const what =
+      path === null && specifier.startsWith('./') ? 'is not there' : 'is not in the folder strategies/'
+    throw new ModuleFault([
+      `it imports '${specifier}', which ${what}: a strategy module imports files of that folder alone`,
+    ])
+  }
+
+/** Null if there is no such file, or this process may not see it. */
+function realPathOf(url: URL): string | null {
+  try {
+    return realpathSync(url)
+  } catch {
+    return null
+  }
+}
+
+const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url))
+const STATE = fileURLToPath(new URL('../../core/replay/state.ts', import.meta.url))
+
+async function openDriver(context: Context): Promise<typeof Driver> {
+  const module = await load(context, DRIVER, () => STATE)
+  await module.evaluate()
+  return module.namespace as typeof Driver
+}
+
+/** Runs a module to its end, and hands its exports to `adopt`. */
+async function evaluate(
+  module: SourceTextModule,
+  adopt: typeof Driver.adopt,
+  toFault: Realm['toFault'],
+): Promise<string> {
+  let isOver = false
+  const run = module.evaluate().then(
+    () => {
+      isOver = true
+    },
+    (thrown: unknown) => {
+      throw toFault(thrown)
+    },
+  )
+  await Promise.race([run, nextTurn()])
+  if (!isOver) throw new ModuleFault(['it waits at its top level for something that never comes'])
+  return adopt(module.namespace)
+}

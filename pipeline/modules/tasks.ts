@@ -1,0 +1,109 @@
+import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import { type Bars, barAt, type Funding } from '#core/replay/bars.ts'
+import { createEngine, initialState } from '#core/replay/engine.ts'
+import type { StepEvent } from '#core/replay/events.ts'
+import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
+import { type Decided, decideBeside } from '#core/replay/invariance.ts'
+import { PROGRESS_BARS, type Replay, replay } from '#core/replay/replay.ts'
+import type { EngineState } from '#core/replay/state.ts'
+import { step } from '#core/replay/step.ts'
+import type { Costs, Trade } from '#core/replay/trade.ts'
+import type { Realm } from './realm.ts'
+
+/** A strategy module, what the catalogue says of it, and the funding of its instrument. */
+export type ModuleInput = {
+  /** Absolute. */
+  readonly path: string
+  readonly id: string
+  readonly timeframeMs: number
+  readonly baseRisk: number
+  readonly costs: Costs
+  readonly funding: Funding | null
+  /** The first day of the series: orders begin at its midnight. */
+  readonly from: EpochDay
+}
+
+/** A run of a module in a realm of its own; `beat` is called while it makes progress. */
+export type Run = { readonly realm: Realm; readonly beat: () => void }
+
+/** Averages forget their start exponentially: after twice the warm-up little of it is left. */
+const WARMUPS = 2
+
+export type WholeInput = ModuleInput & { readonly bars: Bars }
+
+export type WholeRun = {
+  readonly version: string
+  /** Bars after which its start is forgotten. */
+  readonly memoryBars: number
+  readonly replayed: Replay<unknown>
+  readonly events: readonly StepEvent[]
+}
+
+/** The replay that is published. */
+export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
+  const { strategy } = realm
+  const events: StepEvent[] = []
+  const onEvent = (event: StepEvent) => void events.push(event)
+  const replayed = replay({ ...input, strategy, onProgress: beat, onEvent })
+  const state = { ...replayed.state, strategy: realm.save() }
+  return {
+    version: strategy.version,
+    memoryBars: strategy.memoryBars ?? WARMUPS * strategy.warmupBars,
+    replayed: { ...replayed, state },
+    events,
+  }
+}
+
+export type StretchInput = WholeInput & {
+  /** The state before the first of the bars; null before the first of all. */
+  readonly state: EngineState<unknown> | null
+  /** The bars that are run; what follows them is there, and is not reached. */
+  readonly count: number
+  /** Steps with events whose bar opened at this instant or later are reported. */
+  readonly reportFromMs: number
+  /** Whether the last state of each UTC day is reported too. */
+  readonly hashDays: boolean
+}
+
+/** The last state of each UTC day in which a bar opened. */
+type DayEnd = { readonly openMs: number; readonly hash: string }
+
+/** What happened in a stretch of bars, and the state after it. */
+export type Stretch = {
+  readonly version: string
+  readonly state: EngineState<unknown>
+  readonly reports: readonly StepReport[]
+  readonly days: readonly DayEnd[]
+}
+
+/** Runs bars as they come live, from the state that the bars before have left: one, or many. */
+export function advance(input: StretchInput, { realm, beat }: Run): Stretch {
+  const { strategy } = realm
+  const { bars, count, reportFromMs, from } = input
+  const engine = createEngine({ ...input, strategy, ordersFromMs: from * DAY_MS })
+  const state =
+    input.state === null
+      ? initialState(engine)
+      : { ...input.state, strategy: realm.load(input.state.strategy) }
+  const reports: StepReport[] = []
+  const days: DayEnd[] = []
+  for (let i = 0; i < count; i++) {
+    if (i % PROGRESS_BARS === 0) beat()
+    const before = heldAfter(state)
+    const bar = barAt(bars, i)
+    const events = step(engine, state, bar)
+    if (bar.t < reportFromMs) continue
+    if (events.length > 0) reports.push({ bar, before, events })
+    if (input.hashDays && isLastOfDay(bars, i)) days.push({ openMs: bar.t, hash: decisionHash(state) })
+  }
+  return { version: strategy.version, state: { ...state, strategy: realm.save() }, reports, days }
+}
+
+const isLastOfDay = ({ t }: Bars, i: number): boolean =>
+  i + 1 === t.length || Math.floor(t[i]! / DAY_MS) !== Math.floor(t[i + 1]! / DAY_MS)
+
+export type LateInput = WholeInput & { readonly trades: readonly Trade[] }
+
+/** What the module decides if it begins with the first of these bars, given the positions of its whole history. */
+export const decideLate = ({ bars, trades }: LateInput, { realm }: Run): readonly Decided[] =>
+  decideBeside(realm.strategy, bars, trades)

@@ -1,0 +1,90 @@
+// The process that strategy modules run in, one task at a time: `processes.ts` says what it may not do.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ModuleFault } from './module-fault.ts'
+import { openRealm } from './realm.ts'
+import { advance, decideLate, type ModuleInput, type Run, replayWhole } from './tasks.ts'
+
+type Tasks = typeof TASKS
+export type TaskName = keyof Tasks
+/** With `prints`, what the module prints is passed on. */
+export type TaskInput<Name extends TaskName> = Parameters<Tasks[Name]>[0] & { readonly prints: boolean }
+export type TaskResult<Name extends TaskName> = ReturnType<Tasks[Name]>
+
+/** What a process is asked for, and what it answers; `beat` says that it makes progress. */
+export type Request = { readonly name: TaskName; readonly input: TaskInput<TaskName> }
+export type Answer =
+  | { readonly kind: 'beat' }
+  | { readonly kind: 'done'; readonly result: unknown }
+  | { readonly kind: 'fault'; readonly fault: Fault }
+type Fault = Pick<ModuleFault, 'messages' | 'place'>
+
+const TASKS = {
+  version: (_: ModuleInput, { realm }: Run) => realm.strategy.version,
+  replayWhole,
+  advance,
+  decideLate,
+} as const
+
+const answer = (message: Answer): void => void process.send?.(message)
+
+/** What a promise of the module was rejected with while nobody waited for it. */
+const lost: unknown[] = []
+process.on('unhandledRejection', thrown => void lost.push(thrown))
+process.on('disconnect', () => process.exit())
+process.on('message', (request: Request) => void serve(request))
+
+async function serve(request: Request): Promise<void> {
+  answer({ kind: 'beat' })
+  try {
+    answer({ kind: 'done', result: await run(request, false) })
+  } catch (error) {
+    const fault = error instanceof ModuleFault ? await withPlace(request, error) : describe(error)
+    answer({ kind: 'fault', fault })
+  }
+}
+
+const describe = (error: unknown): Fault => ({
+  messages: [error instanceof Error ? error.message : 'the run failed'],
+  place: {},
+})
+
+/** Its line, from a second run that leaves a trace. This process is not used again. */
+async function withPlace(request: Request, fault: ModuleFault): Promise<Fault> {
+  const again =
+    fault.place.line === undefined ? await run(request, true).catch((error: unknown) => error) : null
+  const isSame = again instanceof ModuleFault && again.messages.join() === fault.messages.join()
+  return { messages: fault.messages, place: isSame ? again.place : fault.place }
+}
+
+async function run({ name, input }: Request, isTraced: boolean): Promise<unknown> {
+  lost.length = 0
+  const realm = await openRealm(input.path, isTraced)
+  try {
+    assertAgrees(realm, input)
+    const task: (input: never, run: Run) => unknown = TASKS[name]
+    const result = task(input as never, { realm, beat: () => answer({ kind: 'beat' }) })
+    await nextTurn() // for what it left behind
+    if (lost.length > 0) throw realm.toFault(lost[0])
+    return result
+  } finally {
+    const printed = realm.takePrinted()
+    if (input.prints && !isTraced && printed !== '') process.stderr.write(printed)
+  }
+}
+
+/** The catalogue and the module both describe the strategy. */
+function assertAgrees({ strategy }: Run['realm'], { id, timeframeMs, baseRisk }: ModuleInput): void {
+  const pairs = [
+    ['id', strategy.id, id],
+    ['timeframeMs', strategy.timeframeMs, timeframeMs],
+    ['baseRisk', strategy.baseRisk, baseRisk],
+  ] as const
+  const faults = pairs.filter(([, inModule, inCatalogue]) => inModule !== inCatalogue)
+  if (faults.length === 0) return
+  throw new ModuleFault(
+    faults.map(
+      ([name, inModule, inCatalogue]) =>
+        `${name}: ${inCatalogue} in the catalogue, ${inModule} in the module`,
+    ),
+  )
+}

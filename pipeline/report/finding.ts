@@ -1,0 +1,77 @@
+/** `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding; `note` is only printed. */
+export type Severity = 'blocking' | 'serious' | 'note'
+
+/** Findings that the catalogue may accept with a reason. */
+export const ACCEPTABLE = [
+  'gap',
+  'gaps',
+  'spike',
+  'jump',
+  'flat_run',
+  'zero_volume',
+  'copied_bars',
+  'straight_line',
+  'no_wicks',
+  'shifted_labels',
+  'duplicate_trades',
+  'percent_returns',
+] as const
+
+export type Acceptable = (typeof ACCEPTABLE)[number]
+
+/** What a check found: `from` and `to` are its first and last instant, epoch milliseconds. */
+type Facts = {
+  readonly from: number
+  readonly to: number
+  /** The indices of the bars or trades, or of the first of them. Empty if there are none. */
+  readonly at: readonly number[]
+  /** Bars, trades or whatever the sentence counts. */
+  readonly count: number
+  /** What was expected and what was found. */
+  readonly what: string
+  /** What to do; null if nothing is to be done. */
+  readonly fix: string | null
+}
+
+/** Only a finding that may be accepted is serious. */
+export type Verdict = Pick<Facts, 'what' | 'fix'> &
+  (
+    | { readonly severity: 'serious'; readonly code: Acceptable }
+    | { readonly severity: 'blocking' | 'note'; readonly code: string }
+  )
+
+export type Found = Facts & Verdict
+
+/** What was found in the data of an instrument or a strategy. */
+export type Finding = Omit<Facts, 'at'> & {
+  readonly code: string
+  readonly severity: Severity
+  /** `BTCUSDT-PERP/4h` for bars, the id of a strategy for its ledger or returns. */
+  readonly subject: string
+  readonly file: string
+  /** The first rows of the file that it concerns; empty if they are not known. */
+  readonly rows: readonly number[]
+  /** The reason that the catalogue gives; null unless it is accepted. */
+  readonly accepted: string | null
+}
+
+/** What the data of an instrument or a strategy cover, and what was found in them. */
+export type SubjectReport = {
+  readonly subject: string
+  readonly file: string
+  /** Bars, payments, trades or days. */
+  readonly count: number
+  readonly noun: 'bars' | 'payments' | 'trades' | 'days'
+  /** First and last instant; null without data. */
+  readonly from: number | null
+  readonly to: number | null
+  readonly findings: readonly Finding[]
+  /** The strategies whose history these data make. */
+  readonly strategies: readonly string[]
+}
+
+/** One report per instrument and strategy, in the order of the book. */
+export type DataReport = readonly SubjectReport[]
+
+/** As many indices as a finding keeps. */
+export const MOST_PLACES = 5

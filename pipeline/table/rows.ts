@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { unzipSync } from 'fflate'
+import { placeOf, type Reading } from '../book/reading.ts'
+import { attempt, createLineSplitter, readLines, splitLine, toUnreadable, UnreadableFile } from './lines.ts'
+
+/** A row of a table as texts. */
+export type Row = readonly string[]
+
+/** `row` counts lines of a text and records of other files, from 1; the names of columns of the latter are row 0. */
+export type OnRow = (cells: Row, row: number) => void
+
+/** What is known of a whole file beside its rows: the row of a last line without a line break, which may be cut off. */
+export type RowsRead = { readonly openRow: number | null }
+
+/** Finds the list of rows in a JSON document, and may look at the rest of it. Throws `UnreadableFile`. */
+export type PickRows = (document: unknown) => readonly unknown[]
+
+/**
+ * Reads a table of any form, by the ending of its name: JSON, Parquet, Arrow (Feather), and otherwise lines of text with
+ * commas, semicolons or tabs; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
+ * problem of the reading. `onRow` and `onEnd`, which returns the rows of the header, may throw `UnreadableFile`, too.
+ */
+export async function readRows(
+  reading: Reading,
+  path: string,
+  onRow: OnRow,
+  { pick = onlyList, onEnd }: { readonly pick?: PickRows | undefined; readonly onEnd?: () => number } = {},
+): Promise<RowsRead | null> {
+  reading.onFile(path)
+  let count = 0
+  const counted: OnRow = (cells, row) => {
+    count++
+    onRow(cells, row)
+  }
+  try {
+    const { bytes, sha256, openRow } = isText(path.replace(/\.gz$/, ''))
+      ? await streamText(placeOf(reading, path), counted)
+      : await readWholeTable(placeOf(reading, path), counted, pick)
+    const headerRows = onEnd?.() ?? 0
+    reading.inputs.push({ path, bytes, sha256, rows: count - headerRows })
+    return { openRow }
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error
+    reading.problems.add({
+      file: path,
+      message: error.message,
+      ...(error.row === null ? {} : { row: error.row }),
+    })
+    return null
+  }
+}
+
+const isText = (name: string): boolean => !/\.(?:json|parquet|feather|arrow|zip)$/i.test(name)
+
+async function streamText(place: string, onRow: OnRow) {
+  const cells = createCellSplitter(onRow)
+  const { openLine, lines, ...file } = await readLines(place, cells.onLine)
+  return { ...file, openRow: cells.end(openLine, lines) }
+}
+
+/** Memory for a document and its rows at once; a million bars of JSON have 60 MB. */
+const MAX_TABLE_BYTES = 256_000_000
+
+async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
+  const packed = await readBytes(place)
+  const file = { bytes: packed.length, sha256: createHash('sha256').update(packed).digest('hex') }
+  const { name, bytes } = unpack(basename(place), packed)
+  if (isText(name)) {
+    const cells = createCellSplitter(onRow)
+    const splitter = createLineSplitter(cells.onLine)
+    splitter.push(bytes)
+    const { openLine, lines } = splitter.end()
+    return { ...file, openRow: cells.end(openLine, lines) }
+  }
+  const rows = await toRows(name, bytes, pick)
+  rows.forEach(onRowOf(onRow))
+  return { ...file, openRow: null }
+}
+
+async function readBytes(place: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(place)
+    if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
+    return await readFile(place)
+  } catch (error) {
+    throw toUnreadable(error, 0)
+  }
+}
+
+const tooLarge = (bytes: number): string =>
+  `expected at most ${MAX_TABLE_BYTES} bytes of a file that is read whole, got ${bytes}: bring it as CSV, which is read in pieces`
+
+function unpack(name: string, packed: Buffer): { readonly name: string; readonly bytes: Uint8Array } {
+  if (/\.zip$/i.test(name)) return unzip(name, packed)
+  if (!/\.gz$/i.test(name)) return { name, bytes: packed }
+  try {
+    return { name: name.slice(0, -3), bytes: gunzipSync(packed, { maxOutputLength: MAX_TABLE_BYTES }) }
+  } catch (error) {
+    throw toUnreadable(error, 0)
+  }
+}
+
+/** The one table of an archive, or the one that is named like it. */
+function unzip(name: string, packed: Buffer) {
+  const files = attempt('a zip archive', () => unzipSync(packed, { filter: isTable }))
+  const names = Object.keys(files)
+  const alone = names.length === 1 ? names[0] : names.find(each => stem(each) === stem(name))
+  if (alone !== undefined) return { name: alone, bytes: files[alone]! }
+  const got = names.length === 0 ? 'none' : names.join(', ')
+  throw new UnreadableFile(
+    `expected one table in the archive, or one that is named like it, got ${got}`,
+    null,
+  )
+}
+
+const stem = (name: string): string => basename(name).replace(/\.\w+$/, '')
+
+function isTable({ name, originalSize }: { readonly name: string; readonly originalSize: number }): boolean {
+  if (!/\.(?:csv|txt|tsv|json|parquet|feather|arrow)$/i.test(name) || name.startsWith('__MACOSX/'))
+    return false
+  if (originalSize > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(originalSize), null)
+  return true
+}
+
+async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<readonly unknown[]> {
+  if (/\.(?:parquet|feather|arrow)$/i.test(name)) {
+    const { arrowRows, parquetRows } = await import('./columnar.ts') // most books have none
+    return /\.parquet$/i.test(name) ? parquetRows(bytes) : arrowRows(bytes)
+  }
+  const text = new TextDecoder().decode(bytes)
+  const rows = pick(attempt('JSON', (): unknown => JSON.parse(text)))
+  if (rows.some(row => typeof row !== 'object' || row === null))
+    throw new UnreadableFile(
+      'expected a list of rows, each a list or an object, got another value in it',
+      null,
+    )
+  return rows
+}
+
+/** Takes lists as they are; the keys of objects are the names of the columns, which the first one has. */
+function onRowOf(onRow: OnRow) {
+  let names: readonly string[] | null = null
+  return (row: unknown, i: number): void => {
+    if (Array.isArray(row)) {
+      onRow(row.map(toCell), i + 1)
+      return
+    }
+    const record = row as Readonly<Record<string, unknown>> // `toRows` refuses everything else
+    if (names === null) {
+      names = Object.keys(record)
+      onRow(names, 0)
+    }
+    onRow(
+      names.map(name => toCell(record[name])),
+      i + 1,
+    )
+  }
+}
+
+function toCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The one list of rows in a document of an exchange, however deep: `[...]`, `{"data": {"ohlc": [...]}}`. */
+export const onlyList: PickRows = document => {
+  const lists = listsIn(document)
+  if (lists.length === 1) return lists[0]!
+  throw new UnreadableFile(
+    `expected JSON with one list of rows, got ${lists.length === 0 ? 'none' : lists.length}`,
+    null,
+  )
+}
+
+function listsIn(value: unknown): (readonly unknown[])[] {
+  if (Array.isArray(value)) return value.some(row => typeof row === 'object') ? [value] : []
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listsIn) : []
+}
+
+/** Lines that are looked at to find out what separates their fields. */
+const LOOKED_AT = 30
+
+/** Splits lines into cells. The separator is a semicolon or a tab if the last line that is looked at has several. */
+function createCellSplitter(onRow: OnRow) {
+  const first: string[] = []
+  let delimiter: string | null = null
+  const split = (line: string, row: number): void => {
+    if (line.trim() === '') return
+    const cells = splitLine(line, delimiter ?? ',')
+    if (cells === null) throw new UnreadableFile('expected fields whose quotes match, got a stray quote', row)
+    onRow(cells, row)
+  }
+  const begin = (): void => {
+    const shown = first.findLast(line => line.trim() !== '') ?? ''
+    delimiter = ['\t', ';'].find(each => shown.split(each).length > 2) ?? ','
+    for (const [i, line] of first.entries()) split(line, i + 1)
+  }
+  return {
+    onLine(line: string, row: number): void {
+      if (delimiter === null) first.push(line)
+      else split(line, row)
+      if (delimiter === null && first.length === LOOKED_AT) begin()
+    },
+    /** Takes the last line, if it has no break; returns its row. */
+    end(openLine: string | null, lines: number): number | null {
+      if (openLine !== null) this.onLine(openLine, lines + 1)
+      if (delimiter === null) begin()
+      return (openLine ?? '').trim() === '' ? null : lines + 1
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// Why two versions differ: parameters, code or data.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { aModule, catalogue, dailyBars, dailyFunding, moduleText } from '#test/pipeline/night/night-book.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { NOW_MS, run } from './made-up.ts'
+
+const CLOSES = [100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 101]
+const withFee = (bps: number): string =>
+  catalogue([{ ...aModule('oak'), commission_bps_per_side: bps }], {}, '24h')
+const oak = (version: string, share: number): string =>
+  moduleText('oak', {
+    body: `version: '${version}', onBar: (state, bar, position) => position === null ? { act: 'long', stop: bar.c * ${share} } : null,`,
+  })
+const BOOK = {
+  'catalogue.yaml': withFee(0),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'strategies/oak.ts': oak('1', 0.5),
+}
+const V1 = '2024-01-15T00:15:00Z'
+const V2 = '2024-01-15T00:30:00Z'
+
+/** Two versions of the book, the second with changes. */
+async function twoVersions(changes: Readonly<Record<string, string>>) {
+  const cwd = await temporaryFolder()
+  const store = ['--store', pathToFileURL(join(cwd, 'store')).href]
+  const build = (version: string, ...more: readonly string[]) =>
+    run(['build', '--book', 'book', ...store, '--version', version, '--effort', 'quick', ...more], {
+      cwd,
+      now: () => NOW_MS,
+    })
+  await writeFiles(join(cwd, 'book'), BOOK)
+  expect(await build(V1)).toMatchObject({ code: 0 })
+  await writeFiles(join(cwd, 'book'), changes)
+  const refused = await build(V2)
+  expect(await build(V2, '--allow-restatement')).toMatchObject({ code: 0 })
+  const { out } = await run(['diff', V1, V2, ...store], { cwd })
+  return { refused, causes: out.split('\n').filter(line => line.includes(' differ')) }
+}
+
+test.each([
+  ['parameters', { 'catalogue.yaml': withFee(10) }, ['  parameters differ: commission_bps_per_side 0 -> 10']],
+  [
+    'data',
+    { 'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.with(5, 99.5)) },
+    ['  data differ: bars/BTCUSDT-PERP/1d.csv'],
+  ],
+  ['code', { 'strategies/oak.ts': oak('1', 0.9) }, ['  code differs: strategies/oak.ts']],
+])('diff names %s as what differs', async (_, changes, expected) => {
+  const { refused, causes } = await twoVersions(changes)
+  expect(refused.code).toBe(1)
+  expect(causes).toEqual(expected)
+})
+
+test('a raised version of a module is a new history: the build explains the choice and does what the flag says', async () => {
+  const { refused, causes } = await twoVersions({ 'strategies/oak.ts': oak('2', 0.9) })
+  expect(refused.err).toContain(
+    'oak: module_version: 1 -> 2, which is a new history: keep the old module and publish the new one under another id, or announce the restatement',
+  )
+  expect(refused.err).toContain('--allow-restatement')
+  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+})

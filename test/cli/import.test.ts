@@ -1,0 +1,77 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+const DAYS = [1, 2, 3, 4].map(day => `2024-01-0${day},10,12,9,11,5`)
+const YAHOO = ['Date,Open,High,Low,Close,Volume', ...DAYS.toReversed(), ''].join('\n')
+
+async function importing(text: string, ...args: readonly string[]) {
+  const cwd = await temporaryFolder()
+  await writeFiles(cwd, { 'in.csv': text })
+  const call = () =>
+    run(['import', 'bars', 'in.csv', '--instrument', 'BTC-USD', '--book', 'book', ...args], { cwd })
+  const left = async () => (await readdir(cwd, { recursive: true })).sort()
+  return { cwd, call, left, ...(await call()) }
+}
+
+describe('import bars', () => {
+  test('writes a table of the book, names the format and what was repaired', async () => {
+    const { cwd, code, out, err } = await importing(YAHOO, '--tz', 'UTC')
+    expect([code, out, err]).toEqual([
+      0,
+      'bars/BTC-USD/1d.csv: 4 bars of 1d, 2024-01-01T00:00:00Z to 2024-01-04T00:00:00Z, from yahoo/freqtrade\n',
+      'note: in.csv: the rows are newest first: reversed\n',
+    ])
+    expect(await readFile(join(cwd, 'book/bars/BTC-USD/1d.csv'), 'utf8')).toBe(
+      ['t,o,h,l,c,v', ...DAYS.map(row => row.replace(',', 'T00:00:00Z,')), ''].join('\n'),
+    )
+  })
+
+  test('prints one JSON document', async () => {
+    const { out } = await importing(YAHOO, '--tz', 'UTC', '--json')
+    expect(JSON.parse(out)).toEqual({
+      ...{
+        instrument: 'BTC-USD',
+        timeframe: '1d',
+        bars: 4,
+        from: '2024-01-01T00:00:00Z',
+        to: '2024-01-04T00:00:00Z',
+      },
+      ...{ written: ['bars/BTC-USD/1d.csv'], formats: ['yahoo/freqtrade'], ignored: [] },
+      findings: [
+        { file: 'in.csv', kind: 'newest_first', count: 3, message: 'the rows are newest first: reversed' },
+      ],
+    })
+  })
+
+  test('exits 1 with file, row and reason if a file is refused, and writes nothing', async () => {
+    const { code, out, err, left } = await importing(YAHOO.replace('2024-01-02', '2.1.2024'), '--tz', 'UTC')
+    expect([code, out, err]).toEqual([
+      1,
+      '',
+      'the import has a problem:\n  in.csv:4: t: expected a date with the year first (2026-06-30), got "2.1.2024", whose day and month are ambiguous\n',
+    ])
+    expect(await left()).toEqual(['in.csv'])
+  })
+
+  test('replaces a table with --replace alone', async () => {
+    const { call, cwd } = await importing(YAHOO, '--tz', 'UTC')
+    const again = await call()
+    expect([again.code, again.err.replaceAll(cwd, '')]).toEqual([
+      1,
+      'highwater: expected no bars/BTC-USD/1d.csv in /book, got one: --replace writes a new one\n',
+    ])
+  })
+
+  test.each([
+    [['--tz', 'Berlin'], '--tz: expected UTC, an offset such as +08:00, or a name such as Europe/Amsterdam'],
+    [['--timeframe', '7h'], '--timeframe: expected one of 1m'],
+    [['--column', 't'], '--column: expected ROLE=NAME or ROLE=PLACE'],
+    [['--instrument', '../x'], '--instrument: expected a name of 1 to 64 letters'],
+  ])('exits 2 for %j', async (args, message) => {
+    const { code, err } = await importing(YAHOO, ...args)
+    expect([code, err]).toEqual([2, expect.stringContaining(message)])
+  })
+})

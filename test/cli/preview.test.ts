@@ -1,0 +1,95 @@
+// `highwater preview`: the figures of a book beside the published ones, and the same answers on a local port.
+import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { runCommand } from '#cli/program.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  dailyBars,
+  dailyFunding,
+  moduleText,
+  ONE_TRADE,
+} from '#test/pipeline/night/night-book.ts'
+import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { madeUp, run } from './made-up.ts'
+
+const BOOK = {
+  'catalogue.yaml': catalogue([aLedger('ash'), aModule('oak')], {}, '24h'),
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100]),
+  'funding/BTCUSDT-PERP.csv': dailyFunding(14),
+  'ledgers/ash.csv': ONE_TRADE,
+  'strategies/oak.ts': moduleText('oak'),
+}
+const FIVE_LONGS = moduleText('oak', {
+  body: "onBar: (state, bar, position) => position === null ? { act: 'long', stop: bar.c * 0.95 } : null,",
+})
+const answer = z.object({ data: z.object({ strategies: z.array(z.object({ id: z.string() })) }) })
+
+/** A published book and a preview of it, which runs until `stop` is called. */
+async function aPreview(...args: readonly string[]) {
+  const cwd = await temporaryFolder()
+  const change = (files: Readonly<Record<string, string>>) => writeFiles(join(cwd, 'book'), files)
+  await change(BOOK)
+  const where = ['--book', 'book', '--store', pathToFileURL(join(cwd, 'store')).href]
+  expect(await run(['build', ...where, '--effort', 'quick'], { cwd })).toMatchObject({ code: 0 })
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
+  const { runtime, out, err } = madeUp({ cwd, untilStopped: () => stopped })
+  const ended = runCommand(['preview', ...where, ...args], runtime)
+  onTestFinished(async () => {
+    stop()
+    await ended
+  })
+  const get = async () => {
+    const [, url] = /the same answers on (\S+),/.exec(out()) ?? []
+    return answer.parse(await (await fetch(`${url}/v1/dataset`)).json()).data
+  }
+  const end = async () => {
+    stop()
+    return ended
+  }
+  return { cwd, change, out, err, get, end }
+}
+
+const linesOf = (text: string, id: string): string[] =>
+  text
+    .split('\n')
+    .filter(line => line.startsWith(`${id} `))
+    .map(line => line.replaceAll(/ +/g, ' '))
+
+test('shows every strategy, serves it, and leaves nothing behind', async () => {
+  const before = (await readdir(tmpdir())).filter(name => name.startsWith('highwater-preview-'))
+  const { cwd, out, get, end } = await aPreview()
+  await expect.poll(out).toContain('the same answers on ')
+  expect(out()).toContain('published 2024-01-15T06:00:00Z -> now')
+  expect(linesOf(out(), 'ash')[0]).toMatch(/^ash 3\.00 /)
+  expect((await get()).strategies.map(({ id }) => id)).toEqual(['ash', 'oak'])
+  expect(await end()).toBe(0)
+  const after = (await readdir(tmpdir())).filter(name => name.startsWith('highwater-preview-'))
+  expect(after).toEqual(before)
+  expect((await readdir(cwd)).sort()).toEqual(['book', 'store', 'store.private'])
+})
+
+test('of one strategy shows a changed module beside what is published, at each change of the book', async () => {
+  const { change, out, err, get, end } = await aPreview('--watch', 'oak')
+  await expect.poll(out).toContain('the same answers on ')
+  expect(linesOf(out(), 'ash')).toEqual([])
+  expect(linesOf(out(), 'oak')[0]).not.toContain('->')
+  expect((await get()).strategies.map(({ id }) => id)).toEqual(['oak'])
+
+  await change({ 'strategies/oak.ts': 'export const strategy = 1' })
+  await expect.poll(err).toContain('strategies/oak.ts')
+  await change({ 'strategies/oak.ts': FIVE_LONGS })
+  await expect.poll(() => linesOf(out(), 'oak').at(-1)).toContain(' -> ')
+  expect(await end()).toBe(0)
+})
+
+test('a strategy that is not in the book is wrong usage', async () => {
+  const { err, end } = await aPreview('elm')
+  expect(await end()).toBe(2)
+  expect(err()).toContain("the book has no strategy 'elm'; it has ash, oak")
+})

@@ -1,0 +1,255 @@
+// Real results of charting tools and backtesters, imported, built, and compared with what those tools state.
+import { readdirSync, readFileSync } from 'node:fs'
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { toIsoDate } from '#core/calendar.ts'
+import { markLedger } from '#core/replay/marks.ts'
+import { readBook } from '#pipeline/book/read-book.ts'
+import { costsOf } from '#pipeline/modules/module-input.ts'
+import { sharedData } from '../support/shared-data.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+const skip = sharedData === null ? ' (skipped: no real ledgers on this machine)' : ''
+const ledgers = join(sharedData ?? '', 'ledgers')
+
+/** After everything in the files. */
+const NOW_MS = Date.parse('2026-11-01T00:00:00Z')
+
+const summarySchema = z
+  .object({ trades: z.number(), open: z.number().default(0), wins: z.number().default(0) })
+  .and(
+    z.record(z.string(), z.unknown()).transform(all => ({
+      net_profit: Number(all.net_profit),
+      open_profit: Number(all.open_profit),
+      win_rate_pct: Number(all.win_rate_pct),
+      final_equity: Number(all.final_equity),
+    })),
+  )
+
+/** A new book, and commands on it that succeed. */
+async function newBook() {
+  const cwd = await temporaryFolder()
+  const command = async (...args: readonly string[]) => {
+    const answer = await run([...args, '--book', 'book'], { cwd, now: () => NOW_MS })
+    expect([answer.code, answer.code === 0 ? '' : answer.err]).toEqual([0, ''])
+    return answer.out
+  }
+  const state = (key: string, value: string) =>
+    appendFile(join(cwd, 'book/catalogue.yaml'), `${key}: ${value}\n`)
+  return {
+    dir: join(cwd, 'book'),
+    bars: (file: string, instrument: string, ...args: readonly string[]) =>
+      command('import', 'bars', join(sharedData ?? '', file), '--instrument', instrument, ...args),
+    ledger: async (file: string, id: string, ...args: readonly string[]) =>
+      summarySchema.parse(
+        JSON.parse(
+          await command(
+            'import',
+            'ledger',
+            join(ledgers, file),
+            '--id',
+            id,
+            '--base-risk',
+            '0.02',
+            '--no-funding',
+            '--json',
+            ...args,
+          ),
+        ),
+      ),
+    build: async () =>
+      JSON.parse(await command('build', '--store', `file://${cwd}/store`, '--allow-stale', '--json')),
+    accept: (finding: string) => state('accept', `[${finding}]`),
+    text: (path: string) => readFile(join(cwd, 'book', path), 'utf8'),
+  }
+}
+
+const builtSchema = z.object({
+  strategies: z.array(
+    z.object({ id: z.string(), verification_state: z.string(), trades: z.number(), days: z.number() }),
+  ),
+})
+
+describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}`, () => {
+  const ETH_15M = 'ledgers/tradingview/bars_ohlcv_ETH-USDT-USDT_15m.csv.gz'
+  const chart = ['--instrument', 'ETHUSDT', '--tz', '+08:00', '--capital', '1000000']
+
+  /** Trades, open ones, and the last cumulative profit; the account without open trades where bars are missing. */
+  const LISTS = [
+    ['A_size-qty_open-trade', 'ash', 23, 1, -1761.78, []],
+    ['A_size-qty_5trades', 'fir', 5, 0, 79.81, ['--realised']],
+    ['A_size-qty_partial-exits', 'oak', 725, 0, -197.13, ['--realised']],
+    ['B_position-size-qty_open-trade', 'yew', 361, 1, 1941.03, ['--realised']],
+  ] as const
+
+  test('become histories whose trades and profits are those of the list', async () => {
+    const book = await newBook()
+    await book.bars(ETH_15M, 'ETHUSDT')
+    for (const [file, id, trades, open, profit, more] of LISTS) {
+      const summary = await book.ledger(`tradingview/${file}.csv`, id, ...chart, ...more)
+      expect([file, summary.trades, summary.open]).toEqual([file, trades, open])
+      // Each profit of the list is rounded to cents.
+      expect(Math.abs(summary.net_profit + summary.open_profit - profit)).toBeLessThanOrEqual(
+        0.005 * (trades + open),
+      )
+    }
+    await book.ledger('tradingview/A_header-only_no-trades.csv', 'elm', ...chart, '--commission-bps', '0')
+    const stock = ['--instrument', 'STOCK', '--tz', 'UTC', '--capital', '102180', '--realised']
+    const { net_profit } = await book.ledger('tradingview/D_17col_close-reversal.csv', 'bay', ...stock)
+    expect(net_profit).toBeCloseTo(-1135.36, 2)
+    const { strategies } = builtSchema.parse(await book.build())
+    expect(strategies.map(({ id, verification_state, trades }) => [id, verification_state, trades])).toEqual([
+      ['ash', 'single_verified', 23],
+      ['fir', 'unverified', 5],
+      ['oak', 'unverified', 725],
+      ['yew', 'unverified', 361],
+      ['elm', 'single_verified', 0],
+      ['bay', 'unverified', 4],
+    ])
+  })
+})
+
+describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
+  /** What has to be stated beside the file. */
+  const STATED: Readonly<Record<string, readonly string[]>> = {
+    cdd: ['--drop-last'],
+    'freqtrade-json': ['--drop-last'],
+    yahoo: ['--tz', 'UTC', '--drop-impossible'],
+    'yfinance-multiheader': ['--tz', 'UTC'],
+  }
+  const FILES =
+    sharedData === null
+      ? []
+      : ['bars', 'bars-messy'].flatMap(folder =>
+          readdirSync(join(sharedData ?? '', folder)).map(name => join(folder, name)),
+        )
+
+  test.each(FILES)('%s becomes the bars of a book that builds', async file => {
+    const book = await newBook()
+    const [kind = ''] = file.split('/')[1]!.split('_')
+    const printed = importedSchema.parse(
+      JSON.parse(await book.bars(file, 'X', ...(STATED[kind] ?? []), '--json')),
+    )
+    const options = ['--mark', printed.timeframe, '--tz', 'UTC', '--commission-bps', '0', '--capital', '1']
+    await book.ledger('tradingview/A_header-only_no-trades.csv', 'elm', '--instrument', 'X', ...options)
+    // Of the bars that Yahoo prints since then, 24 are impossible and nine are missing.
+    if (kind === 'yahoo')
+      await book.accept('{finding: gaps, of: X/1d, from: 2026-05-18, to: 2026-08-20, reason: known}')
+    const { strategies } = builtSchema.parse(await book.build())
+    expect(strategies).toMatchObject([{ id: 'elm', verification_state: 'single_verified', trades: 0 }])
+    expect(strategies[0]!.days).toBeGreaterThan(29)
+  })
+
+  const importedSchema = z.object({ timeframe: z.string() })
+})
+
+describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => {
+  const resultSchema = z.object({
+    strategy: z.object({
+      StrategyTestV3: z.object({
+        ...{
+          total_trades: z.number(),
+          profit_total_abs: z.number(),
+          final_balance: z.number(),
+          starting_balance: z.number(),
+        },
+        daily_profit: z.array(z.tuple([z.string(), z.number()])),
+      }),
+    }),
+    strategy_comparison: z.array(z.object({ wins: z.number(), losses: z.number() })),
+  })
+
+  test('becomes a history with its trades, its wins and the profit of each day', async () => {
+    const file = 'freqtrade/backtest-result.json'
+    const result = resultSchema.parse(JSON.parse(readFileSync(join(ledgers, file), 'utf8')))
+    const stated = result.strategy.StrategyTestV3
+    const book = await newBook()
+    const summary = await book.ledger(file, 'ash', '--instrument', 'PORTFOLIO', '--realised')
+    expect([summary.trades, summary.wins]).toEqual([stated.total_trades, result.strategy_comparison[0]?.wins])
+    expect(summary.net_profit).toBeCloseTo(stated.profit_total_abs, 15)
+    expect(summary.final_equity).toBeCloseTo(stated.final_balance, 15)
+
+    let equity = stated.starting_balance
+    const profits = (await book.text('returns/ash.csv'))
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map(row => {
+        const [day = '', ret] = row.split(',')
+        const profit = equity * Number(ret)
+        equity += profit
+        return [day, profit] as const
+      })
+    expect(profits.map(([day]) => day)).toEqual(stated.daily_profit.map(([day]) => day))
+    // The tool prints ten decimals.
+    profits.forEach(([day, profit], i) => {
+      expect(Math.abs(profit - stated.daily_profit[i]![1]), day).toBeLessThan(6e-11)
+    })
+    const { strategies } = builtSchema.parse(await book.build())
+    expect(strategies).toMatchObject([{ id: 'ash', trades: 179, days: 21 }])
+  })
+})
+
+describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () => {
+  const statsSchema = z.object({
+    '# Trades': z.number(),
+    'Win Rate [%]': z.number(),
+    'Equity Final [$]': z.number(),
+    'Max. Drawdown [%]': z.number(),
+  })
+  const CAPITAL = 100_000
+  const options = ['--instrument', 'BTCUSDT', '--tz', 'UTC', '--capital', String(CAPITAL)]
+
+  test('has its trades, its win rate, its final equity, and its equity at the close of every day', async () => {
+    const stats = statsSchema.parse(
+      JSON.parse(readFileSync(join(ledgers, 'backtesting.py/stats.json'), 'utf8')),
+    )
+    const book = await newBook()
+    await book.bars('bars/binance-perp_BTCUSDT_4h.csv.gz', 'BTCUSDT')
+    const summary = await book.ledger('backtesting.py/trades_final.csv', 'ash', ...options)
+    await book.ledger('backtesting.py/trades_open-dropped.csv', 'elm', ...options)
+    expect(summary.trades).toBe(stats['# Trades'])
+    expect(summary.win_rate_pct).toBeCloseTo(stats['Win Rate [%]'], 9)
+    expect(summary.final_equity).toBeCloseTo(stats['Equity Final [$]'], 6)
+
+    const closes = equityAtCloses()
+    const marks = await marksOf(book.dir)
+    expect(marks.length).toBeGreaterThan(2470)
+    for (const [day, equity] of marks)
+      expect(CAPITAL * equity, day).toBeCloseTo(closes.get(day) ?? Number.NaN, 5)
+    const { strategies } = builtSchema.parse(await book.build())
+    expect(strategies.map(({ id, verification_state, trades }) => [id, verification_state, trades])).toEqual([
+      ['ash', 'single_verified', 145],
+      ['elm', 'single_verified', 144],
+    ])
+  })
+
+  /** The equity of the tool at the last bar of each day. */
+  function equityAtCloses(): ReadonlyMap<string, number> {
+    const text = gunzipSync(readFileSync(join(ledgers, 'backtesting.py/equity_curve.csv.gz'))).toString(
+      'utf8',
+    )
+    const rows = text
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map(row => row.split(','))
+    return new Map(rows.map(([time = '', equity]) => [time.slice(0, 10), Number(equity)]))
+  }
+
+  async function marksOf(dir: string): Promise<(readonly [string, number])[]> {
+    const book = await readBook(dir)
+    const entry = book.strategies[0]!
+    const bars = book.bars.get('BTCUSDT/4h')!.bars
+    if (entry.source.kind !== 'ledger') throw new Error('expected a ledger')
+    const { daily, equity } = markLedger({
+      ...{ id: entry.id, trades: entry.source.trades, bars, funding: null },
+      ...{ costs: costsOf(entry), baseRisk: entry.base_risk_pct },
+    })
+    return Array.from(equity, (value, i) => [toIsoDate(daily.first + i), value] as const)
+  }
+})

@@ -1,0 +1,87 @@
+// Every file of bars as exchanges and tools write it, defects included.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { sharedData } from '../../support/shared-data.ts'
+import { importing, rowsOf } from './bars-from-elsewhere.ts'
+
+const skip = sharedData === null ? ' (skipped: no real bars on this machine)' : ''
+const folder = sharedData ?? ''
+
+/** By the beginning of a name: format, timeframe, bars, and what is found. */
+const EXPECTED: Readonly<
+  Record<string, readonly [string, string, number, Readonly<Record<string, number>>]>
+> = {
+  'binance-perp_BTCUSDT_1d': ['epochs-and-dates', '1d', 2478, {}],
+  'binance-perp_BTCUSDT_4h': ['epochs-and-dates', '4h', 14_864, {}],
+  'binance-spot_BTCUSDT_1d': ['epochs-and-dates', '1d', 3229, {}],
+  'binance-spot_BTCUSDT_4h': ['epochs-and-dates', '4h', 19_359, { gaps: 16 }],
+  'cmc-yahoo_BTCUSD_1d': ['epochs-and-dates', '1d', 4765, {}],
+  'binance-dump_BTCUSDT-1h-2024-12': ['binance', '1h', 744, {}],
+  'binance-dump_BTCUSDT-1h-2025-01': ['binance', '1h', 744, {}],
+  bitvavo: ['bitvavo', '1d', 1096, {}],
+  cdd: [
+    'cryptodatadownload',
+    '1d',
+    2822,
+    { swapped_volume: 1180, banner: 1, newest_first: 2822, unfinished: 1 },
+  ],
+  'freqtrade-json': ['ccxt/freqtrade/bitvavo', '1d', 1880, { unfinished: 1 }],
+  kraken: ['kraken', '1d', 2722, { gaps: 12 }],
+  yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, gaps: 33 }],
+  'yfinance-multiheader': ['yfinance', '1d', 1827, {}],
+}
+
+/** What the operator has to state: the zone of dates, that the last bar is unfinished, that wrong bars may go. */
+const RULES = {
+  cdd: { drop_last: true },
+  'freqtrade-json': { drop_last: true },
+  yahoo: { tz: 'UTC', drop_impossible: true },
+  'yfinance-multiheader': { tz: 'UTC' },
+} as const
+
+const FILES =
+  sharedData === null
+    ? []
+    : ['bars', 'bars-messy'].flatMap(parent =>
+        readdirSync(join(folder, parent)).map(name => join(parent, name)),
+      )
+
+const keyOf = (file: string): string | undefined =>
+  Object.keys(EXPECTED).find(key => file.split('/')[1]!.startsWith(key))
+
+describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
+  test('of every file are read, and what was found in them is counted', async () => {
+    expect(FILES).toHaveLength(Object.keys(EXPECTED).length)
+    for (const file of FILES) {
+      const key = keyOf(file) ?? ''
+      const { imported, problems } = await importing(folder, [file], RULES[key as keyof typeof RULES])
+      const found = Object.fromEntries((imported?.findings ?? []).map(({ kind, count }) => [kind, count]))
+      expect([file, problems]).toEqual([file, []])
+      expect([imported?.formats[0], imported?.timeframe, imported?.bars.t.length, found]).toEqual(
+        EXPECTED[key],
+      )
+    }
+  })
+
+  test('whose dates have no zone are refused in one sentence', async () => {
+    const { problems } = await importing(folder, ['bars-messy/yahoo_BTC-USD_1d.csv.gz'])
+    expect(problems).toEqual([
+      'bars-messy/yahoo_BTC-USD_1d.csv.gz:2: t: expected a zone for "2014-09-17", which has none: state it with --tz (tz: in the catalogue), such as UTC',
+    ])
+  })
+
+  test('of two months of an archive, in milliseconds and in microseconds, are one series without a gap', async () => {
+    const months = ['2024-12', '2025-01'].map(month => `bars-messy/binance-dump_BTCUSDT-1h-${month}.csv.gz`)
+    const { imported } = await importing(folder, months)
+    expect(imported?.bars.t).toHaveLength(1488)
+    expect(imported?.findings).toEqual([])
+  })
+
+  test('of CryptoDataDownload have the closes and the volumes of the exchange', async () => {
+    const { imported } = await importing(folder, ['bars-messy/cdd_Bitstamp_BTCUSD_d.csv.gz'])
+    const rows = imported === null ? [] : rowsOf(imported.bars)
+    expect(rows[0]).toEqual([Date.UTC(2014, 10, 28), 363.59, 381.34, 360.57, 376.28, 8617.15])
+    expect(rows.find(([t]) => t === Date.UTC(2018, 11, 15))?.[4]).toBeCloseTo(3184, -2)
+  })
+})

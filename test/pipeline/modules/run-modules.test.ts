@@ -1,0 +1,101 @@
+// The proof itself, without the fences: modules that do reach the memory of their process, or chance, or another run.
+import { describe, expect, test } from 'vitest'
+import { type Bars, lastAtOrBefore } from '#core/replay/bars.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+import { ModuleFault } from '#pipeline/modules/module-fault.ts'
+import type { Processes } from '#pipeline/modules/processes.ts'
+import { runModules } from '#pipeline/modules/run-modules.ts'
+import { advance, decideLate, replayWhole, type WholeInput } from '#pipeline/modules/tasks.ts'
+import { FREE, TIMEFRAME_MS } from '../../core/replay/hand.ts'
+import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
+
+const BARS = syntheticBars(3_000)
+
+type OnBar = Strategy['onBar']
+
+/** Runs a strategy in this process: `reach` gets all bars that a process of its own would have been given. */
+function unfenced(reach: (bars: Bars) => OnBar): Processes {
+  const tasks = { advance, replayWhole, decideLate } as unknown as Record<string, typeof replayWhole>
+  const run = async (name: string, input: WholeInput) => {
+    const strategy: Strategy = {
+      id: 'oak',
+      version: '1',
+      timeframeMs: TIMEFRAME_MS,
+      warmupBars: 0,
+      baseRisk: 0.02,
+      init: () => ({}),
+      onBar: reach(input.bars),
+    }
+    const realm = {
+      strategy,
+      save: () => ({}),
+      load: (own: unknown) => own,
+      takePrinted: () => '',
+      toFault: () => new ModuleFault(['it threw']),
+    }
+    return structuredClone(tasks[name]!(input, { realm, beat: () => {} }))
+  }
+  return { run: run as unknown as Processes['run'], close: async () => {} }
+}
+
+const ENTRY = {
+  id: 'oak',
+  source: { kind: 'module', path: '/oak.ts' },
+  timeframe: '4h',
+  base_risk_pct: 0.02,
+  inception: null,
+  ...FREE,
+} as unknown as Parameters<typeof runModules>[1][number]['entry']
+
+async function problemOf(reach: (bars: Bars) => OnBar): Promise<string | null> {
+  const outcomes = await runModules(unfenced(reach), [{ entry: ENTRY, bars: BARS, funding: null }], () => {})
+  const outcome = outcomes.get('oak')!
+  return 'problems' in outcome ? outcome.problems.map(({ message }) => message).join() : null
+}
+
+const LONG = (close: number) => ({ act: 'long', stop: close * 0.9 }) as const
+const FLAT = { act: 'flat', why: 'signal' } as const
+
+describe('the proof', () => {
+  test('accepts a module that decides by its bar', async () => {
+    const honest: OnBar = (_, bar, position) =>
+      bar.c > bar.o ? (position === null ? LONG(bar.c) : null) : position === null ? null : FLAT
+    expect(await problemOf(() => honest)).toBeNull()
+  })
+
+  test.each([1, 2, 10, 100])('refuses one that reads the bar %d ahead, and names a bar', async ahead => {
+    const peeking =
+      (bars: Bars): OnBar =>
+      (_, bar, position) => {
+        const later = bars.c[lastAtOrBefore(bars.t, bar.t) + ahead]
+        if (later === undefined || later < bar.c) return position === null ? null : FLAT
+        return position === null ? LONG(bar.c) : null
+      }
+    expect(await problemOf(peeking)).toMatch(
+      /it looks ahead, .*; the first bar that differs is that of 20\d\d-/,
+    )
+  })
+
+  test('refuses one that knows how many bars there are', async () => {
+    const knowing =
+      (bars: Bars): OnBar =>
+      (_, bar) =>
+        bar.t === bars.t.at(-50) ? LONG(bar.c) : null
+    expect(await problemOf(knowing)).toMatch(/it looks ahead/)
+  })
+
+  test('refuses one that decides by chance, or by what it saw in another run', async () => {
+    let draws = 0
+    const lucky: OnBar = (_, bar) => {
+      draws = (draws * 16807 + 11) % 2147483647
+      return draws % 97 === 0 ? LONG(bar.c) : null
+    }
+    expect(await problemOf(() => lucky)).toMatch(/by chance; the first bar that differs/)
+    const seen = new Map<number, number>()
+    const remembering: OnBar = (_, bar) => {
+      seen.set(bar.t, bar.c)
+      return (seen.get(bar.t + TIMEFRAME_MS) ?? 0) > bar.c ? LONG(bar.c) : null
+    }
+    expect(await problemOf(() => remembering)).toMatch(/keeps memory outside of its state/)
+  })
+})
