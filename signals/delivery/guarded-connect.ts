@@ -22,6 +22,8 @@ export type StartTimer = (ms: number, run: () => void) => () => void
 export type ConnectOptions = {
   readonly rules: AddressRules
   readonly resolveHost: ResolveHost
+  /** Epoch milliseconds. */
+  readonly now: () => number
   readonly startTimer: StartTimer
   /** For name resolution, connection and TLS together. */
   readonly timeoutMs: number
@@ -59,7 +61,7 @@ export type Target = Pick<buildConnector.Options, 'hostname' | 'protocol' | 'por
 
 /** undici's connector, guarded. Fails with ConnectError only. */
 export function createGuardedConnect(options: ConnectOptions): buildConnector.connector {
-  const judge = createFaultJudge()
+  const judge = createFaultJudge(options.now)
   return (target, callback) => {
     const attempt = judge.begin(hostOf(target))
     establish(target, options).then(

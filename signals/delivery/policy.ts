@@ -56,6 +56,13 @@ export const DISABLE_AFTER_MS = 72 * HOUR
 export const DISABLE_AFTER_SIGNALS = 3
 export const DISABLE_AFTER_ATTEMPTS = 20
 
+/**
+ * How long a host that cannot be resolved or routed to is our fault if nothing proves that network and name servers work.
+ * If they do not work for longer, every webhook has failed from then on: the breaker leaves each signal its attempts and
+ * finds the receiver within five minutes, and only DISABLE_AFTER_MS later would webhooks be disabled for it.
+ */
+export const UNPROVEN_FAULT_MS = HOUR
+
 /** `410 Gone` twice in a row is meant; once may be a deployment. */
 export const DISABLE_AFTER_GONE = 2
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { isLocalhost } from './address-guard.ts'
+import { UNPROVEN_FAULT_MS } from './policy.ts'
 
 /** Later ones replace the oldest, whose next failure is ours once more. */
 const MOST_FAILING_HOSTS = 4_096
@@ -9,19 +10,19 @@ const MOST_FAILING_HOSTS = 4_096
  * Decides whose fault it is that a host could not be resolved or routed to. It is the host's if an attempt that began
  * after the first of its failures has connected to another host by its name: name servers and network work then. As long
  * as none has, it is ours. An attempt that began before may have been answered before the network was lost; an address
- * or this machine proves nothing, because no name server was needed, and perhaps no network.
+ * or this machine proves nothing, because no name server was needed, and perhaps no network. A service with a single
+ * receiver never has such a proof: after UNPROVEN_FAULT_MS the fault is the host's without one.
  */
-export function createFaultJudge() {
+export function createFaultJudge(now: () => number) {
   let begun = 0
   /** The last attempt that proves that name servers and network work. */
   let proof = 0
-  /** By host, its first attempt that failed. */
-  const failing = new LRUCache<string, number>({ max: MOST_FAILING_HOSTS })
+  /** By host, its first attempt that failed, and when it did. */
+  const failing = new LRUCache<string, { attempt: number; atMs: number }>({ max: MOST_FAILING_HOSTS })
   return {
     /** Call it when an attempt to connect to `host` begins, and one of these when it ends. */
     begin(host: string) {
       const attempt = ++begun
-      const first = failing.get(host) ?? attempt
       return {
         onConnected(): void {
           if (isIP(host) === 0 && !isLocalhost(host)) proof = Math.max(proof, attempt)
@@ -29,8 +30,9 @@ export function createFaultJudge() {
         },
         /** Whether a failure is the host's. */
         isOfHost(): boolean {
+          const first = failing.get(host) ?? { attempt, atMs: now() }
           failing.set(host, first)
-          return proof > first
+          return proof > first.attempt || now() - first.atMs >= UNPROVEN_FAULT_MS
         },
       }
     },

@@ -278,7 +278,8 @@ describe('a connection', () => {
     protocol = 'https:',
     dial = connectTcp,
   ): Promise<ConnectFailure | 'connected'> => {
-    const options = { rules, resolveHost, startTimer: () => () => {}, timeoutMs: 3_000, dial }
+    const clock = { now: () => 0, startTimer: () => () => {} }
+    const options = { rules, resolveHost, ...clock, timeoutMs: 3_000, dial }
     try {
       const socket = await establish({ hostname, protocol, port: String(listener.port) }, options)
       socket.destroy()

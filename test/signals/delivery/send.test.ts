@@ -3,7 +3,12 @@ import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Outcome } from '#signals/delivery/outcome.ts'
-import { ATTEMPT_TIMEOUT_MS, CONNECT_TIMEOUT_MS, KEPT_ANSWER_CHARACTERS } from '#signals/delivery/policy.ts'
+import {
+  ATTEMPT_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  KEPT_ANSWER_CHARACTERS,
+  UNPROVEN_FAULT_MS,
+} from '#signals/delivery/policy.ts'
 import type { Post, SenderOptions } from '#signals/delivery/send.ts'
 import {
   type RawAnswer,
@@ -388,10 +393,12 @@ describe('TLS', () => {
 })
 
 describe('our own faults', () => {
-  test('are a resolver that does not answer, or not in time; a name that is not there is theirs', async () => {
+  test('are a resolver that does not answer, or not in time, for an hour; a name that is not there is theirs', async () => {
     const url = 'https://hooks.example.org/'
     const down = senderOf({ resolveHost: async () => ({ kind: 'unanswered' }) })
     expect(await down.send(postTo(url))).toEqual({ kind: 'ourFault', reason: 'resolver_down' })
+    down.clock.ms += UNPROVEN_FAULT_MS
+    expect(await down.send(postTo(url))).toMatchObject({ kind: 'failed', reason: 'name_unanswered' })
     const slow = senderOf({ resolveHost: () => new Promise(() => {}) })
     const outcome = slow.send(postTo(url))
     await expect.poll(() => slow.expire(CONNECT_TIMEOUT_MS), PATIENT).toBe(1)

@@ -6,6 +6,7 @@ import {
   type ConnectFailure,
   createGuardedConnect,
 } from '#signals/delivery/guarded-connect.ts'
+import { UNPROVEN_FAULT_MS } from '#signals/delivery/policy.ts'
 import type { Resolution, ResolveHost } from '#signals/delivery/resolve-host.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 
@@ -19,6 +20,8 @@ const UNANSWERED: Resolution = { kind: 'unanswered' }
 
 type Connect = (hostname: string) => Promise<ConnectFailure | 'connected'>
 
+let nowMs = 0
+
 /** Connects to hosts of this machine; `lostBy` is the error of the next connections, null for none. */
 async function startConnector(resolveHost: ResolveHost, lostBy: () => string | null = () => null) {
   const receiver = await startRawReceiver(socket => socket.end(rawAnswer(200)))
@@ -27,6 +30,7 @@ async function startConnector(resolveHost: ResolveHost, lostBy: () => string | n
   const guarded = createGuardedConnect({
     rules: { allowLoopback: true },
     resolveHost,
+    now: () => nowMs,
     startTimer: () => () => {},
     timeoutMs: 3_000,
     dial: () => {
@@ -58,6 +62,29 @@ describe('a name for which no name server answers', () => {
     const connect = await connectorWithout(new Set(['a.test', 'b.test']))
     for (const host of ['a.test', 'b.test', 'a.test', 'b.test', 'a.test'])
       expect(await connect(host)).toBe('resolver_down')
+  })
+
+  test('has failed after an hour without another host, and its row begins again after an answer', async () => {
+    const silent = new Set(['a.test'])
+    const connect = await connectorWithout(silent)
+    for (let row = 0; row < 2; row++) {
+      expect(await connect('a.test')).toBe('resolver_down')
+      nowMs += UNPROVEN_FAULT_MS - 1
+      expect(await connect('a.test')).toBe('resolver_down')
+      nowMs += 1
+      for (let i = 0; i < 3; i++) expect(await connect('a.test')).toBe('name_unanswered')
+      silent.clear()
+      expect(await connect('a.test')).toBe('connected')
+      silent.add('a.test')
+    }
+  })
+
+  test('is our fault for an hour of its own, however long another one has been silent', async () => {
+    const connect = await connectorWithout(new Set(['a.test', 'b.test']))
+    expect(await connect('a.test')).toBe('resolver_down')
+    nowMs += UNPROVEN_FAULT_MS
+    expect(await connect('b.test')).toBe('resolver_down')
+    expect(await connect('a.test')).toBe('name_unanswered')
   })
 
   test.each(['127.0.0.1', 'localhost'])('is our fault though %s is connected to without one', async here => {
@@ -129,12 +156,20 @@ describe('an address', () => {
     },
   )
 
+  test('without a route has failed after an hour, though no other one has been connected to', async () => {
+    const connect = await connectorLosing('ENETUNREACH')
+    expect(await connect('a.test')).toBe('network_down')
+    nowMs += UNPROVEN_FAULT_MS
+    expect(await connect('a.test')).toBe('unreachable')
+  })
+
   test.each(['EMFILE', 'ENOBUFS', 'EADDRNOTAVAIL'])(
     'for which this machine has no socket (%s) is our fault whatever else is connected to',
     async code => {
       const connect = await connectorLosing(code)
       expect(await connect('a.test')).toBe('too_many_connections')
       expect(await connect('b.test')).toBe('connected')
+      nowMs += UNPROVEN_FAULT_MS
       expect(await connect('a.test')).toBe('too_many_connections')
     },
   )
