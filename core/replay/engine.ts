@@ -1,3 +1,4 @@
+import { DAY_MS } from '#core/calendar.ts'
 import { assertFunding, type Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
 import { describePlainJsonFault, type EngineState, startState } from './state.ts'
@@ -59,10 +60,8 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
   return startState(own)
 }
 
-function assertStrategy(
-  subject: string,
-  { baseRisk, warmupBars, memoryBars, timeframeMs }: Strategy<unknown>,
-): void {
+function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
+  const { baseRisk, warmupBars, memoryBars, timeframeMs } = strategy
   if (!(baseRisk > 0 && baseRisk < 1)) {
     throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }
@@ -81,4 +80,25 @@ function assertStrategy(
       `${subject}: timeframeMs must be a whole number of milliseconds, it is ${timeframeMs}: correct the module`,
     )
   }
+  const most = Math.floor((MOST_MEMORY_DAYS * DAY_MS) / timeframeMs)
+  const memory = memoryBarsOf(strategy)
+  if (memory > most) {
+    const what = memoryBars === undefined ? 'memoryBars (by default twice warmupBars)' : 'memoryBars'
+    throw new Error(
+      `${subject}: ${what} must be at most ${most}, which is ${MOST_MEMORY_DAYS} days, it is ${memory}: a history does not ` +
+        'show that its start is forgotten after more; keep less of the past, or state the true memoryBars',
+    )
+  }
 }
+
+/** Five years: half of the history of ten years that a proof would need. */
+const MOST_MEMORY_DAYS = 1826
+
+/** Averages forget their start exponentially: after twice the warm-up little of it is left. */
+const WARMUPS = 2
+
+/** Bars after which the start of a strategy is forgotten. */
+export const memoryBarsOf = ({
+  warmupBars,
+  memoryBars,
+}: Pick<Strategy, 'warmupBars' | 'memoryBars'>): number => memoryBars ?? WARMUPS * warmupBars

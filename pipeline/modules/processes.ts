@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -97,44 +97,77 @@ export const processArguments = (folder: string): string[] => [
   `--max-old-space-size=${HEAP_MB}`,
 ]
 
+/** Arrays of numbers are outside of the heap. Bars of one minute for ten years need a third of this to arrive. */
+const MEMORY_KB = 3 * 2 ** 20
+
+/** The shell sets the limit and becomes Node, so that the process has no other parent. */
+const LIMITED = `ulimit -d ${MEMORY_KB} 2>/dev/null; unset PWD; exec "$0" "$@"`
+
+const SHELL = '/bin/sh'
+
 function startProcess(folder: string): ChildProcess {
   const child = fork(WORKER, {
-    execArgv: processArguments(folder),
+    execPath: SHELL,
+    execArgv: ['-c', LIMITED, process.execPath, ...processArguments(folder)],
     env: { TZ: 'UTC', LC_ALL: 'C' }, // no secrets, and no cache of compiled code: to read it, Node must write it
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  child.stderr?.on('data', chunk => process.stderr.write(chunk))
+  endWithThisProcess(child)
   return child
+}
+
+/** A module in an endless loop cannot see that this process was killed. A shell can: its input ends. */
+function endWithThisProcess(child: ChildProcess): void {
+  const guard = spawn(SHELL, ['-c', 'read -r _; kill -KILL "$0"', String(child.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.once('exit', () => guard.kill('SIGKILL'))
 }
 
 /** Runs a task in an idle process. Rejects if it makes no progress, or ends. */
 async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   let sinceMs: number | null = null // what has not begun cannot stall
+  let trace = '' // what Node says of its end
   const onMessage = (answer: Answer): void => {
     sinceMs = elapsedMs()
+    if (answer.kind === 'printed') process.stderr.write(answer.text)
     if (answer.kind === 'done') resolve(answer.result)
     if (answer.kind === 'fault') reject(new ModuleFault(answer.fault.messages, answer.fault.place))
   }
-  const onExit = (code: number | null, signal: string | null) =>
-    reject(
-      new ModuleFault([
-        `its process ended with ${signal ?? `code ${code}`}: look for more memory than there is`,
-      ]),
-    )
+  const onTrace = (chunk: Buffer): void => {
+    if (trace.length < MAX_TRACE_CHARS) trace += chunk.toString('latin1')
+  }
+  const onClose = (code: number | null, signal: string | null) =>
+    reject(new ModuleFault([explainEnd(signal ?? `code ${code}`, trace)]))
   const watch = setInterval(() => {
     if (sinceMs !== null && elapsedMs() - sinceMs >= STALL_MS) reject(new ModuleFault([STALLED]))
   }, LOOK_MS)
-  child.on('message', onMessage).on('exit', onExit).on('error', reject)
+  child.stderr?.on('data', onTrace)
+  child.on('message', onMessage).on('close', onClose).on('error', reject)
   try {
     child.send(request)
     return await promise
   } finally {
     clearInterval(watch)
-    child.off('message', onMessage).off('exit', onExit).off('error', reject)
+    child.stderr?.off('data', onTrace)
+    child.off('message', onMessage).off('close', onClose).off('error', reject)
   }
 }
+
+const MAX_TRACE_CHARS = 10_000
+
+/** Node prints a page about a full heap, of which its user needs a sentence. */
+function explainEnd(end: string, trace: string): string {
+  if (trace.includes('heap out of memory')) return OUT_OF_MEMORY
+  const [said = ''] = trace.split('\n').filter(line => line.trim() !== '')
+  return `its process ended with ${end}${said === '' ? '' : `, after '${said}'`}: look for more memory than there is`
+}
+
+const OUT_OF_MEMORY =
+  `it needed more than ${HEAP_MB} MB of memory and was ended: look for a list that grows without end, and keep less in ` +
+  'its state'
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +

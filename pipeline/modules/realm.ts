@@ -111,8 +111,20 @@ function parseFault(answer: string, entry: string): ModuleFault {
   const { name, message, stack } = thrown
   const place = placeIn(entry, stack)
   if (message === '') return new ModuleFault([`it threw an ${name} without a message`], place)
-  return new ModuleFault([name === 'Error' ? message : `${name}: ${message}`], place)
+  const advice = ADVICE.get(message)
+  const said = advice === undefined ? message : `${message}: ${advice}`
+  return new ModuleFault([name === 'Error' ? said : `${name}: ${said}`], place)
 }
+
+/** What V8 says of a module that ran out of something does not say what to do. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'Maximum call stack size exceeded',
+    'look for a function that calls itself without end, or a state that contains itself',
+  ],
+  ['Array buffer allocation failed', 'look for arrays that grow without end, and keep less in memory'],
+  ['Invalid string length', 'look for a text that grows without end'],
+])
 
 /** The topmost place of the stack in the module itself; none if the engine refused its result. */
 function placeIn(entry: string, stack: string): FaultPlace {

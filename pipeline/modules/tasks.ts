@@ -1,6 +1,6 @@
 import { DAY_MS, type EpochDay } from '#core/calendar.ts'
 import { type Bars, barAt, type Funding } from '#core/replay/bars.ts'
-import { createEngine, initialState } from '#core/replay/engine.ts'
+import { createEngine, initialState, memoryBarsOf } from '#core/replay/engine.ts'
 import type { StepEvent } from '#core/replay/events.ts'
 import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
 import { type Decided, decideBeside } from '#core/replay/invariance.ts'
@@ -26,9 +26,6 @@ export type ModuleInput = {
 /** A run of a module in a realm of its own; `beat` is called while it makes progress. */
 export type Run = { readonly realm: Realm; readonly beat: () => void }
 
-/** Averages forget their start exponentially: after twice the warm-up little of it is left. */
-const WARMUPS = 2
-
 export type WholeInput = ModuleInput & { readonly bars: Bars }
 
 export type WholeRun = {
@@ -48,7 +45,7 @@ export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
   const state = { ...replayed.state, strategy: realm.save() }
   return {
     version: strategy.version,
-    memoryBars: strategy.memoryBars ?? WARMUPS * strategy.warmupBars,
+    memoryBars: memoryBarsOf(strategy),
     replayed: { ...replayed, state },
     events,
   }

@@ -14,6 +14,7 @@ export type TaskResult<Name extends TaskName> = ReturnType<Tasks[Name]>
 export type Request = { readonly name: TaskName; readonly input: TaskInput<TaskName> }
 export type Answer =
   | { readonly kind: 'beat' }
+  | { readonly kind: 'printed'; readonly text: string }
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'fault'; readonly fault: Fault }
 type Fault = Pick<ModuleFault, 'messages' | 'place'>
@@ -68,7 +69,7 @@ async function run({ name, input }: Request, isTraced: boolean): Promise<unknown
     return result
   } finally {
     const printed = realm.takePrinted()
-    if (input.prints && !isTraced && printed !== '') process.stderr.write(printed)
+    if (input.prints && !isTraced && printed !== '') answer({ kind: 'printed', text: printed })
   }
 }
 

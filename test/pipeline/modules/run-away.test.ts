@@ -1,0 +1,54 @@
+// Modules that run out of something: one sentence each, and nothing of what Node prints about it.
+import { expect, test, vi } from 'vitest'
+import { aModule, catalogue, dailyBars, moduleText, problemsOfNight } from '../night/night-book.ts'
+
+/** What a module does, and the sentence. */
+const RUN_AWAYS = {
+  'fills the heap': [
+    'init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) },',
+    /^strategies\/oak\.ts: it needed more than 512 MB of memory and was ended: look for a list that grows without end, and keep less in its state$/,
+  ],
+  'fills arrays of numbers, which are outside of the heap': [
+    'init: () => { const all = []; for (;;) all.push(new Float64Array(1e7)) },',
+    /^strategies\/oak\.ts:\d+:\d+: RangeError: Array buffer allocation failed: look for arrays that grow without end, and keep less in memory$/,
+  ],
+  'calls itself without end': [
+    'onBar: () => { const f = n => 1 + f(n + 1); return f(0) },',
+    /^strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/,
+  ],
+  'has a state that contains itself': [
+    'init: () => { const a = {}; a.a = a; return a },',
+    /^strategies\/oak\.ts: RangeError: Maximum call stack size exceeded: look for .* a state that contains itself$/,
+  ],
+  'doubles a text': [
+    `init: () => { let text = 'x'; for (;;) text += text },`,
+    /^strategies\/oak\.ts:\d+:\d+: RangeError: Invalid string length: look for a text that grows without end$/,
+  ],
+  'remembers for ever': [
+    'memoryBars: 1e9,',
+    /^strategies\/oak\.ts: strategy oak: memoryBars must be at most 1826, which is 1826 days, it is 1000000000: /,
+  ],
+  'is warm after ten years': [
+    'warmupBars: 1000,',
+    /^strategies\/oak\.ts: strategy oak: memoryBars \(by default twice warmupBars\) must be at most 1826, which is 1826 days, it is 2000: /,
+  ],
+} as const
+
+test.each(Object.entries(RUN_AWAYS))('a module that %s', async (_, [body, sentence]) => {
+  const chunks: string[] = []
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation(chunk => {
+    chunks.push(String(chunk))
+    return true
+  })
+  try {
+    const problems = await problemsOfNight({
+      'bars/BTCUSDT-PERP/1d.csv': dailyBars([100, 101, 102, 103]),
+      'strategies/oak.ts': moduleText('oak', { body }),
+      'catalogue.yaml': catalogue([aModule('oak')]),
+    })
+    expect(problems).toEqual([expect.stringMatching(sentence)])
+  } finally {
+    spy.mockRestore()
+  }
+  expect(chunks.join('')).toBe('')
+})
