@@ -104,7 +104,7 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
     store,
     privateStore,
     builtWith,
-    inputs: describeInputs(book),
+    inputs: describeInputs(book, night),
     effort: order.effort,
     threads,
     progress,
@@ -174,9 +174,13 @@ const commitOf = (root: string): Promise<string | null> =>
 const lockfileDigest = (root: string): Promise<string | null> =>
   readFile(join(root, 'package-lock.json')).then(sha256, () => null)
 
-/** What a build read: every file with its digest, and how far each set of bars reaches. */
-const describeInputs = ({ inputs, bars, program }: Book): object => ({
-  inputs: [...inputs].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
+/**
+ * What a build read: every file with its digest, the files of which each module consists, and how far each set of bars
+ * reaches.
+ */
+const describeInputs = ({ inputs, bars, program }: Book, { modules }: Pick<Night, 'modules'>): object => ({
+  inputs: [...filesOf(inputs, modules).values()].sort((a, b) => (a.path < b.path ? -1 : 1)), // files are read side by side
+  modules: Object.fromEntries([...modules].map(([id, files]) => [id, files.map(pathInBook)])),
   bars: [...new Set([...bars.values(), ...(program === null ? [] : [program.bars])])].map(
     ({ path, bars, gaps }) => ({
       path,
@@ -187,6 +191,17 @@ const describeInputs = ({ inputs, bars, program }: Book): object => ({
     }),
   ),
 })
+
+const pathInBook = ({ path }: { readonly path: string }): string => `strategies/${path}`
+
+/** By path. A module is as its process read it. */
+const filesOf = (inputs: Book['inputs'], modules: Night['modules']) =>
+  new Map(
+    [
+      ...inputs,
+      ...[...modules.values()].flat().map(file => ({ ...file, path: pathInBook(file), rows: null })),
+    ].map(file => [file.path, file]),
+  )
 
 /** The private note on a build: on which machine it ran, and how many milliseconds each step took. */
 const recordBuild = (

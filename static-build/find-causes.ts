@@ -7,13 +7,21 @@ import { parseJson } from '#storage/parse-json.ts'
 import { readManifest } from '#storage/published-manifest.ts'
 import { toText } from './restatement.ts'
 
-/** What a published version was made of: the files of the book by path, and the code. */
-type Inputs = { readonly files: ReadonlyMap<string, string>; readonly code: string }
+/** What a published version was made of: the files of the book by path, those of each module, and the code. */
+type Inputs = {
+  readonly files: ReadonlyMap<string, string>
+  /** Null in a record of an older form. */
+  readonly modules: Readonly<Record<string, readonly string[]>> | null
+  readonly code: string
+}
 
 /** What differs between the inputs of two versions, as far as it concerns one strategy. */
 export type Causes = Readonly<Record<'parameters' | 'code' | 'data', readonly string[]>>
 
-const recordSchema = z.object({ inputs: z.array(z.object({ path: z.string(), sha256: z.string() })) })
+const recordSchema = z.object({
+  inputs: z.array(z.object({ path: z.string(), sha256: z.string() })),
+  modules: z.record(z.string(), z.array(z.string())).nullable().default(null),
+})
 
 /** The inputs of a published version; null if their private record is not there, or is of an older form. */
 export async function readInputs(
@@ -26,7 +34,7 @@ export async function readInputs(
   const record = bytes === null ? undefined : recordSchema.safeParse(parseJson(bytes)).data
   if (record === undefined) return null
   const files = new Map(record.inputs.map(({ path, sha256 }) => [path, sha256]))
-  return { files, code: built_with.commit ?? built_with.highwater }
+  return { files, modules: record.modules, code: built_with.commit ?? built_with.highwater }
 }
 
 /**
@@ -48,6 +56,7 @@ export function findCauses(
       .map(({ field, old, new: now }) => `${field} ${toText(old)} -> ${toText(now)}`)
   const fields = spelled(PARAMETERS)
   const isOther = fields.length === 0 && changed.includes('catalogue.yaml')
+  const code = codeOf(id, before, after)
   const isOwn = (path: string): boolean => {
     const [folder = '', name = ''] = path.split('/')
     if (folder === 'bars') return name === instrument
@@ -59,12 +68,18 @@ export function findCauses(
     parameters: isOther ? ['catalogue.yaml'] : fields,
     code: [
       ...spelled(new Set(['module_version'])),
-      ...changed.filter(path => path === `strategies/${id}.ts`),
+      ...changed.filter(path => code.has(path)),
       ...(before.code === after.code ? [] : [`Highwater ${before.code} -> ${after.code}`]),
     ],
     data: changed.filter(isOwn),
   }
 }
+
+/** The files of a module and of all that it imports, in either version; of older records, the module alone. */
+const codeOf = (id: string, before: Inputs, after: Inputs): ReadonlySet<string> =>
+  before.modules === null || after.modules === null
+    ? new Set([`strategies/${id}.ts`])
+    : new Set([...(before.modules[id] ?? []), ...(after.modules[id] ?? [])])
 
 /** The fields of the catalogue that a history follows from. */
 const PARAMETERS = new Set([

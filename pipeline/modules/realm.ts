@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import { readFileSync, realpathSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { basename, dirname, extname, sep } from 'node:path'
+import { basename, dirname, extname, relative, sep } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Context, constants, createContext, SourceTextModule } from 'node:vm'
@@ -12,6 +13,8 @@ import { type FaultPlace, ModuleFault } from './module-fault.ts'
 /** A strategy module in a context of its own, for one run. The engine runs `strategy`, whose state stays in there. */
 export type Realm = {
   readonly strategy: Strategy
+  /** The module and all that it imports. */
+  readonly files: readonly ModuleFile[]
   /** The state as plain JSON. Throws a ModuleFault if it is none. */
   readonly save: () => unknown
   /** Sets the state, and returns it as the engine keeps it. */
@@ -20,6 +23,9 @@ export type Realm = {
   /** What was thrown by code of the context, as a fault. */
   readonly toFault: (thrown: unknown) => ModuleFault
 }
+
+/** A file that a module consists of; the path is from its folder on, with forward slashes. */
+export type ModuleFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 
 /**
  * Loads a module into a new context, so that nothing remains of a run before. `entry` is its path without links. With
@@ -32,7 +38,8 @@ export async function openRealm(entry: string, isTraced: boolean): Promise<Realm
   const driver = await openDriver(context)
   driver.confine(isTraced)
   const toFault = (thrown: unknown): ModuleFault => parseFault(driver.describe(thrown), entry)
-  const module = await load(context, entry, resolveInFolder(dirname(entry))).catch((error: unknown) => {
+  const folder = dirname(entry)
+  const { module, paths } = await load(context, entry, resolveInFolder(folder)).catch((error: unknown) => {
     throw error instanceof Error ? error : toFault(error) // a SyntaxError of the context is no Error of ours
   })
   const answer = await evaluate(module, driver.adopt, toFault)
@@ -40,6 +47,7 @@ export async function openRealm(entry: string, isTraced: boolean): Promise<Realm
   if (declared === null) throw new ModuleFault([NO_STRATEGY])
   return {
     strategy: toStrategy(declared, driver, entry),
+    files: paths.map(path => describeFile(folder, path)),
     save: () => read(driver.save(), entry),
     load: own => {
       driver.load(JSON.stringify(own))
@@ -135,13 +143,13 @@ function placeIn(entry: string, stack: string): FaultPlace {
 
 type Resolve = (specifier: string, from: string) => string
 
-/** Loads a module and what it imports, as far as `resolve` allows. */
-async function load(context: Context, entry: string, resolve: Resolve): Promise<SourceTextModule> {
+/** Loads a module and what it imports, as far as `resolve` allows. `paths` are those of all. */
+async function load(context: Context, entry: string, resolve: Resolve) {
   const loaded = new Map<string, SourceTextModule>()
   const parse = (path: string): SourceTextModule => {
     const module =
       loaded.get(path) ??
-      new SourceTextModule(readSource(path), { context, identifier: pathToFileURL(path).href })
+      new SourceTextModule(readSource(path).source, { context, identifier: pathToFileURL(path).href })
     loaded.set(path, module)
     return module
   }
@@ -155,20 +163,33 @@ async function load(context: Context, entry: string, resolve: Resolve): Promise<
       throw new ModuleFault(error.messages.map(message => `${basename(path)}: ${message}`))
     }
   })
-  return module
+  return { module, paths: [...loaded.keys()].sort() }
 }
 
-/** Texts are read once a process, so that no run has another text than the one before. */
-const sources = new Map<string, string>()
+type Source = { readonly source: string; readonly bytes: Uint8Array }
 
-function readSource(path: string): string {
+/** Texts are read once a process, so that no run has another text than the one before. */
+const sources = new Map<string, Source>()
+
+function readSource(path: string): Source {
   const known = sources.get(path)
   if (known !== undefined) return known
-  const text = readFileSync(path, 'utf8')
+  const bytes = readFileSync(path)
+  const text = bytes.toString('utf8')
   const source = extname(path) === '.ts' ? stripTypes(text) : text
   if (HOST_IMPORT.test(source)) throw new ModuleFault([NO_HOST_IMPORT])
-  sources.set(path, source)
-  return source
+  const read = { source, bytes }
+  sources.set(path, read)
+  return read
+}
+
+function describeFile(folder: string, path: string): ModuleFile {
+  const { bytes } = readSource(path)
+  return {
+    path: relative(folder, path).split(sep).join('/'),
+    bytes: bytes.length,
+    sha256: hash('sha256', bytes, 'hex'),
+  }
 }
 
 const NO_HOST_IMPORT = '`import(` and `import.meta` are not there (nor in comments): write import ... from'
@@ -213,7 +234,7 @@ const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url))
 const STATE = fileURLToPath(new URL('../../core/replay/state.ts', import.meta.url))
 
 async function openDriver(context: Context): Promise<typeof Driver> {
-  const module = await load(context, DRIVER, () => STATE)
+  const { module } = await load(context, DRIVER, () => STATE)
   await module.evaluate()
   return module.namespace as typeof Driver
 }

@@ -8,7 +8,7 @@ import { PROGRESS_BARS, type Replay, replay } from '#core/replay/replay.ts'
 import type { EngineState } from '#core/replay/state.ts'
 import { step } from '#core/replay/step.ts'
 import type { Costs, Trade } from '#core/replay/trade.ts'
-import type { Realm } from './realm.ts'
+import type { ModuleFile, Realm } from './realm.ts'
 
 /** A strategy module, what the catalogue says of it, and the funding of its instrument. */
 export type ModuleInput = {
@@ -32,6 +32,7 @@ export type WholeRun = {
   readonly version: string
   /** Bars after which its start is forgotten. */
   readonly memoryBars: number
+  readonly files: readonly ModuleFile[]
   readonly replayed: Replay<unknown>
   readonly events: readonly StepEvent[]
 }
@@ -46,6 +47,7 @@ export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
   return {
     version: strategy.version,
     memoryBars: memoryBarsOf(strategy),
+    files: realm.files,
     replayed: { ...replayed, state },
     events,
   }

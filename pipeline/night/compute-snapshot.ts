@@ -18,6 +18,7 @@ import { fundingGaps, fundingIntervals, missingPayments } from '#core/replay/fun
 import type { Book } from '../book/book.ts'
 import { toShared } from '../book/cell.ts'
 import { BookError } from '../book/problem.ts'
+import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings } from '../report/data-report.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
@@ -37,6 +38,8 @@ export type Night = {
   readonly program: ProgramData | null
   /** Notices for the operator that are not errors. */
   readonly notices: readonly string[]
+  /** The files that the module of each strategy consists of, from `strategies/` on. */
+  readonly modules: ReadonlyMap<string, readonly ModuleFile[]>
 }
 
 /**
@@ -48,14 +51,14 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
   try {
-    const { strategies, notices } = await computeStrategies(threads, book, lastDay, options)
+    const { strategies, notices, modules } = await computeStrategies(threads, book, lastDay, options)
     const correlation = {
       daily: await correlate(threads, strategies, 'daily', options),
       weekly: await correlate(threads, strategies, 'weekly', options),
     }
     const snapshot = assembleSnapshot(book, options.version, strategies, correlation, lastDay)
     verifySnapshot(snapshot)
-    return { snapshot, program, notices }
+    return { snapshot, program, notices, modules }
   } finally {
     await threads.close()
   }
@@ -76,6 +79,9 @@ async function computeStrategies(threads: Threads, book: Book, lastDay: EpochDay
   return {
     strategies: computed.map(({ data }) => data),
     notices: computed.flatMap(({ notices }) => notices),
+    modules: new Map(
+      computed.filter(({ files }) => files.length > 0).map(({ data, files }) => [data.id, files]),
+    ),
   }
 }
 

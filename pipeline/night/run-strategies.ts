@@ -3,6 +3,7 @@ import type { EpochDay } from '#core/calendar.ts'
 import type { Progress } from '#core/progress.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
+import type { ModuleFile } from '../modules/realm.ts'
 import { type ModuleOutcome, runModules } from '../modules/run-modules.ts'
 import { cutBars } from './data-window.ts'
 import type { HistoryTask, Refused } from './histories.ts'
@@ -18,6 +19,9 @@ type Parts = Pick<SoundParts, 'dir' | 'strategies' | 'bars' | 'funding'>
 /** What a worker finds, and what the proof of a module notes beside it. */
 type Found = { readonly notices: readonly string[] }
 
+/** The files of its module are empty if it has none. */
+type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
+
 /**
  * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes
  * are in the order of the strategies; `Outcome` is what the worker's function of that name returns.
@@ -28,21 +32,24 @@ export async function runStrategies<Outcome extends Found>(
   parts: Parts,
   lastDay: EpochDay,
   options: RunOptions,
-): Promise<readonly (Outcome | Refused)[]> {
+): Promise<readonly (Ran<Outcome> | Refused)[]> {
   const { strategies } = parts
   const tasks = strategies.map(entry => toTask(parts, entry, lastDay))
   const runs = await runAllModules(parts, tasks, options)
   let done = 0
   const report = () => options.progress({ step, done, total: strategies.length, unit: 'strategies' })
-  const run = async (task: Omit<HistoryTask, 'run'>): Promise<Outcome | Refused> => {
+  const run = async (task: Omit<HistoryTask, 'run'>): Promise<Ran<Outcome> | Refused> => {
     const own = runs.get(task.entry.id)
     if (own !== undefined && 'problems' in own) return { kind: 'refused', problems: own.problems }
     const outcome = await threads.run<Outcome | Refused>(name, { ...task, ...extra, run: own?.run ?? null })
     done++
     report()
-    return 'notices' in outcome
-      ? { ...outcome, notices: [...outcome.notices, ...(own?.notices ?? [])] }
-      : outcome
+    if (!('notices' in outcome)) return outcome
+    return {
+      ...outcome,
+      notices: [...outcome.notices, ...(own?.notices ?? [])],
+      files: own?.run.files ?? [],
+    }
   }
   report()
   return Promise.all(tasks.map(run))

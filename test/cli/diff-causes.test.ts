@@ -13,6 +13,8 @@ const oak = (version: string, share: number): string =>
   moduleText('oak', {
     body: `version: '${version}', onBar: (state, bar, position) => position === null ? { act: 'long', stop: bar.c * ${share} } : null,`,
   })
+const importing = `import { share } from './lib/share.ts'
+${oak('1', 0.5).replace('0.5 }', 'share }')}`
 const BOOK = {
   'catalogue.yaml': withFee(0),
   'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
@@ -23,7 +25,10 @@ const V1 = '2024-01-15T00:15:00Z'
 const V2 = '2024-01-15T00:30:00Z'
 
 /** Two versions of the book, the second with changes. */
-async function twoVersions(changes: Readonly<Record<string, string>>) {
+async function twoVersions(
+  changes: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>> = {},
+) {
   const cwd = await temporaryFolder()
   const store = ['--store', pathToFileURL(join(cwd, 'store')).href]
   const build = (version: string, ...more: readonly string[]) =>
@@ -31,7 +36,7 @@ async function twoVersions(changes: Readonly<Record<string, string>>) {
       cwd,
       now: () => NOW_MS,
     })
-  await writeFiles(join(cwd, 'book'), BOOK)
+  await writeFiles(join(cwd, 'book'), { ...BOOK, ...more })
   expect(await build(V1)).toMatchObject({ code: 0 })
   await writeFiles(join(cwd, 'book'), changes)
   const refused = await build(V2)
@@ -52,6 +57,22 @@ test.each([
   const { refused, causes } = await twoVersions(changes)
   expect(refused.code).toBe(1)
   expect(causes).toEqual(expected)
+})
+
+test('diff names the changed file that a module imports through another, and not one that it does not import', async () => {
+  const library = {
+    'strategies/oak.ts': importing,
+    'strategies/lib/share.ts': `export { share } from './deep/numbers.ts'`,
+    'strategies/lib/deep/numbers.ts': 'export const share = 0.5',
+    'strategies/lib/unused.ts': 'export const share = 0.5',
+  }
+  const changes = {
+    'strategies/lib/deep/numbers.ts': 'export const share = 0.9',
+    'strategies/lib/unused.ts': 'export const share = 0.9',
+  }
+  const { refused, causes } = await twoVersions(changes, library)
+  expect(refused.code).toBe(1)
+  expect(causes).toEqual(['  code differs: strategies/lib/deep/numbers.ts'])
 })
 
 test('a raised version of a module is a new history: the build explains the choice and does what the flag says', async () => {

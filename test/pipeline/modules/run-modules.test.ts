@@ -28,6 +28,7 @@ function unfenced(reach: (bars: Bars) => OnBar): Processes {
     }
     const realm = {
       strategy,
+      files: [],
       save: () => ({}),
       load: (own: unknown) => own,
       takePrinted: () => '',
