@@ -256,7 +256,9 @@ describe('a dishonest module', () => {
       'catalogue.yaml': catalogue([aModule('oak'), aModule('elm')]),
     })
     expect(problems).toEqual([
-      expect.stringMatching(/^strategies\/oak\.ts: it needed more than 512 MB of memory and was ended: look for/),
+      expect.stringMatching(
+        /^strategies\/oak\.ts: it needed more than 512 MB of memory and was ended: look for/,
+      ),
       expect.stringMatching(/^strategies\/elm\.ts: .* it decided 7/),
     ])
   })
