@@ -36,7 +36,7 @@ export const COMPOSE_SITE: Site = {
   ...EXAMPLE_SITE,
   tier: { host: 'history', port: 8080 },
   nginx: { host: '0.0.0.0', port: 8090 },
-  trustedProxies: ['172.16.0.0/12', '192.168.0.0/16'], // the machine itself, as a container sees it
+  trustedProxies: ['172.30.254.1'], // the gateway of its network: the machine itself, as a container sees it
 }
 
 /** The body of an error that nginx or Varnish answers itself. */

@@ -1,13 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import { AbstractConnector, type RedisOptions } from 'ioredis'
 import { ifThere } from '#storage/file-store.ts'
 
-/** A process of another user has the port of our own Redis. */
+/** Another program has the port of our own Redis. */
 export class ForeignPortError extends Error {
   constructor(port: number) {
-    super(`a program of another user has port ${port}, on which our own Redis was: end that program`)
+    super(`another program has port ${port}, on which our own Redis was: end that program`)
     this.name = 'ForeignPortError'
   }
 }
@@ -20,9 +20,9 @@ const LOOK_MS = 10
 const DISCONNECT_MS = 2_000
 
 /**
- * The connector of ioredis for our own Redis. A connection is used only if a process of the owner of `folder` has
- * accepted it: another user's, which may have taken the port while our Redis was away, would get the password. What
- * the owner runs can read the password in the folder anyway.
+ * The connector of ioredis for our own Redis. A connection is used only if a process that works in `folder` has accepted
+ * it, as our Redis does: any other, which may have taken the port while our Redis was away, would get the password and
+ * the commands that wait for an answer. Only the owner of the folder and root can work there.
  */
 export const ownConnector = (folder: string) =>
   class OwnConnector extends AbstractConnector {
@@ -42,7 +42,7 @@ export const ownConnector = (folder: string) =>
       this.stream = socket
       try {
         await connected(socket)
-        await assertOwnerAccepts(socket, folder)
+        await assertOwnAccepts(socket, folder)
         if (!this.connecting) socket.destroy() // disconnected meanwhile
       } catch (error) {
         this.firstError = error instanceof Error ? error : new Error(String(error))
@@ -58,28 +58,44 @@ const connected = (socket: Socket): Promise<void> =>
     socket.on('error', reject) // stays, because a socket without a listener ends the process
   })
 
-async function assertOwnerAccepts(socket: Socket, folder: string): Promise<void> {
-  const { uid } = await stat(folder)
+async function assertOwnAccepts(socket: Socket, folder: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < ACCEPT_MOST_MS; waitedMs += LOOK_MS) {
-    const accepting = await acceptingUser(socket)
-    if (accepting === uid) return
-    if (accepting !== null) throw new ForeignPortError(socket.remotePort ?? 0)
+    const accepted = await acceptedEnd(socket)
+    if (accepted !== null && (await isHeldFrom(folder, accepted))) return
+    if (accepted !== null) throw new ForeignPortError(socket.remotePort ?? 0)
     await after(LOOK_MS)
   }
   throw new Error(`our own Redis did not accept a connection within ${ACCEPT_MOST_MS} ms`)
 }
 
-/** The user whose process has accepted the other end of a connection on this machine, or null if none has yet. */
-async function acceptingUser({ localPort, remotePort }: Socket): Promise<number | null> {
+/** The inode of the other end of a connection on this machine, or null if no process has accepted it yet. */
+async function acceptedEnd({ localPort, remotePort }: Socket): Promise<string | null> {
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map(name => ifThere(readFile(`/proc/net/${name}`, 'utf8'), '')),
   )
   for (const line of tables.join('').split('\n')) {
-    const [, local = '', remote = '', , , , , uid, , inode] = line.trim().split(/\s+/)
+    const [, local = '', remote = '', , , , , , , inode = '0'] = line.trim().split(/\s+/)
     if (portOf(local) === remotePort && portOf(remote) === localPort && isHere(local) && inode !== '0')
-      return Number(uid)
+      return inode
   }
   return null
+}
+
+/** Whether a process that works in `folder` has the socket. */
+async function isHeldFrom(folder: string, inode: string): Promise<boolean> {
+  const processes = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
+  const { dev, ino } = await stat(folder)
+  const sockets = processes.map(async pid => {
+    try {
+      const there = await stat(`/proc/${pid}/cwd`)
+      if (there.dev !== dev || there.ino !== ino) return []
+      const files = (await readdir(`/proc/${pid}/fd`)).map(file => `/proc/${pid}/fd/${file}`)
+      return await Promise.all(files.map(file => readlink(file).catch(() => ''))) // closed meanwhile
+    } catch {
+      return [] // it has ended, or is another user's
+    }
+  })
+  return (await Promise.all(sockets)).flat().includes(`socket:[${inode}]`)
 }
 
 /** `0100007F:1A0A` is 127.0.0.1, port 6666. */

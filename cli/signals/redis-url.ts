@@ -1,8 +1,8 @@
-import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unescape as decode } from 'node:querystring'
 import type { Redis } from 'ioredis'
-import { askRedis, type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
+import { type ConnectionOptions, connectRedis } from '#signals/redis/connect.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { Environment } from '../environment.ts'
 import { ForeignPortError, ownConnector } from './own-connector.ts'
@@ -42,7 +42,7 @@ export async function publishRedisUrl(dataFolder: string, url: string): Promise<
 /**
  * Connects to the Redis of the signals: REDIS_URL, or the one of this data folder, or the default. Our own may come back
  * on another port: each reconnection uses the published address. Rejects with the fix if Redis does not answer, or if
- * another Redis has the port of ours.
+ * another program has the port of ours.
  */
 export async function openRedis(
   { redisUrl }: Pick<Environment, 'redisUrl'>,
@@ -57,10 +57,9 @@ export async function openRedis(
     },
     own === null ? {} : ownRedisOptions(dataFolder),
   )
-  if (redisUrl === null) redis.on('close', () => void followOwn(redis, dataFolder))
+  if (own !== null) redis.on('close', () => void followOwn(redis, dataFolder))
   try {
     await reachRedis(redis)
-    if (own !== null && !(await isOwn(redis, dataFolder))) throw new Error(notOwn(dataFolder))
     return redis
   } catch (error) {
     redis.disconnect()
@@ -99,9 +98,3 @@ export async function ownRedisRuns(dataFolder: string): Promise<boolean> {
 
 const notOwn = (dataFolder: string): string =>
   `another program has the port of the one in ${ownRedisFolder(dataFolder)}: start \`highwater serve signals\`, or set REDIS_URL`
-
-/** Whether a Redis works in the folder of our own; another program may have got its port. */
-async function isOwn(redis: Redis, dataFolder: string): Promise<boolean> {
-  const [, folder] = (await askRedis(() => redis.config('GET', 'dir'))) as string[] // a name and its value
-  return folder === (await realpath(ownRedisFolder(dataFolder)).catch(() => null))
-}

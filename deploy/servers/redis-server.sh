@@ -23,6 +23,10 @@ if [ -z "$program" ]; then
 fi
 umask 077
 mkdir -p "$folder"
+[ -O "$folder" ] || { # root could, but its files would stop the owner's next start
+  echo "$folder belongs to the user $(stat -c %U "$folder"): run this as that user, or set DATA_FOLDER to another folder" >&2
+  exit 1
+}
 chmod -R go= "$folder"
 exec 8>> "$folder/supervisor.lock"
 flock -w 10 8 || { # one that ends releases it before it waits for its Redis

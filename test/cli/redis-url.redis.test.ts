@@ -1,10 +1,13 @@
 // The address of the service's own Redis, as other commands read it.
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
 import { ForeignPortError, ownConnector } from '#cli/signals/own-connector.ts'
 import { openRedis, ownRedisUrl, passwordsIn, publishRedisUrl } from '#cli/signals/redis-url.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
@@ -33,39 +36,61 @@ test('a Redis that works in another folder is not used', async () => {
   chosen.disconnect()
 })
 
-test('a program of another user that has the port gets no password', async () => {
+test('a program that does not work in the folder of our Redis gets no password', async () => {
   const received: string[] = []
   const program = createServer(socket => socket.on('data', data => received.push(String(data))))
   program.listen(0, '127.0.0.1')
   await once(program, 'listening')
   const { port } = program.address() as AddressInfo // it listens on TCP
-  const own = await mkdtemp(join(tmpdir(), 'highwater-other-'))
-  if (isRoot) await chown(own, 65_534, 65_534)
   const errors: Error[] = []
-  const connectTo = (owned: string) =>
+  const connectTo = (own: string) =>
     connectRedis(`redis://:secret@127.0.0.1:${port}`, error => errors.push(error), {
-      Connector: ownConnector(owned),
+      Connector: ownConnector(own),
       retryStrategy: () => null,
     })
-  await expect(connectTo(isRoot ? own : '/').connect()).rejects.toThrow()
+  await expect(connectTo(folder).connect()).rejects.toThrow()
   expect([errors, received]).toEqual([[new ForeignPortError(port)], []])
-  const mine = connectTo(folder)
-  mine.connect().catch(() => {})
-  await expect.poll(() => received.join('')).toContain('secret') // what the owner runs may know it
-  mine.disconnect()
+  const here = connectTo(process.cwd()) // where this process and its program work
+  here.connect().catch(() => {})
+  await expect.poll(() => received.join('')).toContain('secret')
+  here.disconnect()
   program.close()
-  await rm(own, { recursive: true })
+})
+
+test('a connection that was lost is not made again to a Redis that works in another folder', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'highwater-own-'))
+  const own = await startTestRedis(join(data, 'redis'))
+  await publishRedisUrl(data, own.url)
+  const redis = await openRedis({ redisUrl: null }, data)
+  expect(await redis.ping()).toBe('PONG')
+  await publishRedisUrl(data, other.url)
+  const refused = once(redis, 'error')
+  await own.kill()
+  expect(await refused).toEqual([new ForeignPortError(Number(new URL(other.url).port))])
+  await expect(redis.ping()).rejects.toThrow()
+  redis.disconnect()
+  await own.stop()
+  await rm(data, { recursive: true })
 })
 
 // Only root can give a folder away.
 test.runIf(isRoot)(
-  'our own Redis is not connected to if a program of another user has its port',
+  "root is refused in the folder of another user's Redis, with the user's name",
   async () => {
-    const there = join(folder, 'redis')
+    const there = await mkdtemp(join(tmpdir(), 'highwater-other-'))
     await chown(there, 65_534, 65_534)
-    await publishRedisUrl(folder, other.url)
-    await expect(openRedis({ redisUrl: null }, folder)).rejects.toThrow('another program has the port')
-    await chown(there, 0, 0)
+    const root = join(import.meta.dirname, '../..')
+    const script = join(root, 'deploy/servers/redis-server.sh')
+    const started = promisify(execFile)(script, [
+      join(root, '.servers/redis'),
+      there,
+      String(await freePort()),
+    ])
+    await expect(started).rejects.toMatchObject({
+      stderr: `${there} belongs to the user nobody: run this as that user, or set DATA_FOLDER to another folder\n`,
+    })
+    expect(await readdir(there)).toEqual([])
+    await rm(there, { recursive: true })
   },
 )
 

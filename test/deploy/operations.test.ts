@@ -84,10 +84,13 @@ const composeSchema = z.object({
     }),
   ),
   volumes: z.record(z.string(), z.unknown()),
+  networks: z.object({
+    default: z.object({ ipam: z.object({ config: z.tuple([z.record(z.string(), z.string())]) }) }),
+  }),
 })
 
 describe('the compose file', () => {
-  const { services, volumes } = composeSchema.parse(
+  const { services, volumes, networks } = composeSchema.parse(
     parse(readText('deploy/docker/compose.yaml'), { merge: true }),
   )
   const { redis, nginx, ...ours } = services
@@ -117,6 +120,11 @@ describe('the compose file', () => {
     for (const { ports, environment } of Object.values(ours).filter(service => service.ports.length > 0))
       expect([ports, environment.HOST]).toEqual([ports, '0.0.0.0'])
     expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
+  })
+
+  test('lets the gateway of its network name the clients of nginx, and no other address', () => {
+    const [{ subnet, gateway }] = networks.default.ipam.config
+    expect([subnet, COMPOSE_SITE.trustedProxies]).toEqual(['172.30.254.0/28', [gateway]])
   })
 
   test('keeps every signal that is acknowledged, and everything that is kept in volumes that it names', () => {
