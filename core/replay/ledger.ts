@@ -1,17 +1,20 @@
 import { describeInstant } from './bars.ts'
 import { signOf, type Trade } from './trade.ts'
 
+/** When a trade is open. */
+type Span = Pick<Trade, 'entry_time' | 'exit_time'>
+
 /** The time from which another trade may begin; an open trade has no end. */
-export const endOf = ({ exit_time }: Trade): number => exit_time ?? Number.POSITIVE_INFINITY
+export const endOf = ({ exit_time }: Span): number => exit_time ?? Number.POSITIVE_INFINITY
 
 /**
  * Indices of the trades in order of time: by entry, then exit, then row (the sort is stable). So a trade of
  * duration 0 is over before the next one that enters at the same instant.
  */
-export const byEntry = (trades: readonly Trade[]): number[] =>
+export const byEntry = (trades: readonly Span[]): number[] =>
   Array.from(trades.keys()).sort((a, b) => compareTrades(trades[a]!, trades[b]!))
 
-function compareTrades(a: Trade, b: Trade): number {
+function compareTrades(a: Span, b: Span): number {
   if (a.entry_time !== b.entry_time) return a.entry_time - b.entry_time
   return endOf(a) === endOf(b) ? 0 : endOf(a) - endOf(b)
 }

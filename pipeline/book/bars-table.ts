@@ -1,26 +1,20 @@
 import type { TableKind } from '../table/columns.ts'
 import { parseDecimal } from './cell.ts'
 
-const number = (text: string): number => parseDecimal(text.trim())
-
 /** Tables of bars: names of columns as patterns, without case, blanks and marks, preferred ones first. `q` is the quote volume. */
 export const BARS_TABLE: TableKind = {
   noun: 'bars',
   roles: {
-    t: {
-      names: 'timems t unix unixtime timestamp opentime time datetime date timeutc dateutc',
-      required: true,
-    },
-    o: { names: 'open o openprice', required: true },
-    h: { names: 'high h highprice max', required: true },
-    l: { names: 'low l lowprice min', required: true },
-    c: { names: 'close c closeprice', required: true },
-    v: { names: 'volume v vol basevolume volume(?!usd|eur|gbp|busd|try|jpy|krw)[a-z]{2,5}' },
-    q: {
-      names: 'quotevolume quoteassetvolume turnover volume(?:usdt|usdc|usd|eur|gbp|busd|try|jpy|krw)',
-    },
-    symbol: { names: 'symbol s pair ticker market coin' },
+    t: 'timems t unix unixtime timestamp opentime time datetime date timeutc dateutc',
+    o: 'open o openprice',
+    h: 'high h highprice max',
+    l: 'low l lowprice min',
+    c: 'close c closeprice',
+    v: 'volume v vol basevolume volume(?!usd|eur|gbp|busd|try|jpy|krw)[a-z]{2,5}',
+    q: 'quotevolume quoteassetvolume turnover volume(?:usdt|usdc|usd|eur|gbp|busd|try|jpy|krw)',
+    symbol: 'symbol s pair ticker market coin',
   },
+  required: ['t', 'o', 'h', 'l', 'c'],
   formats: [
     ['highwater', /^t,o,h,l,c,v$/],
     ['cryptodatadownload', /^(?:unix,)?date,symbol,/],
@@ -43,13 +37,9 @@ export const BARS_TABLE: TableKind = {
     ['coinbase', 't l h o c v'],
   ],
   fits: field => {
-    const [o, h, l, c] = [
-      number(field('o')),
-      number(field('h')),
-      number(field('l')),
-      number(field('c')),
-    ] as const
-    return l <= Math.min(o, c) && h >= Math.max(o, c)
+    const price = (role: string): number => parseDecimal(field(role).trim())
+    const [o, c] = [price('o'), price('c')]
+    return price('l') <= Math.min(o, c) && price('h') >= Math.max(o, c)
   },
   leastNumbers: 4,
   mayEndOpen: true,

@@ -26,10 +26,11 @@ export function fieldProblems(
   return problems
 }
 
-/** The metadata of a schema, or of the schema inside a default or `nullable`. */
+/** The metadata of a schema, or of the schema inside a default, `nullable` or `optional`. */
 export function metaOf(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
   const own = z.globalRegistry.get(schema)
-  const isWrapper = schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
+  const isWrapper =
+    schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional
   return own ?? (isWrapper ? metaOf(schema.unwrap()) : undefined)
 }
 

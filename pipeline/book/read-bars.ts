@@ -7,9 +7,9 @@ import type { Reading } from './reading.ts'
 import { type Columns, explainHeader, explainLength, type Header, readTable, toHeader } from './table.ts'
 import { TIMEFRAME_MS, type Timeframe } from './timeframe.ts'
 
-const COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
+export const BAR_COLUMNS = ['t', 'o', 'h', 'l', 'c', 'v'] as const
 
-const BAR_COLUMNS: Columns = { required: COLUMNS }
+const COLUMNS: Columns = { required: BAR_COLUMNS }
 
 /**
  * Reads bars: `t` the bar's OPEN, ascending, on the grid of the timeframe; `l <= min(o,c) <= max(o,c) <= h`,
@@ -23,11 +23,11 @@ export async function readBars(reading: Reading, path: string, timeframe: Timefr
   let rows = 0
   let before = Number.NaN // no order before the first row: every comparison with NaN is false
 
-  await readTable(reading, path, BAR_COLUMNS, (fields, row) => {
-    const bar = toBar(fields)
+  await readTable(reading, path, COLUMNS, (fields, row) => {
+    const bar = toBar(fields, parseMoment)
     rows++
     if (bar.t <= before) late.push({ file: path, row, message: `t: ${explainOrder(bar.t, before)}` })
-    if (isSound(bar, timeframeMs)) addBar(columns, fields[VOLUME] === '' ? { ...bar, v: Number.NaN } : bar)
+    if (isSound(bar, timeframeMs)) addBar(columns, bar)
     else
       for (const message of explainBar(fields, bar, timeframe)) {
         reading.problems.add({ file: path, row, message })
@@ -46,33 +46,29 @@ const NEWEST_FIRST =
 export const newBarColumns = (): BarColumns => ({ t: [], o: [], h: [], l: [], c: [], v: [] })
 
 export function addBar(columns: BarColumns, bar: Bar): void {
-  for (const name of COLUMNS) columns[name].push(bar[name])
+  for (const name of BAR_COLUMNS) columns[name].push(bar[name])
 }
 
 /** Ascending columns as the bars of a book. */
 export function toBarsFile(path: string, timeframe: Timeframe, columns: BarColumns): BarsFile {
   const timeframeMs = TIMEFRAME_MS[timeframe]
-  const shared = COLUMNS.map(name => [name, toShared(columns[name])] as const)
-  const bars = Object.fromEntries(shared) as Record<(typeof COLUMNS)[number], Float64Array> // one entry a column
+  const shared = BAR_COLUMNS.map(name => [name, toShared(columns[name])] as const)
+  const bars = Object.fromEntries(shared) as Record<(typeof BAR_COLUMNS)[number], Float64Array> // one entry a column
   const gaps = columns.t.flatMap((t, i) =>
     t - columns.t[i - 1]! > timeframeMs ? [gapBetween(columns.t[i - 1]!, t, timeframeMs)] : [],
   )
   return { path, timeframe, bars: { timeframeMs, ...bars }, gaps }
 }
 
-export type BarColumns = Readonly<Record<(typeof COLUMNS)[number], number[]>>
+export type BarColumns = Readonly<Record<(typeof BAR_COLUMNS)[number], number[]>>
 
-const VOLUME = 5
-
-/** What is no number is NaN; a blank volume counts as 0 until it is stored. */
-function toBar([t = '', o = '', h = '', l = '', c = '', v = '']: readonly string[]): Bar {
+/** A price that is no number is NaN; a volume that is none is negative, because NaN is a blank one. */
+export function toBar(fields: readonly string[], parseTime: (text: string) => number): Bar {
+  const [t = '', o = '', h = '', l = '', c = '', v = ''] = fields
+  const volume = parseDecimal(v)
   return {
-    t: parseMoment(t),
-    o: parseDecimal(o),
-    h: parseDecimal(h),
-    l: parseDecimal(l),
-    c: parseDecimal(c),
-    v: v === '' ? 0 : parseDecimal(v),
+    ...{ t: parseTime(t), o: parseDecimal(o), h: parseDecimal(h), l: parseDecimal(l), c: parseDecimal(c) },
+    v: v !== '' && Number.isNaN(volume) ? -1 : volume,
   }
 }
 
@@ -80,7 +76,7 @@ const isSound = (bar: Bar, timeframeMs: number): boolean => bar.t % timeframeMs 
 
 /** Whether the prices and the volume can be those of a bar. */
 export const isPossible = ({ o, h, l, c, v }: Bar): boolean =>
-  l > 0 && l <= o && l <= c && h >= o && h >= c && v >= 0
+  l > 0 && l <= o && l <= c && h >= o && h >= c && !(v < 0)
 
 /** Why `isSound` returns false: at least one sentence. */
 const explainBar = (fields: readonly string[], bar: Bar, timeframe: Timeframe): string[] => [
@@ -90,20 +86,16 @@ const explainBar = (fields: readonly string[], bar: Bar, timeframe: Timeframe): 
 
 /** Why `isPossible` returns false: at least one sentence. `fields` are the texts in the order of the columns. */
 export function explainPrices(fields: readonly string[], bar: Bar): string[] {
-  const prices = PRICES.filter(([name]) => !(bar[name] > 0))
+  const prices = BAR_COLUMNS.flatMap((name, i) =>
+    ['t', 'v'].includes(name) || bar[name] > 0
+      ? []
+      : [`${name}: expected a price above 0, got ${got(fields[i])}`],
+  )
   return [
-    ...prices.map(([name, place]) => `${name}: expected a price above 0, got ${got(fields[place])}`),
-    ...(prices.length === 0 ? explainRange(bar) : []),
-    ...(bar.v >= 0 ? [] : [`v: expected a volume of at least 0, or a blank, got ${got(fields[VOLUME])}`]),
+    ...(prices.length === 0 ? explainRange(bar) : prices),
+    ...(bar.v < 0 ? [`v: expected a volume of at least 0, or a blank, got ${got(fields[5])}`] : []),
   ]
 }
-
-const PRICES = [
-  ['o', 1],
-  ['h', 2],
-  ['l', 3],
-  ['c', 4],
-] as const
 
 function explainTime(text: string, t: number, timeframe: Timeframe): string[] {
   if (Number.isNaN(t)) return [`t: ${explainMoment(text)}`]
@@ -142,8 +134,8 @@ export function createBarReader(timeframe: Timeframe): (line: string) => BarLine
   let header: Header | null = null
   return line => {
     if (header !== null) return readRow(line, header, timeframe)
-    header = toHeader(line.split(','), BAR_COLUMNS)
-    return header === null ? { kind: 'fault', why: explainHeader(line, BAR_COLUMNS) } : { kind: 'header' }
+    header = toHeader(line.split(','), COLUMNS)
+    return header === null ? { kind: 'fault', why: explainHeader(line, COLUMNS) } : { kind: 'header' }
   }
 }
 
@@ -151,9 +143,7 @@ function readRow(line: string, header: Header, timeframe: Timeframe): BarLine {
   const cells = line.split(',')
   if (cells.length !== header.names.length) return { kind: 'fault', why: explainLength(line, cells, header) }
   const fields = header.arrange(cells)
-  const bar = toBar(fields)
-  if (isSound(bar, TIMEFRAME_MS[timeframe])) {
-    return { kind: 'bar', bar: fields.at(-1) === '' ? { ...bar, v: Number.NaN } : bar }
-  }
+  const bar = toBar(fields, parseMoment)
+  if (isSound(bar, TIMEFRAME_MS[timeframe])) return { kind: 'bar', bar }
   return { kind: 'fault', why: explainBar(fields, bar, timeframe).join('; ') }
 }

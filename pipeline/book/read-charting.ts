@@ -5,8 +5,10 @@ import { explainForeignMoment, parseDecimal, parseForeignMoment } from './cell.t
 import { got } from './field.ts'
 import { type Folder, filesUnder } from './folder.ts'
 import type { Claim } from './read-catalogue.ts'
-import type { Reading } from './reading.ts'
-import { LIST_OF_TRADES, ROW_TYPE } from './trades-table.ts'
+import { pairTrades, type TradeRecord } from './read-trades.ts'
+import { type Reading, reporterOf } from './reading.ts'
+import { createTally } from './repair.ts'
+import { LIST_OF_TRADES } from './trades-table.ts'
 import { UTC } from './zone.ts'
 
 /** `oak.csv` is the export of a ledger; `oak.2.csv` that of version 2 of a module. An id has no point. */
@@ -33,67 +35,29 @@ export async function readAllCharting(
   return Map.groupBy(exports, ({ id }) => id)
 }
 
-const NOTHING: ChartExport = { trades: [], end: Number.NEGATIVE_INFINITY }
-
-/** The signal of the exit of an open trade, which has the last price. Old exports have no such column. */
-const OPEN = /^open$/i
-
-type Half = Pick<ChartTrade, 'side' | 'entry'> & { readonly isOpen: boolean }
-
-type Report = (message: string, row?: number) => void
-
-/** Each trade has two rows, an exit and an entry. Times stay those of the chart, whose zone the comparison finds. */
+/** Times stay those of the chart, whose zone the comparison finds. */
 async function readExport(reading: Reading, path: string): Promise<ChartExport> {
-  const [entries, exits] = [new Map<string, Half>(), new Map<string, Half>()]
-  let { end } = NOTHING
-  const report: Report = (message, row) =>
-    reading.problems.add({ file: path, message, ...(row === undefined ? {} : { row }) })
+  const rows: TradeRecord[] = []
+  const report = reporterOf(reading, path)
+  const request = { tally: createTally() }
   await readMapped(
     reading,
     path,
     () => LIST_OF_TRADES,
-    {},
-    (cells, row) => {
-      const [number = '', type = '', time = '', price = '', signal = ''] = cells.map(cell => cell.trim())
-      const reportRow = (message: string) => report(message, row)
-      const [, kind, side] = ROW_TYPE.exec(type) ?? []
-      const halves = kind?.toLowerCase() === 'entry' ? entries : exits
-      if (kind === undefined) reportRow(`type: expected Entry or Exit long or short, got ${got(type)}`)
-      if (halves.has(number)) reportRow(`expected one ${kind} of trade ${number}, got another`)
-      // An old export has an open trade without its exit.
-      if (kind === undefined || (halves === exits && time === '' && price === '')) return
-      const entry = readFill(time, price, reportRow)
-      end = Math.max(end, entry.t)
-      halves.set(number, {
-        side: side?.toLowerCase() === 'long' ? 'long' : 'short',
-        entry,
-        isOpen: OPEN.test(signal),
-      })
-    },
+    request,
+    (cell, row) => rows.push({ cell, row }),
   )
-  return { trades: pair(entries, exits, end, report), end }
-}
-
-function readFill(time: string, priceText: string, report: (message: string) => void): ChartTrade['entry'] {
-  const [t, price] = [parseForeignMoment(time, UTC), parseDecimal(priceText)]
-  if (Number.isNaN(t)) report(`time: ${explainForeignMoment(time, UTC)}`)
-  if (!(price > 0)) report(`price: expected a price above 0, got ${got(priceText)}`)
-  return { t, price }
-}
-
-function pair(
-  entries: ReadonlyMap<string, Half>,
-  exits: ReadonlyMap<string, Half>,
-  end: number,
-  report: Report,
-): ChartTrade[] {
-  for (const number of exits.keys()) {
-    if (!entries.has(number)) report(`expected an entry of trade ${number}, got its exit alone`)
+  const toFill = ({ cell, row }: TradeRecord): ChartTrade['entry'] => {
+    const [t, price] = [parseForeignMoment(cell('time'), UTC), parseDecimal(cell('price'))]
+    if (Number.isNaN(t)) report(`time: ${explainForeignMoment(cell('time'), UTC)}`, row)
+    if (!(price > 0)) report(`price: expected a price above 0, got ${got(cell('price'))}`, row)
+    return { t, price }
   }
-  return [...entries].map(([number, { side, entry }]) => {
-    const exit = exits.get(number)
-    // An order may have the name Open too, but only an open trade is listed with the last time of the export.
-    const isOpen = exit === undefined || (exit.isOpen && exit.entry.t === end)
-    return { side, entry, exit: isOpen ? null : exit.entry }
-  })
+  const trades = pairTrades(rows, report).map(({ side, entry, exit }) => ({
+    side,
+    entry: toFill(entry),
+    exit: exit && toFill(exit),
+  }))
+  const times = rows.map(({ cell }) => parseForeignMoment(cell('time'), UTC)).filter(t => !Number.isNaN(t))
+  return { trades, end: times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY) }
 }

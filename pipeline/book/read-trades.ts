@@ -1,27 +1,32 @@
-import { from, op } from 'arquero'
+import { from } from 'arquero'
 import { z } from 'zod'
+import type { Side } from '#core/replay/strategy.ts'
 import { UnreadableFile } from '../table/lines.ts'
-import { type MappedFile, readMapped } from '../table/mapped.ts'
+import { type Cell, type MappedFile, readMapped } from '../table/mapped.ts'
 import { onlyList, type PickRows } from '../table/rows.ts'
 import { parseDecimal } from './cell.ts'
 import { got, listed } from './field.ts'
 import type { FileSpec } from './file-spec.ts'
-import type { Reading } from './reading.ts'
+import { type Reading, type Report, reporterOf } from './reading.ts'
 import type { Tally } from './repair.ts'
-import { isListOfTrades, ROW_TYPE, tradesKind } from './trades-table.ts'
+import { LIST_OF_TRADES, tradesKind } from './trades-table.ts'
 
-/** A trade as its file has it: texts by role, and its row. What the file lacks is missing or blank. */
-export type TradeRecord = { readonly row: number; readonly cells: Readonly<Record<string, string>> }
+/** A trade, or a row of a list of trades, as its file has it: texts by role. */
+export type TradeRecord = { readonly row: number; readonly cell: Cell }
 
-export type ReadTrades = Pick<MappedFile, 'format' | 'ignored'> & {
+export type ReadTrades = {
+  readonly file: MappedFile
   readonly records: readonly TradeRecord[]
   /** What the file says of the whole test; null for what it does not say. */
-  readonly stated: {
-    readonly capital: number | null
-    readonly trades: number | null
-    readonly profit: number | null
-  }
+  readonly stated: Omit<FreqtradeResult, 'trades'>
 }
+
+const amount = z.number().nullable().catch(null)
+const freqtradeResult = z.object({
+  trades: z.array(z.unknown()),
+  ...{ starting_balance: amount, total_trades: amount, profit_total_abs: amount },
+})
+type FreqtradeResult = z.infer<typeof freqtradeResult>
 
 /** Reads the trades of any known file. Null if there is a problem; all are reported. */
 export async function readTrades(
@@ -30,147 +35,96 @@ export async function readTrades(
   tally: Tally,
 ): Promise<ReadTrades | null> {
   const rows: TradeRecord[] = []
-  const whole: { stated: ReadTrades['stated'] } = { stated: { capital: null, trades: null, profit: null } }
-  let roles: readonly string[] = []
-  const kindOf: Parameters<typeof readMapped>[2] = probe => {
-    const kind = tradesKind(probe)
-    roles = Object.keys(kind.roles)
-    return kind
-  }
+  let stated: ReadTrades['stated'] = { starting_balance: null, total_trades: null, profit_total_abs: null }
   const pick: PickRows = document => {
-    const result = freqtradeResult(document)
-    if (result === null) return onlyList(document)
-    whole.stated = {
-      capital: result.starting_balance,
-      trades: result.total_trades,
-      profit: result.profit_total_abs,
-    }
-    return result.trades
+    const result = onlyResult(document)
+    stated = result ?? stated
+    return result?.trades ?? onlyList(document)
   }
-  const file = await readMapped(reading, path, kindOf, { ...spec, pick }, (fields, row) => {
-    const texts = fields.map((field, i) => [roles[i]!, field.trim()] as const)
-    rows.push({ row, cells: Object.fromEntries(texts) })
+  const file = await readMapped(reading, path, tradesKind, { ...spec, tally, pick }, (cell, row) => {
+    rows.push({ row, cell })
   })
-  if (file === null) return null
-  tally.count('banner', file.bannerRows)
-  const { format, ignored, kind } = file
-  const report = (row: number, message: string) => reading.problems.add({ file: path, row, message })
-  const isList = isListOfTrades(kind)
-  const records = isList ? pairUp(rows, report) : rows
-  return reading.problems.has(path) ? null : { format, ignored, records, ...whole }
+  const report = reporterOf(reading, path)
+  const records = file?.kind === LIST_OF_TRADES ? checkSums(pairTrades(rows, report), report) : rows
+  return file === null || reading.problems.has(path) ? null : { file, records, stated }
 }
-
-const freqtradeSchema = z.object({
-  trades: z.array(z.unknown()),
-  starting_balance: z.number().nullable().catch(null),
-  total_trades: z.number().nullable().catch(null),
-  profit_total_abs: z.number().nullable().catch(null),
-})
 
 /** The result of the one strategy of a freqtrade backtest; null for another document. */
-function freqtradeResult(document: unknown): z.infer<typeof freqtradeSchema> | null {
-  const strategies = z.object({ strategy: z.record(z.string(), freqtradeSchema) }).safeParse(document)
-    .data?.strategy
-  if (strategies === undefined) return null
-  const names = Object.keys(strategies)
-  if (names.length === 1) return strategies[names[0]!]!
-  throw new UnreadableFile(
-    `expected the result of one strategy, got ${names.length} (${listed(names)}): export one`,
-    null,
-  )
+function onlyResult(document: unknown): FreqtradeResult | null {
+  const { data } = z.object({ strategy: z.record(z.string(), freqtradeResult) }).safeParse(document)
+  if (data === undefined) return null
+  const names = Object.keys(data.strategy)
+  if (names.length === 1) return data.strategy[names[0]!]!
+  const found = `${names.length} (${listed(names)})`
+  throw new UnreadableFile(`expected the result of one strategy, got ${found}: export one`, null)
 }
 
-type Report = (row: number, message: string) => void
+/** The rows of a trade in a list of trades; while it is open, it has no exit. */
+type PairedTrade = {
+  readonly trade: string
+  readonly side: Side
+  readonly entry: TradeRecord
+  readonly exit: TradeRecord | null
+}
 
-/**
- * Joins the two rows of each trade. Trades are numbered from 1 without a gap, both rows of one carry the same profit,
- * and each cumulative profit is the one before and the trade's: so no part of the list is missing.
- */
-function pairUp(rows: readonly TradeRecord[], report: Report): TradeRecord[] {
-  if (rows.length === 0) return []
-  const typed = rows.map(({ row, cells }) => ({
-    ...{ ...cells, row, type: cells.type ?? '' },
-    kind: ROW_TYPE.exec(cells.type ?? '')?.[1]?.toLowerCase() ?? 'other',
-  }))
-  for (const { kind, row, type } of typed) {
-    if (kind === 'other') report(row, `type: expected Entry or Exit long or short, got ${got(type)}`)
+const half = z.custom<TradeRecord>().optional()
+const pairSchema = z.object({ trade: z.string(), side: z.enum(['long', 'short']), entry: half, exit: half })
+
+/** Joins the two rows of each trade, an entry and an exit. */
+export function pairTrades(rows: readonly TradeRecord[], report: Report): PairedTrade[] {
+  const halves = new Map<string, object>()
+  for (const record of rows) {
+    const { row, cell } = record
+    const [, kind = '', side = ''] = /^(entry|exit) (long|short)$/i.exec(cell('type')) ?? []
+    const key = `${kind} ${cell('trade')}`.toLowerCase()
+    if (kind === '') report(`type: expected Entry or Exit long or short, got ${got(cell('type'))}`, row)
+    else if (halves.has(key)) report(`expected one ${kind} of trade ${cell('trade')}, got another`, row)
+    // An old list has an open trade with a blank exit.
+    else if (/entry/i.test(kind) || cell('time') !== '' || cell('price') !== '')
+      halves.set(key, { trade: cell('trade'), side: side.toLowerCase(), kind: kind.toLowerCase(), record })
   }
-  for (const { trade, kind, count, row } of countRows(typed)) {
-    if (count > 1) report(row, `expected one ${kind} of trade ${trade}, got ${count}`)
-  }
-  const values = Object.keys(typed[0]!).filter(name => name !== 'trade' && name !== 'kind')
-  const wide = from(typed).groupby('trade').pivot('kind', values).objects()
-  const pairs = z
-    .array(pairSchema)
-    .parse(wide)
-    .sort((a, b) => Number(a.trade) - Number(b.trade))
-  pairs.forEach((pair, i) => {
-    const problem = explainPair(pair, pairs[i - 1], i + 1)
-    if (problem !== null) report(pair.row_entry ?? pair.row_exit ?? 1, problem)
+  if (halves.size === 0) return []
+  const end = rows.reduce((latest, { cell }) => (cell('time') > latest ? cell('time') : latest), '')
+  const pairs = from([...halves.values()])
+    .groupby('trade', 'side')
+    .pivot('kind', 'record')
+    .objects()
+  return pairs.flatMap(pair => {
+    const { trade, side, entry, exit } = pairSchema.parse(pair)
+    if (entry === undefined)
+      report(`expected an entry of trade ${trade}, got its exit alone: export the whole list`, exit?.row)
+    // An order may have the name Open too, but only an open trade is listed with the last time of the list.
+    const isOpen = exit === undefined || (/^open$/i.test(exit.cell('signal')) && exit.cell('time') === end)
+    return entry === undefined ? [] : [{ trade, side, entry, exit: isOpen ? null : exit }]
   })
-  return pairs.map(toRecord)
 }
-
-const text = z.string().default('')
-const pairSchema = z.object({
-  trade: z.string(),
-  ...{ row_entry: z.number().optional(), row_exit: z.number().optional() },
-  ...{
-    type_entry: text,
-    time_entry: text,
-    price_entry: text,
-    time_exit: text,
-    price_exit: text,
-    signal_exit: text,
-  },
-  ...{
-    quantity_entry: text,
-    pnl_entry: text,
-    commission_entry: text,
-    cumulative_entry: text,
-    cumulative_pct_entry: text,
-  },
-  ...{ pnl_exit: z.string().optional(), cumulative_exit: z.string().optional() },
-})
-
-type Pair = z.infer<typeof pairSchema>
-
-const countRows = (rows: readonly object[]) =>
-  z.array(z.object({ trade: z.string(), kind: z.string(), count: z.number(), row: z.number() })).parse(
-    from(rows as object[])
-      .groupby('trade', 'kind')
-      .rollup({ count: op.count(), row: op.max('row') })
-      .objects(),
-  )
 
 /** Amounts have two decimals, so that a sum of two is off by at most this. */
 const CENTS = 0.021
 
-function explainPair(pair: Pair, before: Pair | undefined, number: number): string | null {
-  const { trade, row_entry, pnl_entry, pnl_exit, cumulative_entry, cumulative_exit } = pair
-  if (row_entry === undefined)
-    return `expected an entry of trade ${trade}, got its exit alone: export the whole list`
-  if (Number(trade) !== number)
-    return `expected trade ${number}, got trade ${got(trade)}: export the whole list`
-  const isSame =
-    (pnl_exit ?? pnl_entry) === pnl_entry && (cumulative_exit ?? cumulative_entry) === cumulative_entry
-  if (!isSame)
-    return `expected the same profit on both rows of trade ${trade}, got two: the file may be cut off`
-  const sum = parseDecimal(before?.cumulative_entry ?? '0') + parseDecimal(pnl_entry)
-  if (Math.abs(parseDecimal(cumulative_entry) - sum) > CENTS)
-    return `expected a cumulative profit of ${sum.toFixed(2)} after trade ${trade}, got ${got(cumulative_entry)}: rows are missing or changed`
-  return null
-}
-
-/** An exit with the signal Open is the value of a position that is still open. */
-function toRecord(pair: Pair): TradeRecord {
-  const isOpen = pair.signal_exit.toLowerCase() === 'open' || pair.row_exit === undefined
-  const cells = {
-    side: /long/i.test(pair.type_entry) ? 'long' : 'short',
-    ...{ entry_time: pair.time_entry, entry_price: pair.price_entry },
-    ...{ exit_time: isOpen ? '' : pair.time_exit, exit_price: isOpen ? '' : pair.price_exit },
-    ...{ quantity: pair.quantity_entry, pnl: pair.pnl_entry, commission: pair.commission_entry },
-    cumulative_pct: pair.cumulative_pct_entry,
-  }
-  return { row: pair.row_entry ?? 0, cells }
+/**
+ * Checks that no part of a list is missing: trades are numbered from 1 without a gap, both rows of one have the same
+ * profit, and each cumulative profit is the one before and the trade's.
+ */
+function checkSums(pairs: readonly PairedTrade[], report: Report): TradeRecord[] {
+  const sorted = pairs.toSorted((a, b) => Number(a.trade) - Number(b.trade))
+  return sorted.map(({ trade, side, entry, exit }, i) => {
+    const { row, cell } = entry
+    const isSame = ['pnl', 'cumulative'].every(role => cell(role) === (exit ?? entry).cell(role))
+    const sum = parseDecimal(sorted[i - 1]?.entry.cell('cumulative') ?? '0') + parseDecimal(cell('pnl'))
+    if (Number(trade) !== i + 1)
+      report(`expected trade ${i + 1}, got trade ${got(trade)}: export the whole list`, row)
+    else if (!isSame)
+      report(`expected the same profit on both rows of trade ${trade}, got two: the file may be cut off`, row)
+    else if (Math.abs(parseDecimal(cell('cumulative')) - sum) > CENTS)
+      report(
+        `expected a cumulative profit of ${sum.toFixed(2)} after trade ${trade}, got ${got(cell('cumulative'))}: rows are missing or changed`,
+        row,
+      )
+    const exits = { exit_time: exit?.cell('time') ?? '', exit_price: exit?.cell('price') ?? '' }
+    const own = new Map(
+      Object.entries({ side, entry_time: cell('time'), entry_price: cell('price'), ...exits }),
+    )
+    return { row, cell: role => own.get(role) ?? cell(role) }
+  })
 }

@@ -29,6 +29,16 @@ export const createReading = (
   ...{ problems: createProblemList(), inputs: [], repairs: [], named: new Map() },
 })
 
+/** Adds problems of a file, in a row or in all of it; returns null, as a reader of the file then does. */
+export const reporterOf =
+  ({ problems }: Reading, file: string) =>
+  (message: string, row: number | null = null): null => {
+    problems.add({ file, message, ...(row === null ? {} : { row }) })
+    return null
+  }
+
+export type Report = ReturnType<typeof reporterOf>
+
 /** What a decoder puts in place of bytes that are not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'
 
@@ -41,10 +51,7 @@ const MAX_WHOLE_BYTES = 16_000_000
 /** Reads a small file whole and records it as an input; null, with a problem, if it cannot be read. */
 export async function readWhole(reading: Reading, path: string): Promise<Buffer | null> {
   reading.onFile(path)
-  const refuse = (message: string): null => {
-    reading.problems.add({ file: path, message })
-    return null
-  }
+  const refuse = reporterOf(reading, path)
   try {
     const bytes = await readFile(placeOf(reading, path))
     const sha256 = createHash('sha256').update(bytes).digest('hex')

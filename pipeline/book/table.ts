@@ -1,6 +1,6 @@
 import { NO_LAST_BREAK, readLines, splitLine, UnreadableFile } from '../table/lines.ts'
 import { got } from './field.ts'
-import { placeOf, type Reading } from './reading.ts'
+import { placeOf, type Reading, type Report, reporterOf } from './reading.ts'
 
 /**
  * Reads a CSV file of the book, plain or gzip, and hands each row on as its fields in the order of `columns`
@@ -15,8 +15,7 @@ export async function readTable(
   columns: Columns,
   onRow: (fields: readonly string[], row: number) => void,
 ): Promise<void> {
-  const report = (row: number | null, message: string) =>
-    reading.problems.add({ file: path, message, ...(row === null ? {} : { row }) })
+  const report = reporterOf(reading, path)
   const rows = createRowReader(columns, onRow, report)
   reading.onFile(path)
   try {
@@ -26,7 +25,7 @@ export async function readTable(
     rows.end(lines)
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
-    report(error.row, error.message)
+    report(error.message, error.row)
   }
 }
 
@@ -34,7 +33,7 @@ export async function readTable(
 function createRowReader(
   columns: Columns,
   onRow: (fields: readonly string[], row: number) => void,
-  report: (row: number, message: string) => void,
+  report: Report,
 ) {
   let header: Header | null = null
 
@@ -42,17 +41,17 @@ function createRowReader(
     onLine(line: string, row: number): void {
       if (row === 1) {
         header = toHeader(splitLine(line) ?? [], columns)
-        if (header === null) report(row, explainHeader(line, columns))
+        if (header === null) report(explainHeader(line, columns), row)
       } else if (header !== null) {
         const fields = splitLine(line)
         if (fields?.length === header.names.length) onRow(header.arrange(fields), row)
-        else report(row, explainLength(line, fields, header))
+        else report(explainLength(line, fields, header), row)
       }
     },
     end(lines: number): void {
-      if (lines === 0) report(1, explainHeader('', columns))
+      if (lines === 0) report(explainHeader('', columns), 1)
       if (lines === 1 && header !== null && !columns.mayBeEmpty)
-        report(1, 'expected rows under the header, got none')
+        report('expected rows under the header, got none', 1)
     },
   }
 }

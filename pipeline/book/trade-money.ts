@@ -1,32 +1,16 @@
 import { type EpochDay, toEpochDay } from '#core/calendar.ts'
 import { drawdowns, maxDrawdown } from '#core/figures/drawdown.ts'
-import type { Side } from '#core/replay/strategy.ts'
-import { signOf } from '#core/replay/trade.ts'
+import { byEntry, endOf } from '#core/replay/ledger.ts'
+import { signOf, type Trade } from '#core/replay/trade.ts'
 import type { ReadTrades, TradeRecord } from './read-trades.ts'
 
-/** A trade whose times and prices are known; NaN for an amount that the file lacks. */
-export type ForeignTrade = {
-  readonly row: number
-  readonly side: Side
-  readonly entry_time: number
-  readonly entry_price: number
-  /** NaN while it is open. */
-  readonly exit_time: number
-  readonly exit_price: number
-  readonly quantity: number
-  readonly pnl: number
-  readonly commission: number
-  readonly cumulative_pct: number
-  readonly record: TradeRecord
-}
+/** A trade whose times and prices are known; NaN for an amount that the file lacks, and for the exit price of an open one. */
+export type ForeignTrade = TradeRecord &
+  Pick<Trade, 'side' | 'entry_time' | 'entry_price' | 'exit_time'> &
+  Readonly<Record<'exit_price' | 'quantity' | 'pnl' | 'commission' | 'cumulative_pct', number>>
 
-/** A trade as a part of its account. */
-export type AccountTrade = {
-  /** Account equity at the entry, in money. */
-  readonly base: number
-  readonly leverage: number
-  readonly account_return: number
-}
+/** A trade as a part of its account; `base` is the account equity at the entry, in money. */
+export type AccountTrade = Readonly<Record<'base' | 'leverage' | 'account_return', number>>
 
 type Account = {
   readonly capital: number
@@ -48,36 +32,21 @@ export function sizeTrades(
   const sized = new Array<AccountTrade>(trades.length)
   let equity = capital
   let open: ForeignTrade[] = []
-  for (const i of inOrder(trades)) {
-    const trade = trades[i]!
-    for (const other of open) if (endOf(other) <= trade.entry_time) equity += other.pnl
-    open = open.filter(other => endOf(other) > trade.entry_time)
-    const earlier = realised ? [] : open.filter(other => other.entry_time < trade.entry_time)
-    const base = earlier.reduce((sum, other) => sum + valueAt(other, trade.entry_price, feeRate), equity)
-    sized[i] = {
-      base,
-      leverage: (trade.quantity * trade.entry_price) / base,
-      account_return: trade.pnl / base,
-    }
-    open.push(trade)
+  for (const i of byEntry(trades)) {
+    const { entry_time, entry_price, quantity, pnl } = trades[i]!
+    equity += profitOf(open.filter(other => endOf(other) <= entry_time))
+    open = open.filter(other => endOf(other) > entry_time)
+    const earlier = realised ? [] : open.filter(other => other.entry_time < entry_time)
+    const worthOf = (other: ForeignTrade): number =>
+      grossOf({ ...other, exit_price: entry_price }) - feeRate * other.quantity * other.entry_price
+    const base = earlier.reduce((sum, other) => sum + worthOf(other), equity)
+    sized[i] = { base, leverage: (quantity * entry_price) / base, account_return: pnl / base }
+    open.push(trades[i]!)
   }
   return sized
 }
 
-const endOf = ({ exit_time }: ForeignTrade): number =>
-  Number.isNaN(exit_time) ? Number.POSITIVE_INFINITY : exit_time
-
-/** The order in which a ledger is marked: by entry, then exit, then row. */
-const inOrder = (trades: readonly ForeignTrade[]): number[] =>
-  Array.from(trades.keys()).sort((a, b) => {
-    const [one, other] = [trades[a]!, trades[b]!]
-    return one.entry_time - other.entry_time || (endOf(one) === endOf(other) ? 0 : endOf(one) - endOf(other))
-  })
-
-const valueAt = ({ side, quantity, entry_price }: ForeignTrade, price: number, feeRate: number): number =>
-  quantity * (signOf(side) * (price - entry_price) - feeRate * entry_price)
-
-/** The result of a closed trade before costs. */
+/** The result of a trade before costs. */
 export const grossOf = ({ side, quantity, entry_price, exit_price }: ForeignTrade): number =>
   quantity * signOf(side) * (exit_price - entry_price)
 
@@ -92,15 +61,22 @@ export function deviationOf(trades: readonly ForeignTrade[], commission_bps: num
   return deviations.reduce((worst, each) => (each > worst ? each : worst), 0)
 }
 
+const profitOf = (trades: readonly ForeignTrade[]): number =>
+  trades.reduce((total, { pnl }) => total + pnl, 0)
+
+const closedOf = (trades: readonly ForeignTrade[]): ForeignTrade[] =>
+  trades.filter(({ exit_time }) => exit_time !== null).sort((a, b) => endOf(a) - endOf(b))
+
 /** What the tool that made the trades prints too, so that both can be compared. */
 export type Totals = ReturnType<typeof totalsOf>
 
 /** Totals of trades in money: the closed ones, and the value of the open ones at the last price of the file. */
 export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
-  const closed = trades.filter(({ exit_time }) => !Number.isNaN(exit_time))
-  const sum = (of: readonly ForeignTrade[]): number => of.reduce((total, { pnl }) => total + pnl, 0)
+  const closed = closedOf(trades)
   const wins = closed.filter(({ pnl }) => pnl > 0).length
-  const net = sum(closed)
+  const net = profitOf(closed)
+  const curve = new Float64Array(closed.length + 1).fill(capital)
+  for (const [i, { pnl }] of closed.entries()) curve[i + 1] = curve[i]! + pnl
   return {
     trades: closed.length,
     open: trades.length - closed.length,
@@ -108,9 +84,10 @@ export function totalsOf(trades: readonly ForeignTrade[], capital: number) {
     losses: closed.filter(({ pnl }) => pnl < 0).length,
     win_rate_pct: closed.length === 0 ? null : (100 * wins) / closed.length,
     net_profit: net,
-    open_profit: sum(trades) - net,
+    open_profit: profitOf(trades) - net,
     final_equity: capital + net,
-    max_drawdown_pct: 100 * realisedDrawdown(closed, capital),
+    // The deepest fall of the account from a peak, trade by trade in the order of the exits.
+    max_drawdown_pct: 100 * maxDrawdown(drawdowns(curve)),
   }
 }
 
@@ -122,31 +99,17 @@ export function realisedReturns(
   trades: readonly ForeignTrade[],
   capital: number,
 ): { day: EpochDay; ret: number }[] {
-  const closed = trades.filter(({ exit_time }) => !Number.isNaN(exit_time))
+  const closed = closedOf(trades)
   if (closed.length === 0) return []
-  const byDay = new Map<EpochDay, number>()
-  for (const { exit_time, pnl } of closed)
-    byDay.set(toEpochDay(exit_time), (byDay.get(toEpochDay(exit_time)) ?? 0) + pnl)
-  const first = toEpochDay(
-    closed.reduce((time, { entry_time }) => Math.min(time, entry_time), Number.POSITIVE_INFINITY),
-  )
-  const days = Array.from({ length: Math.max(...byDay.keys()) - first + 1 }, (_, i) => first + i)
+  const byDay = Map.groupBy(closed, trade => toEpochDay(endOf(trade)))
+  const first = toEpochDay(closed[byEntry(closed)[0]!]!.entry_time)
+  const days = Array.from({ length: toEpochDay(endOf(closed.at(-1)!)) - first + 1 }, (_, i) => first + i)
   let equity = capital
   return days.map(day => {
-    const pnl = byDay.get(day) ?? 0
-    const ret = pnl / equity
-    equity += pnl
-    return { day, ret }
+    const before = equity
+    equity += profitOf(byDay.get(day) ?? [])
+    return { day, ret: profitOf(byDay.get(day) ?? []) / before }
   })
-}
-
-/** The deepest fall of the account from a peak, trade by trade in the order of the exits: a fraction from 0 down. */
-function realisedDrawdown(closed: readonly ForeignTrade[], capital: number): number {
-  const curve = new Float64Array(closed.length + 1)
-  curve[0] = capital
-  for (const [i, { pnl }] of closed.toSorted((a, b) => a.exit_time - b.exit_time).entries())
-    curve[i + 1] = curve[i]! + pnl
-  return maxDrawdown(drawdowns(curve))
 }
 
 /** Totals in a file are sums of the numbers beside them. */
@@ -155,15 +118,15 @@ const SUM_TOLERANCE = 1e-6
 /** Why the totals of a file are not those of its trades, or null. */
 export function explainTotals(
   trades: readonly ForeignTrade[],
-  totals: Totals,
   stated: ReadTrades['stated'],
   capital: number,
 ): string | null {
-  if (stated.trades !== null && stated.trades !== trades.length)
-    return `expected the ${stated.trades} trades that the file states, got ${trades.length}: export the whole result`
-  const profit = totals.net_profit + totals.open_profit
-  if (stated.profit !== null && Math.abs(profit - stated.profit) > SUM_TOLERANCE * capital)
-    return `expected the profit of ${stated.profit} that the file states, got trades with ${profit} in all`
+  const { total_trades, profit_total_abs } = stated
+  if (total_trades !== null && total_trades !== trades.length)
+    return `expected the ${total_trades} trades that the file states, got ${trades.length}: export the whole result`
+  const profit = profitOf(trades)
+  if (profit_total_abs !== null && Math.abs(profit - profit_total_abs) > SUM_TOLERANCE * capital)
+    return `expected the profit of ${profit_total_abs} that the file states, got trades with ${profit} in all`
   let sum = 0
   for (const { pnl, cumulative_pct, row } of trades) {
     sum += pnl

@@ -1,53 +1,65 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
-import { lastDay } from '#core/figures/series.ts'
+import type { Funding } from '#core/replay/bars.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
-import type { BarsFile, BarsKey, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
+import type { BarsFile, BarsKey, FundingFile, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
+import { instrumentOf } from '../book/read-market.ts'
 import { type Acceptance, accepts, spellAcceptance } from './accept.ts'
 import { checkBars } from './bar-checks.ts'
 import type { DataReport, Finding, Found, SubjectReport } from './finding.ts'
 import { compareLabels } from './label-checks.ts'
 import { checkReturns } from './return-checks.ts'
+import { all, type Check, runChecks } from './run-checks.ts'
 import { checkTrades } from './trade-checks.ts'
-
-/** The header is row 1. */
-const FIRST_ROW = 2
 
 /** What the data of a book cover, and everything that was found in them, instrument by instrument and strategy by strategy. */
 export function reportData(sound: SoundParts, nowMs: number): DataReport {
   const sets = barsOf(sound)
-  const users = Map.groupBy(sound.strategies, ({ bars }) => bars)
-  const finish = (report: Draft): SubjectReport => {
-    const findings = [...repairsOf(report, sound), ...report.found].map(found =>
-      toFinding(report, found, sound.accept),
-    )
-    const { found: _found, rowOf: _rowOf, ...rest } = report
-    return { ...rest, findings }
-  }
-  return [
-    ...sets.map(([key, file], i) =>
-      finish(draftBars(key, file, sets.slice(0, i), nowMs, users.get(key) ?? [])),
-    ),
-    ...draftFunding(sound, nowMs).map(finish),
-    ...sound.strategies.flatMap(entry => draftStrategy(entry, sound, nowMs)).map(finish),
+  const drafts = [
+    ...sets.map(([key, file], i) => draftBars(key, file, sets.slice(0, i), nowMs)),
+    ...[...sound.funding].map(([instrument, funding]) => draftFunding(instrument, funding, nowMs)),
+    ...sound.strategies.flatMap(entry => draftStrategy(entry, sound, nowMs)),
   ]
+  return drafts.map(draft => toReport(draft, sound))
 }
 
-/** What a reader repaired in the files of a subject. It counts gaps too, which are checked here. */
-const repairsOf = ({ file, from, to }: Draft, { repairs }: SoundParts): Found[] =>
-  repairs
-    .filter(each => each.kind !== 'gaps' && each.file.startsWith(file))
-    .map(({ kind, count, message }) => ({
-      code: kind,
-      severity: 'note',
-      from: from ?? 0,
-      to: to ?? 0,
-      at: [],
-      count,
-      what: message,
-      fix: null,
-    }))
+/** A report whose findings are not judged yet. */
+type Draft = Pick<SubjectReport, 'subject' | 'file' | 'noun'> & {
+  /** The time of each bar, payment, trade or day. */
+  readonly times: ArrayLike<number>
+  readonly found: readonly Found[]
+  /** The row of each index; without it the file has a header and is in order, if it is a table of the book. */
+  readonly rows?: readonly number[]
+}
+
+function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): SubjectReport {
+  const { subject, file, noun } = draft
+  const [from = null, to = null] = times.length === 0 ? [] : [times[0]!, times[times.length - 1]!]
+  const own = `${FOLDERS[noun]}/${subject}.csv`
+  const rowOf = (i: number): number[] => (rows ? [rows[i]!] : file.startsWith(own) ? [i + FIRST_ROW] : [])
+  // A reader counts gaps too, which are checked here.
+  const repairs = sound.repairs.filter(each => each.kind !== 'gaps' && each.file.startsWith(file))
+  const notes = repairs.map(({ kind, count, message }): Found => {
+    const where = { from: from ?? 0, to: to ?? 0, at: [], count }
+    return { code: kind, severity: 'note', ...where, what: message, fix: null }
+  })
+  const findings = [...notes, ...found].map(({ at, ...each }): Finding => {
+    const finding = { ...each, subject, file, rows: at.flatMap(rowOf) }
+    const entry = sound.accept.find(accepting => each.severity === 'serious' && accepts(accepting, finding))
+    return { ...finding, accepted: entry?.reason ?? null }
+  })
+  const users = sound.strategies.filter(
+    ({ id, bars, instrument }) =>
+      [id, bars].includes(subject) || (noun === 'payments' && instrument === subject),
+  )
+  return { ...draft, count: times.length, from, to, strategies: users.map(({ id }) => id), findings }
+}
+
+const FOLDERS = { bars: 'bars', payments: 'funding', trades: 'ledgers', days: 'returns' }
+
+/** The header is row 1. */
+const FIRST_ROW = 2
 
 /** Everything that keeps a book from being published; an accepted finding does not. */
 export const refusals = (report: DataReport): Problem[] =>
@@ -62,160 +74,85 @@ function toProblem(finding: Finding): Problem {
     rows.length > 1 ? ` (rows ${rows.join(', ')}${finding.count > rows.length ? ', ...' : ''})` : ''
   const accept =
     severity === 'serious' ? `; or, if the data are right, accept: [${spellAcceptance(finding)}]` : ''
-  const remedy = fix === null ? '' : `: ${fix}`
-  const message = `${code} of ${subject}: ${what}${more}${remedy}${accept}`
+  const message = `${code} of ${subject}: ${what}${more}${fix === null ? '' : `: ${fix}`}${accept}`
   return { file, ...(rows[0] === undefined ? {} : { row: rows[0] }), message }
 }
 
 /** What is published of the accepted findings of a window that ends at an instant. */
 export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFinding[] =>
   report.flatMap(({ findings, strategies }) =>
-    findings.flatMap(({ code, subject, from, to, count, what, accepted }) =>
-      accepted === null || from >= endMs
-        ? []
-        : [
-            {
-              finding: code,
-              of: subject,
-              from: toIsoInstant(from),
-              to: toIsoInstant(to),
-              count,
-              what,
-              reason: accepted,
-              strategies,
-            },
-          ],
-    ),
+    findings.flatMap(({ code, subject, from, to, count, what, accepted: reason }) => {
+      if (reason === null || from >= endMs) return []
+      const span = { from: toIsoInstant(from), to: toIsoInstant(to) }
+      return [{ finding: code, of: subject, ...span, count, what, reason, strategies }]
+    }),
   )
 
 /** Entries of `accept` that no finding needs. */
 export const unusedAcceptances = (entries: readonly Acceptance[], report: DataReport): Acceptance[] => {
-  const findings = report.flatMap(({ findings }) => findings)
+  const findings = report.flatMap(each => each.findings)
   return entries.filter(entry => !findings.some(finding => accepts(entry, finding)))
-}
-
-/** A report whose findings are not judged yet. */
-type Draft = Omit<SubjectReport, 'findings'> & {
-  readonly found: readonly Found[]
-  /** The row of an index in the file; null if it is not known. */
-  readonly rowOf: ((index: number) => number) | null
-}
-
-function toFinding({ subject, file, rowOf }: Draft, found: Found, entries: readonly Acceptance[]): Finding {
-  const { at, ...rest } = found
-  const finding = { ...rest, subject, file, rows: rowOf === null ? [] : at.map(rowOf) }
-  const entry = found.severity === 'serious' && entries.find(each => accepts(each, finding))
-  return { ...finding, accepted: entry ? entry.reason : null }
 }
 
 /** Every set of bars; those of the program are among them or not. */
 function barsOf({ bars, program }: SoundParts): readonly (readonly [BarsKey, BarsFile])[] {
-  const own = program === null || [...bars.values()].includes(program.bars) ? [] : [program]
-  return [
-    ...bars,
-    ...own.map(
-      ({ plan, bars: file }) => [`${plan.instrument}/${file.timeframe}` as BarsKey, file] as const, // by the type of the key
-    ),
-  ]
+  if (program === null || [...bars.values()].includes(program.bars)) return [...bars]
+  return [...bars, [`${program.plan.instrument}/${program.bars.timeframe}`, program.bars]]
 }
 
 function draftBars(
-  key: BarsKey,
-  { path, bars }: BarsFile,
+  subject: BarsKey,
+  { path: file, bars }: BarsFile,
   earlier: readonly (readonly [BarsKey, BarsFile])[],
   nowMs: number,
-  users: readonly StrategyEntry[],
 ): Draft {
-  const instrument = instrumentOf(key)
-  const twin = earlier.find(([other]) => instrumentOf(other) === instrument) ?? earlier[0]
+  const twin = earlier.find(([other]) => instrumentOf(other) === instrumentOf(subject)) ?? earlier[0]
   const shifted = twin === undefined ? [] : compareLabels(bars, twin[1].bars, twin[0])
-  return {
-    subject: key,
-    file: path,
-    count: bars.t.length,
-    noun: 'bars',
-    from: bars.t[0] ?? null,
-    to: bars.t.at(-1) ?? null,
-    strategies: users.map(({ id }) => id),
-    found: [...checkBars(bars, nowMs), ...shifted],
-    // The rows of a file from elsewhere may have been sorted.
-    rowOf: path.startsWith(`bars/${key}.csv`) ? index => index + FIRST_ROW : null,
-  }
+  return { subject, file, noun: 'bars', times: bars.t, found: [...checkBars(bars, nowMs), ...shifted] }
 }
 
-const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))
-
 /** Funding of the future is a forecast. */
-const draftFunding = ({ funding, strategies }: SoundParts, nowMs: number): Draft[] =>
-  [...funding].map(([instrument, { path, t }]) => {
-    const at = t.findIndex(ms => ms > nowMs)
-    const found: Found = {
-      code: 'future_payments',
-      severity: 'blocking',
-      from: t[at] ?? 0,
-      to: t.at(-1) ?? 0,
-      at: [at],
-      count: t.length - at,
-      what: 'expected payments that were made, got later ones',
-      fix: 'remove them, or correct the unit or the zone of the times',
-    }
-    return {
-      subject: instrument,
-      file: path,
-      count: t.length,
-      noun: 'payments',
-      from: t[0] ?? null,
-      to: t.at(-1) ?? null,
-      strategies: strategies.filter(each => each.instrument === instrument).map(({ id }) => id),
-      found: at < 0 ? [] : [found],
-      rowOf: index => index + FIRST_ROW,
-    }
-  })
+const FUTURE_PAYMENTS: Check<Funding & { readonly nowMs: number }> = {
+  ...{ code: 'future_payments', severity: 'blocking', group: all },
+  is:
+    ({ t, nowMs }) =>
+    i =>
+      t[i]! > nowMs,
+  what: () => 'expected payments that were made, got later ones',
+  fix: 'remove them, or correct the unit or the zone of the times',
+}
+
+function draftFunding(subject: string, { path: file, ...funding }: FundingFile, nowMs: number): Draft {
+  const { t: times } = funding
+  const found = runChecks([FUTURE_PAYMENTS], { ...funding, nowMs }, times.length, ({ t }, i) => [
+    t[i]!,
+    t[i]!,
+  ])
+  return { subject, file, noun: 'payments', times, found }
+}
 
 /** A module has no data of its own. */
 function draftStrategy(entry: StrategyEntry, sound: SoundParts, nowMs: number): Draft[] {
-  const { source } = entry
-  switch (source.kind) {
-    case 'module':
-      return []
-    case 'ledger':
-      return [draftLedger(entry, source, sound, nowMs)]
-    case 'returns': {
-      const { first, values } = source.daily
-      const ledger = source.ledger === null ? [] : [draftLedger(entry, source.ledger, sound, nowMs)]
-      const returns: Draft = {
-        subject: entry.id,
-        file: source.path,
-        count: values.length,
-        noun: 'days',
-        from: first * DAY_MS,
-        to: lastDay(source.daily) * DAY_MS,
-        strategies: [entry.id],
-        found: checkReturns(source.daily, nowMs),
-        rowOf: source.path.startsWith(`returns/${entry.id}.csv`) ? index => index + FIRST_ROW : null,
-      }
-      return [returns, ...ledger]
-    }
-  }
+  const { id: subject, source } = entry
+  if (source.kind === 'module') return []
+  if (source.kind === 'ledger') return [draftLedger(entry, source, sound, nowMs)]
+  const { daily, path: file, ledger } = source
+  const times = daily.values.map((_, i) => (daily.first + i) * DAY_MS)
+  const returns: Draft = { subject, file, noun: 'days', times, found: checkReturns(daily, nowMs) }
+  return [returns, ...(ledger === null ? [] : [draftLedger(entry, ledger, sound, nowMs)])]
 }
 
-function draftLedger(entry: StrategyEntry, ledger: Ledger, { bars }: SoundParts, nowMs: number): Draft {
-  const { path, trades, rows } = ledger
-  const ground = {
+function draftLedger(
+  entry: StrategyEntry,
+  { path: file, trades, rows }: Ledger,
+  { bars }: SoundParts,
+  nowMs: number,
+): Draft {
+  const found = checkTrades(trades, {
     bars: entry.bars === null ? null : (bars.get(entry.bars)?.bars ?? null),
     maxLeverage: entry.max_leverage,
     slippage: slippagePrice(entry),
     nowMs,
-  }
-  return {
-    subject: entry.id,
-    file: path,
-    count: trades.length,
-    noun: 'trades',
-    from: trades[0]?.entry_time ?? null,
-    to: trades.at(-1)?.entry_time ?? null,
-    strategies: [entry.id],
-    found: checkTrades(trades, ground),
-    rowOf: index => rows[index]!,
-  }
+  })
+  return { subject: entry.id, file, noun: 'trades', times: trades.map(each => each.entry_time), found, rows }
 }

@@ -1,5 +1,5 @@
 /** `blocking` ends a build; `serious` ends it unless the catalogue accepts the finding; `note` is only printed. */
-export type Severity = 'blocking' | 'serious' | 'note'
+type Severity = 'blocking' | 'serious' | 'note'
 
 /** Findings that the catalogue may accept with a reason. */
 export const ACCEPTABLE = [
@@ -17,10 +17,14 @@ export const ACCEPTABLE = [
   'percent_returns',
 ] as const
 
-export type Acceptable = (typeof ACCEPTABLE)[number]
+/** Only a finding that may be accepted is serious. `fix` is what to do; null if nothing is to be done. */
+export type Verdict = { readonly fix: string | null } & (
+  | { readonly severity: 'serious'; readonly code: (typeof ACCEPTABLE)[number] }
+  | { readonly severity: 'blocking' | 'note'; readonly code: string }
+)
 
 /** What a check found: `from` and `to` are its first and last instant, epoch milliseconds. */
-type Facts = {
+export type Found = Verdict & {
   readonly from: number
   readonly to: number
   /** The indices of the bars or trades, or of the first of them. Empty if there are none. */
@@ -29,21 +33,10 @@ type Facts = {
   readonly count: number
   /** What was expected and what was found. */
   readonly what: string
-  /** What to do; null if nothing is to be done. */
-  readonly fix: string | null
 }
 
-/** Only a finding that may be accepted is serious. */
-export type Verdict = Pick<Facts, 'what' | 'fix'> &
-  (
-    | { readonly severity: 'serious'; readonly code: Acceptable }
-    | { readonly severity: 'blocking' | 'note'; readonly code: string }
-  )
-
-export type Found = Facts & Verdict
-
 /** What was found in the data of an instrument or a strategy. */
-export type Finding = Omit<Facts, 'at'> & {
+export type Finding = Omit<Found, 'at' | 'code' | 'severity'> & {
   readonly code: string
   readonly severity: Severity
   /** `BTCUSDT-PERP/4h` for bars, the id of a strategy for its ledger or returns. */
@@ -72,6 +65,3 @@ export type SubjectReport = {
 
 /** One report per instrument and strategy, in the order of the book. */
 export type DataReport = readonly SubjectReport[]
-
-/** As many indices as a finding keeps. */
-export const MOST_PLACES = 5

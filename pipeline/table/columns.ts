@@ -1,11 +1,14 @@
 import { got, listed } from '../book/field.ts'
+import { UnreadableFile } from './lines.ts'
 import type { Row } from './rows.ts'
 
 /** What a table may have, and under which names. A role is what a column means, such as `o`, the open. */
 export type TableKind = {
   /** What a row is, for messages. */
   readonly noun: string
-  readonly roles: Readonly<Record<string, RoleRule>>
+  /** By role: patterns of the names that `toName` gives, separated by blanks, preferred ones first. */
+  readonly roles: Readonly<Record<string, string>>
+  readonly required: readonly string[]
   /** Formats by the beginning of their header, names as `toName` writes them; the first that fits is named. */
   readonly formats: readonly (readonly [name: string, header: RegExp])[]
   /** Formats without a header: the roles in order, `-` for what is not read. */
@@ -18,13 +21,8 @@ export type TableKind = {
   readonly mayEndOpen?: true
 }
 
-/** `names` are patterns of `toName`, separated by blanks, preferred ones first. */
-type RoleRule = { readonly names: string; readonly required?: true }
-
-/** Columns by role that an operator states: the name in the header, or the place from 1 on. */
-export type StatedColumns = Readonly<Record<string, string | number>>
-
 export type Mapping = {
+  readonly kind: TableKind
   /** The name of the format. */
   readonly format: string
   /** Rows before the first row of data: the header, and the banner lines above it. */
@@ -38,43 +36,60 @@ export type Mapping = {
 
 export type MappingRequest = {
   readonly as?: string | undefined
-  readonly columns?: StatedColumns | undefined
+  /** Columns by role that an operator states: the name in the header, or the place from 1 on. */
+  readonly columns?: Readonly<Record<string, string | number>> | undefined
 }
 
 /** Columns of an unknown format that the aliases map without doubt, or that the operator states. */
 const BY_NAMES = 'columns by name'
 const AS_STATED = 'columns as stated'
 
-/** Finds header and columns in the first rows of a table. Returns a sentence if they are not beyond doubt. */
-export function mapColumns(kind: TableKind, rows: readonly Row[], request: MappingRequest): Mapping | string {
-  const unknown = Object.keys(request.columns ?? {}).find(role => !Object.hasOwn(kind.roles, role))
-  if (unknown !== undefined)
-    return `expected roles of ${Object.keys(kind.roles).join(', ')}, got ${got(unknown)}: correct --column (columns:)`
-  const found = rows.findIndex(row => row.filter(isNumber).length >= kind.leastNumbers)
-  const header = rows.slice(0, found < 0 ? rows.length : found)
-  const width = found < 0 ? (header.at(-1)?.length ?? 0) : rows[found]!.length
-  if (width === 0) return `expected a table of ${kind.noun}, got an empty file`
-  if (header.length > MAX_HEADER_ROWS) return `expected ${kind.noun}, got no row of numbers: ${shown(header)}`
-  const bannerRows = header.filter(row => row.length < width).length
-  const frame = { headerRows: header.length, bannerRows, width }
-  const mapped = header.length === 0 ? byOrder(kind, rows, request) : byHeader(kind, header, width, request)
-  if (typeof mapped === 'string') return mapped
-  if (request.as !== undefined && !isNamed(mapped.format, request.as))
-    return `expected the format ${request.as}, got ${mapped.format}: leave out --as (as:) or name the right one`
-  return { ...frame, ...mapped }
+/** yfinance has three header lines, and some exchanges a banner or two. */
+const MAX_HEADER_ROWS = 20
+
+/** Throws. What is wrong with the columns is wrong from the first row on. */
+function refuse(message: string, row = 1): never {
+  throw new UnreadableFile(message, row)
 }
 
-/** The row above the first row of data that is no header, because it begins with a number; -1 if there is none. */
-export function strayRow({ leastNumbers }: TableKind, rows: readonly Row[]): number {
-  const found = rows.findIndex(row => row.filter(isNumber).length >= leastNumbers)
-  return rows.slice(0, Math.max(found, 0)).findIndex(([first = '']) => /^[-+]?\d/.test(first.trim()))
+/** Finds header and columns in the first rows of a table. Throws `UnreadableFile` if they are not beyond doubt. */
+export function mapColumns(
+  kind: TableKind,
+  probe: readonly { readonly cells: Row; readonly row: number }[],
+  request: MappingRequest,
+): Mapping {
+  const { as, columns = {} } = request
+  const roles = Object.keys(kind.roles)
+  const unknown = Object.keys(columns).find(role => !roles.includes(role))
+  if (unknown !== undefined)
+    refuse(`expected roles of ${roles.join(', ')}, got ${got(unknown)}: correct --column (columns:)`)
+  const found = probe.findIndex(({ cells }) => cells.filter(isNumber).length >= kind.leastNumbers)
+  const above = found < 0 ? probe : probe.slice(0, found)
+  // Neither a header nor a banner begins with a number.
+  const stray = found < 0 ? undefined : above.find(({ cells: [first = ''] }) => /^[-+]?\d/.test(first.trim()))
+  if (stray !== undefined)
+    refuse('expected a row of data as those below it, got one without its numbers', stray.row)
+  const header = above.map(({ cells }) => cells)
+  const width = (found < 0 ? header.at(-1) : probe[found]!.cells)?.length ?? 0
+  if (width === 0) refuse(`expected a table of ${kind.noun}, got an empty file`)
+  if (header.length > MAX_HEADER_ROWS)
+    refuse(`expected ${kind.noun}, got no row of numbers: ${shown(header)}`)
+  const mapped =
+    header.length === 0
+      ? byOrder(
+          kind,
+          probe.map(({ cells }) => cells),
+          request,
+        )
+      : byHeader(kind, header, width, request)
+  if (as !== undefined && !isNamed(mapped.format, as))
+    refuse(`expected the format ${as}, got ${mapped.format}: leave out --as (as:) or name the right one`)
+  const bannerRows = header.filter(row => row.length < width).length
+  return { kind, headerRows: header.length, bannerRows, width, ...mapped }
 }
 
 /** Formats of one form have one row in the table of formats: `yahoo/freqtrade`. */
 const isNamed = (format: string, as: string): boolean => format.split('/').includes(as)
-
-/** yfinance has three header lines, and some exchanges a banner or two. */
-const MAX_HEADER_ROWS = 20
 
 const isNumber = (cell: string): boolean => /^[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?%?$/.test(cell.trim())
 
@@ -86,102 +101,89 @@ const toName = (cell: string): string =>
 
 type Mapped = Pick<Mapping, 'format' | 'places' | 'ignored'>
 
-/** Header lines are read together: a column has every name that stands above it. */
-function byHeader(
-  kind: TableKind,
-  header: readonly Row[],
-  width: number,
-  request: MappingRequest,
-): Mapped | string {
+/** The names that stand above a column: header lines are read together. */
+type Names = readonly string[]
+
+function byHeader(kind: TableKind, header: readonly Row[], width: number, request: MappingRequest): Mapped {
   const named = header.filter(row => row.length === width)
   const columns = Array.from({ length: width }, (_, i) =>
     named.map(row => row[i]!.trim()).filter(name => name !== ''),
   )
   const places = new Map<string, number>()
-  for (const [role, { names, required }] of Object.entries(kind.roles)) {
+  const isTaken = (place: number): boolean => [...places.values()].includes(place)
+  for (const [role, names] of Object.entries(kind.roles)) {
     const stated = request.columns?.[role]
-    const isTaken = (place: number): boolean => [...places.values()].includes(place)
     const free = columns.map((own, i) => (isTaken(i) ? [] : own))
-    const place = stated === undefined ? placeOf(free, names) : statedPlace(columns, stated)
-    if (typeof place === 'string') return `${role}: ${place}`
-    if (place < 0 && required) return explainMissing(kind, role, header)
-    if (isTaken(place)) return `${role}: expected a column of its own, got one of another role`
-    if (place >= 0) places.set(role, place)
+    const place = stated === undefined ? placeOf(role, free, names) : statedPlace(role, columns, stated)
+    if (place === undefined && kind.required.includes(role)) explainMissing(kind, role, header)
+    if (place === undefined) continue
+    if (isTaken(place)) refuse(`${role}: expected a column of its own, got one of another role`)
+    places.set(role, place)
   }
-  const unread = columns.filter((_, i) => ![...places.values()].includes(i))
-  const ignored = unread.map(names => names[0] ?? 'a column without a name')
-  return { format: formatOf(kind, named, request), places, ignored }
-}
-
-function formatOf(kind: TableKind, named: readonly Row[], { columns }: MappingRequest): string {
-  if (columns !== undefined) return AS_STATED
+  const ignored = columns.flatMap(([name = 'a column without a name'], i) => (isTaken(i) ? [] : [name]))
   const lines = named.map(row => row.map(toName).join())
-  return kind.formats.find(([, header]) => lines.some(line => header.test(line)))?.[0] ?? BY_NAMES
+  const format = kind.formats.find(([, pattern]) => lines.some(line => pattern.test(line)))?.[0] ?? BY_NAMES
+  return { format: request.columns === undefined ? format : AS_STATED, places, ignored }
 }
 
-/** The place of the column of these names, -1 if there is none. Of several, the preferred one. */
-function placeOf(columns: readonly (readonly string[])[], names: string): number | string {
+/** The place of the column of these names, if there is one. Of several, the preferred one. */
+function placeOf(role: string, columns: readonly Names[], names: string): number | undefined {
   for (const alternative of names.split(' ')) {
     const pattern = new RegExp(`^(?:${alternative})$`)
     const found = columns.flatMap((own, i) => (own.some(name => pattern.test(toName(name))) ? [i] : []))
-    if (found.length === 1) return found[0]!
     if (found.length > 1)
-      return `expected one column, got ${listed(found.map(i => columns[i]![0]!))}: state the right one with --column (columns:)`
+      refuse(
+        `${role}: expected one column, got ${listed(found.map(i => columns[i]![0]!))}: state the right one with --column (columns:)`,
+      )
+    if (found.length === 1) return found[0]
   }
-  return -1
+  return undefined
 }
 
-function statedPlace(columns: readonly (readonly string[])[], stated: string | number): number | string {
+function statedPlace(role: string, columns: readonly Names[], stated: string | number): number | undefined {
   const found = columns.flatMap((names, i) => (stated === i + 1 || names.includes(String(stated)) ? [i] : []))
-  const known = listed(columns.map((names, i) => names[0] ?? `column ${i + 1}`))
-  return found.length === 1
-    ? found[0]!
-    : `expected one column ${got(stated)}, got ${found.length || 'none'} among ${known}`
+  const known = listed(columns.map(([name], i) => name ?? `column ${i + 1}`))
+  if (found.length !== 1)
+    refuse(`${role}: expected one column ${got(stated)}, got ${found.length || 'none'} among ${known}`)
+  return found[0]
 }
 
-function explainMissing(kind: TableKind, role: string, header: readonly Row[]): string {
-  const required = Object.keys(kind.roles).filter(each => kind.roles[each]!.required)
-  return (
-    `expected columns for ${required.join(', ')} of ${kind.noun}, got no column for ${role} in ${shown(header)}: ` +
-    `state the names of the file with --column ${role}=NAME (columns: {${role}: NAME})`
+const explainMissing = ({ required, noun }: TableKind, role: string, header: readonly Row[]): never =>
+  refuse(
+    `expected columns for ${required.join(', ')} of ${noun}, got no column for ${role} in ${shown(header)}: ` +
+      `state the names of the file with --column ${role}=NAME (columns: {${role}: NAME})`,
   )
-}
 
 /** Without a header: the one known order of as many columns by which the rows are possible. */
-function byOrder(kind: TableKind, rows: readonly Row[], { as, columns }: MappingRequest): Mapped | string {
+function byOrder(kind: TableKind, rows: readonly Row[], { as, columns }: MappingRequest): Mapped {
   const width = rows[0]!.length
   if (columns !== undefined) {
     const places = new Map(Object.entries(columns).map(([role, place]) => [role, Number(place) - 1]))
-    const missing = Object.keys(kind.roles).find(role => kind.roles[role]!.required && !places.has(role))
-    const isSound = missing === undefined && [...places.values()].every(place => place >= 0 && place < width)
-    if (isSound) return { format: AS_STATED, places, ignored: [] }
-    return `expected the place of each column from 1 to ${width}, because the file has no header, got ${JSON.stringify(columns)}`
+    const isSound = [...places.values()].every(place => place >= 0 && place < width)
+    if (isSound && kind.required.every(role => places.has(role)))
+      return { format: AS_STATED, places, ignored: [] }
+    refuse(
+      `expected the place of each column from 1 to ${width}, because the file has no header, got ${JSON.stringify(columns)}`,
+    )
   }
-  const known = kind.orders.filter(
-    ([name, roles]) => roles.split(' ').length === width && (as === undefined || isNamed(name, as)),
-  )
-  const fitting = known
-    .map(([name, roles]) => ({ name, places: toPlaces(roles) }))
-    .filter(({ places }) =>
-      rows.every(
-        row => row.length !== width || (kind.fits?.(role => row[places.get(role) ?? -1] ?? '') ?? true),
-      ),
-    )
+  const fitting = kind.orders
+    .filter(([name]) => as === undefined || isNamed(name, as))
+    .map(([format, roles]) => ({ format, roles: roles.split(' ') }))
+    .filter(({ roles }) => roles.length === width && rows.every(row => canBe(kind, row, roles)))
   const [order] = fitting
-  if (order === undefined || new Set(fitting.map(({ places }) => JSON.stringify([...places]))).size > 1)
-    return explainOrders(
-      kind,
-      rows,
-      fitting.map(({ name }) => name),
-    )
-  return { format: order.name, places: order.places, ignored: [] }
+  if (order !== undefined && fitting.length === 1) {
+    const places = order.roles.flatMap((role, i) => (role === '-' ? [] : [[role, i] as const]))
+    return { format: order.format, places: new Map(places), ignored: [] }
+  }
+  const problem =
+    order === undefined
+      ? `expected a header, or a known order of columns of ${kind.noun}, got ${got(rows[0]!.join(), 200)}`
+      : `expected one order of columns that fits, got ${listed(fitting.map(({ format }) => format))}: name the format with --as (as:)`
+  return refuse(
+    `${problem}; or state the place of each column with --column t=1 --column o=2 ... (columns: {t: 1, o: 2, ...})`,
+  )
 }
 
-const toPlaces = (roles: string): ReadonlyMap<string, number> =>
-  new Map(roles.split(' ').flatMap((role, i) => (role === '-' ? [] : [[role, i] as const])))
-
-const explainOrders = (kind: TableKind, rows: readonly Row[], fitting: readonly string[]): string =>
-  (fitting.length === 0
-    ? `expected a header, or a known order of columns of ${kind.noun}, got ${got(rows[0]!.join(), 200)}`
-    : `expected one order of columns that fits, got ${listed(fitting)}: name the format with --as (as:)`) +
-  '; or state the place of each column with --column t=1 --column o=2 ... (columns: {t: 1, o: 2, ...})'
+/** Rows of another length are reported when they are read. */
+const canBe = ({ fits }: TableKind, row: Row, roles: readonly string[]): boolean =>
+  row.length !== roles.length || fits === undefined || fits(role => row[roles.indexOf(role)] ?? '')

@@ -1,78 +1,86 @@
-import type { Reading } from '../book/reading.ts'
-import { type Mapping, type MappingRequest, mapColumns, strayRow, type TableKind } from './columns.ts'
-import { NO_LAST_BREAK, UnreadableFile } from './lines.ts'
-import { type OnRow, type PickRows, type Row, readRows } from './rows.ts'
+import { type Reading, reporterOf } from '../book/reading.ts'
+import type { Repair, Tally } from '../book/repair.ts'
+import { type Mapping, type MappingRequest, mapColumns, type TableKind } from './columns.ts'
+import { NO_LAST_BREAK } from './lines.ts'
+import { type PickRows, type Row, readRows } from './rows.ts'
 
 /** Rows from which format and header are found. */
 const PROBED_ROWS = 200
 
+/** The text in the column of a role, without blanks around it; blank if the file lacks the column. */
+export type Cell = (role: string) => string
+
+type OnRecord = (cell: Cell, row: number) => void
+
 export type MappedFile = Mapping & {
-  readonly kind: TableKind
   /** The last row, if its line has no break: it may be cut off. */
   readonly openRow: number | null
 }
 
-const STRAY = 'expected a row of data as those below it, got one without its numbers'
+type MappedRequest = MappingRequest & { readonly tally: Tally; readonly pick?: PickRows }
 
-type MappedRequest = MappingRequest & {
-  readonly pick?: PickRows | undefined
-}
+type KindOf = (rows: readonly Row[]) => TableKind
 
 /**
- * Reads a table whose columns are known by name or order, and hands each row of data on as its fields in the order of
- * the roles; a column that the file lacks is blank. Null if the file cannot be read: its problems are reported.
+ * Reads a table whose columns are known by name or order, and hands each row of data on. Null if the file cannot be read:
+ * its problems are reported.
  */
 export async function readMapped(
   reading: Reading,
   path: string,
-  kindOf: (rows: readonly Row[]) => TableKind,
-  request: MappedRequest,
-  onRow: OnRow,
+  kindOf: KindOf,
+  { pick, tally, ...request }: MappedRequest,
+  onRecord: OnRecord,
 ): Promise<MappedFile | null> {
-  const probe: { readonly cells: Row; readonly row: number }[] = []
-  const short: { readonly row: number; readonly message: string }[] = []
-  const found: { mapping: (Mapping & Pick<MappedFile, 'kind'>) | null; places: readonly number[] } = {
-    mapping: null,
-    places: [],
-  }
-  const take: OnRow = (cells, row) => {
-    const { width } = found.mapping!
-    if (cells.length === width)
-      onRow(
-        found.places.map(place => cells[place] ?? ''),
-        row,
-      )
-    else
-      short.push({
-        row,
-        message: `expected ${width} fields as in the first row of data, got ${cells.length}`,
-      })
-  }
-  const begin = (): void => {
-    const rows = probe.map(({ cells }) => cells)
-    const kind = kindOf(rows)
-    const stray = strayRow(kind, rows)
-    if (stray >= 0) throw new UnreadableFile(STRAY, probe[stray]!.row)
-    const mapping = mapColumns(kind, rows, request)
-    if (typeof mapping === 'string') throw new UnreadableFile(mapping, probe[0]?.row || 1)
-    found.mapping = { ...mapping, kind }
-    found.places = Object.keys(kind.roles).map(role => mapping.places.get(role) ?? -1)
-    for (const { cells, row } of probe.slice(mapping.headerRows)) take(cells, row)
-  }
-  const collect: OnRow = (cells, row) => {
-    if (found.mapping !== null) take(cells, row)
-    else if (probe.push({ cells, row }) === PROBED_ROWS) begin()
-  }
-  const onEnd = (): number => {
-    if (found.mapping === null) begin()
-    return found.mapping!.headerRows
-  }
-  const read = await readRows(reading, path, collect, { pick: request.pick, onEnd })
+  const report = reporterOf(reading, path)
+  const mapper = createMapper(kindOf, request, onRecord)
+  const read = await readRows(reading, path, mapper.onRow, () => mapper.end().headerRows, pick)
   if (read === null) return null
-  const file = { ...found.mapping!, ...read }
-  const { openRow } = file.kind.mayEndOpen ? read : { openRow: null }
-  for (const problem of short) if (problem.row !== openRow) reading.problems.add({ file: path, ...problem })
-  if (read.openRow !== openRow)
-    reading.problems.add({ file: path, row: read.openRow!, message: NO_LAST_BREAK })
-  return file
+  const mapping = mapper.end()
+  const openRow = mapping.kind.mayEndOpen ? read.openRow : null
+  for (const { row, message } of mapper.misfits) if (row !== openRow) report(message, row)
+  if (read.openRow !== openRow) report(NO_LAST_BREAK, read.openRow)
+  tally.count('banner', mapping.bannerRows)
+  return { ...mapping, openRow }
 }
+
+/** Takes the rows of a file one by one: the first ones show its columns. */
+function createMapper(kindOf: KindOf, request: MappingRequest, onRecord: OnRecord) {
+  const probe: { readonly cells: Row; readonly row: number }[] = []
+  const misfits: { readonly row: number; readonly message: string }[] = []
+  let mapping: Mapping | null = null
+
+  const take = ({ width, places }: Mapping, cells: Row, row: number): void => {
+    const message = `expected ${width} fields as in the first row of data, got ${cells.length}`
+    if (cells.length !== width) misfits.push({ row, message })
+    else onRecord(role => cells[places.get(role) ?? -1]?.trim() ?? '', row)
+  }
+  const begin = (): Mapping => {
+    mapping = mapColumns(kindOf(probe.map(({ cells }) => cells)), probe, request)
+    for (const { cells, row } of probe.slice(mapping.headerRows)) take(mapping, cells, row)
+    return mapping
+  }
+  return {
+    misfits,
+    onRow: (cells: Row, row: number): void => {
+      if (mapping !== null) take(mapping, cells, row)
+      else if (probe.push({ cells, row }) === PROBED_ROWS) begin()
+    },
+    end: (): Mapping => mapping ?? begin(),
+  }
+}
+
+/** Where data come from, and what was found in their files. */
+export type Origin = {
+  /** The format of each file. */
+  readonly formats: readonly string[]
+  /** Columns that were not read. */
+  readonly ignored: readonly string[]
+  readonly findings: readonly Repair[]
+}
+
+export const originOf = (files: readonly MappedFile[], tally: Tally, subject: string): Origin => ({
+  formats: files.map(({ format }) => format),
+  ignored: [...new Set(files.flatMap(({ ignored }) => ignored))],
+  findings: tally.findings(subject),
+})

@@ -3,17 +3,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unzipSync } from 'fflate'
-import { placeOf, type Reading } from '../book/reading.ts'
+import { placeOf, type Reading, reporterOf } from '../book/reading.ts'
 import { attempt, createLineSplitter, readLines, splitLine, toUnreadable, UnreadableFile } from './lines.ts'
 
 /** A row of a table as texts. */
 export type Row = readonly string[]
 
 /** `row` counts lines of a text and records of other files, from 1; the names of columns of the latter are row 0. */
-export type OnRow = (cells: Row, row: number) => void
-
-/** What is known of a whole file beside its rows: the row of a last line without a line break, which may be cut off. */
-export type RowsRead = { readonly openRow: number | null }
+type OnRow = (cells: Row, row: number) => void
 
 /** Finds the list of rows in a JSON document, and may look at the rest of it. Throws `UnreadableFile`. */
 export type PickRows = (document: unknown) => readonly unknown[]
@@ -22,13 +19,15 @@ export type PickRows = (document: unknown) => readonly unknown[]
  * Reads a table of any form, by the ending of its name: JSON, Parquet, Arrow (Feather), and otherwise lines of text with
  * commas, semicolons or tabs; each plain, as `.gz` or alone in a `.zip`. Null if the file cannot be read, which is a
  * problem of the reading. `onRow` and `onEnd`, which returns the rows of the header, may throw `UnreadableFile`, too.
+ * `openRow` is the row of a last line without a line break, which may be cut off.
  */
 export async function readRows(
   reading: Reading,
   path: string,
   onRow: OnRow,
-  { pick = onlyList, onEnd }: { readonly pick?: PickRows | undefined; readonly onEnd?: () => number } = {},
-): Promise<RowsRead | null> {
+  onEnd: () => number,
+  pick: PickRows = onlyList,
+): Promise<{ readonly openRow: number | null } | null> {
   reading.onFile(path)
   let count = 0
   const counted: OnRow = (cells, row) => {
@@ -39,17 +38,11 @@ export async function readRows(
     const { bytes, sha256, openRow } = isText(path.replace(/\.gz$/, ''))
       ? await streamText(placeOf(reading, path), counted)
       : await readWholeTable(placeOf(reading, path), counted, pick)
-    const headerRows = onEnd?.() ?? 0
-    reading.inputs.push({ path, bytes, sha256, rows: count - headerRows })
+    reading.inputs.push({ path, bytes, sha256, rows: count - onEnd() })
     return { openRow }
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error
-    reading.problems.add({
-      file: path,
-      message: error.message,
-      ...(error.row === null ? {} : { row: error.row }),
-    })
-    return null
+    return reporterOf(reading, path)(error.message, error.row)
   }
 }
 

@@ -85,7 +85,11 @@ describe('what is no export is refused with its row', () => {
       lines(HEADER, EXIT, ENTRY.replace('7240', '')),
       ':3: price: expected a price above 0, got nothing',
     ],
-    ['an exit without its entry', lines(HEADER, EXIT), ': expected an entry of trade 1, got its exit alone'],
+    [
+      'an exit without its entry',
+      lines(HEADER, EXIT),
+      ':2: expected an entry of trade 1, got its exit alone',
+    ],
     ['a trade twice', lines(HEADER, EXIT, ENTRY, ENTRY), ':4: expected one Entry of trade 1, got another'],
     [
       'a stray quote',

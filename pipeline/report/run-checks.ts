@@ -1,0 +1,58 @@
+import type { Found, Verdict } from './finding.ts'
+
+/** First and last instant of what an index stands for, and how many bars, trades or days it counts for. */
+type Extent = readonly [from: number, to: number, count?: number]
+
+type Group<Data> = (indices: readonly number[], data: Data) => readonly (readonly number[])[]
+
+/** A row of a table of checks: which indices of the data it finds, how many findings they are, and what it says. */
+export type Check<Data> = Verdict & {
+  readonly is: (data: Data) => (i: number) => boolean
+  readonly group: Group<Data>
+  readonly what: (data: Data, at: readonly number[]) => string
+  /** If it is not that of the table. */
+  readonly extent?: (data: Data, i: number) => Extent
+}
+
+/** A finding for each index. */
+export const each: Group<unknown> = indices => indices.map(i => [i])
+
+/** One finding for all indices. */
+export const all: Group<unknown> = indices => (indices.length === 0 ? [] : [indices])
+
+/** A finding for each run of at least so many consecutive indices. */
+export const runs =
+  <Data>(leastOf: (data: Data) => number): Group<Data> =>
+  (indices, data) => {
+    const found: number[][] = []
+    for (const i of indices) {
+      if (found.at(-1)?.at(-1) === i - 1) found.at(-1)!.push(i)
+      else found.push([i])
+    }
+    return found.filter(run => run.length >= leastOf(data))
+  }
+
+/** As many indices as a finding keeps. */
+const MOST_PLACES = 5
+
+/** Applies every row of a table to data of a length. */
+export const runChecks = <Data>(
+  checks: readonly Check<Data>[],
+  data: Data,
+  length: number,
+  extentOf: (data: Data, i: number) => Extent,
+): Found[] =>
+  checks.flatMap(({ is, group, what, extent = extentOf, ...verdict }) => {
+    const [isIn, indices]: [(i: number) => boolean, number[]] = [is(data), []]
+    for (let i = 0; i < length; i++) if (isIn(i)) indices.push(i)
+    return group(indices, data).map(at => {
+      let [from, to, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0]
+      for (const i of at) {
+        const [first, last, by = 1] = extent(data, i)
+        from = Math.min(from, first)
+        to = Math.max(to, last)
+        count += by
+      }
+      return { ...verdict, from, to, at: at.slice(0, MOST_PLACES), count, what: what(data, at) }
+    })
+  })
