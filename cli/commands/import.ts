@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { fieldProblems } from '#pipeline/book/field.ts'
+import { TIMEFRAMES } from '#pipeline/book/timeframe.ts'
+import { ZONE_FORM } from '#pipeline/book/zone.ts'
 import { UsageError } from '../environment.ts'
 import {
   BARS_OPTIONS,
@@ -63,12 +65,12 @@ export function defineImport(command: Command, runtime: Runtime): void {
 const FLAGS: Readonly<Record<string, readonly [flags: string, about: string]>> = {
   book: ['--book <dir>', 'the folder of the book; it is made if there is none'],
   as: ['--as <format>', 'refuse every other format'],
-  tz: ['--tz <zone>', 'the zone of times that have none'],
+  tz: ['--tz <zone>', `the zone of times that have none: ${ZONE_FORM}`],
   column: ['--column <role=name>', 'a column by its name in the header or its place from 1 on; repeatable'],
   replace: ['--replace', 'replace a table that the book has already'],
   json: ['--json', 'print what was read and written as one JSON document'],
   instrument: ['--instrument <name>', 'the instrument, whose bars the book has under bars/'],
-  timeframe: ['--timeframe <name>', 'the timeframe of the bars (default: found by their distance)'],
+  timeframe: ['--timeframe <name>', `${TIMEFRAMES.join(', ')} (default: found by the distance of the bars)`],
   drop_last: ['--drop-last', 'leave out the last bar, because it was not over when the file was made'],
   drop_impossible: ['--drop-impossible', 'leave out bars whose prices contradict each other'],
   id: ['--id <id>', 'the strategy: a public alias, such as elm'],
