@@ -14,8 +14,8 @@ import { type ImportedLedger, importLedger } from '#pipeline/book/import-ledger.
 import { importReturns } from '#pipeline/book/import-returns.ts'
 import { BookError } from '#pipeline/book/problem.ts'
 import { CATALOGUE_FILE } from '#pipeline/book/read-catalogue.ts'
-import { LEDGER_COLUMNS, toLedger } from '#pipeline/book/read-ledger.ts'
-import { toReturns } from '#pipeline/book/read-sources.ts'
+import { LEDGER_COLUMNS, readLedger } from '#pipeline/book/read-ledger.ts'
+import { readReturns } from '#pipeline/book/read-sources.ts'
 import { createReading, type Reading } from '#pipeline/book/reading.ts'
 import { assertFree, barsText, tableText, writeBookFiles } from '#pipeline/book/write-table.ts'
 import type { Origin } from '#pipeline/table/mapped.ts'
@@ -76,7 +76,7 @@ async function write(
   { cwd, terminal }: Runtime,
 ): Promise<void> {
   const book = resolve(cwd, options.book)
-  for (const path of Object.keys(tables)) await assertFree(book, path, options.replace)
+  for (const path of Object.keys(tables)) assertFree(book, path, options.replace)
   const files = catalogue === null ? tables : { ...tables, [CATALOGUE_FILE]: catalogue }
   await writeBookFiles(book, files)
   const written = Object.keys(files)
@@ -105,7 +105,7 @@ export async function importReturnsFile(paths: string[], options: ReturnsOptions
   const reading = createReading(runtime.cwd)
   const imported = sound(reading, await importReturns(reading, { ...specOf(paths, options), unit }))
   const days = imported.rows.map(({ fields }) => fields)
-  const count = sound(reading, toReturns(reading, paths[0]!, imported.rows)).values.length
+  const count = sound(reading, await readReturns(reading, paths[0]!, imported.rows)).values.length
   const fields = { source: 'returns', ...assumptions(options, imported, null, []) }
   const catalogue = await catalogueWith(options, fields, null, runtime)
   const [from, to] = [days[0]?.[0], days.at(-1)?.[0]]
@@ -123,7 +123,8 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
   const rules = { bars: file?.bars ?? null, realised, capital, commission_bps }
   const imported = sound(reading, await importLedger(reading, { ...specOf(paths, options), ...rules }))
   if (!realised) assertMarkable(paths[0]!, imported, file, options)
-  const ledger = toLedger(reading, paths[0]!, imported.rows, { allowOverlap: true, besideReturns: realised })
+  const lax = { allowOverlap: true, besideReturns: realised }
+  const ledger = await readLedger(reading, paths[0]!, lax, imported.rows)
   const { trades } = sound(reading, ledger)
 
   const prices = file === null ? trades.map(each => each.entry_price) : pricesOf(file)

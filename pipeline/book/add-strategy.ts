@@ -21,23 +21,13 @@ export type OpenCatalogue = {
 /** Opens the catalogue of a book, or begins one. Throws if there is one that is not sound enough. */
 export async function openCatalogue(dir: string): Promise<OpenCatalogue> {
   const text = await readFile(join(dir, CATALOGUE_FILE), 'utf8').catch(orNull)
-  if (text === null) {
-    return {
-      ids: [],
-      with: (entry, unfunded) =>
-        stringify({
-          service: SERVICE,
-          ...(unfunded === null ? {} : { funding: { [unfunded]: 'none' } }),
-          strategies: [entry],
-        }),
-    }
-  }
-  const doc = parseDocument(text)
+  const doc = parseDocument(text ?? stringify({ service: SERVICE, funding: {}, strategies: [] }))
   const strategies = doc.get('strategies')
   if (doc.errors.length > 0 || !isSeq(strategies))
     throw new Error(
       `expected a list of strategies in ${CATALOGUE_FILE}, got none: run \`highwater check\` and correct it`,
     )
+  if (text === null) strategies.flow = false
   return {
     ids: strategies.items.map((_, i) => doc.getIn(['strategies', i, 'id'])),
     with(entry, unfunded) {

@@ -48,8 +48,9 @@ export function parseMoment(text: string): number {
 export function explainMoment(text: string): string {
   if (text === '') return `expected ${MOMENT_FORMS}, got nothing`
   const got = `got ${JSON.stringify(text)}`
-  const unit = isDigits(text) ? wrongUnit(Number(text)) : null
-  if (unit !== null) return `expected epoch milliseconds, ${got}, which looks like epoch ${unit}`
+  const unit = isDigits(text) ? unitOf(Number(text))?.unit : undefined
+  if (unit !== undefined && unit !== 'milliseconds')
+    return `expected epoch milliseconds, ${got}, which looks like epoch ${unit}`
   if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[\d:.]*)?$/.test(text)) {
     return `expected a time with Z or an offset, ${got}, a local time of an unknown zone; in UTC it ends in Z`
   }
@@ -75,7 +76,7 @@ export const spellMoment = (ms: number): string => new Date(ms).toISOString().re
  */
 export function parseForeignMoment(text: string, zone: Zone | null): number {
   if (PLAIN_UTC.test(text)) return Date.parse(text)
-  if (/^\d+(?:\.\d+)?$/.test(text)) return parseEpoch(Number(text))
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(unitOf(Number(text))?.ms ?? Number.NaN)
   const [, date = '', , clock = '00:00', offset] = FOREIGN.exec(text) ?? []
   const ms = parseMoment(
     `${date.replaceAll('/', '-')}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${toOffset(offset)}`,
@@ -93,13 +94,14 @@ function toOffset(offset = 'Z'): string {
   return `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`
 }
 
-/** Units from seconds down; the years of a book make their numbers distinct. */
-const UNITS_MS = [1e3, 1, 1e-3, 1e-6]
+/** Milliseconds of each unit; the years of a book make their numbers distinct. */
+const UNITS_MS = { seconds: 1e3, milliseconds: 1, microseconds: 1e-3, nanoseconds: 1e-6 }
 
-function parseEpoch(value: number): number {
-  const ms = UNITS_MS.map(unit => value * unit).find(each => each >= EARLIEST_MS && each < LATEST_MS)
-  return ms === undefined ? Number.NaN : Math.round(ms)
-}
+/** The unit in which a number is an epoch, and what it is in milliseconds. */
+const unitOf = (value: number) =>
+  Object.entries(UNITS_MS)
+    .map(([unit, factor]) => ({ unit, ms: value * factor }))
+    .find(({ ms }) => ms >= EARLIEST_MS && ms < LATEST_MS)
 
 /** Why `parseForeignMoment` refused the text. */
 export function explainForeignMoment(text: string, zone: Zone | null): string {
@@ -141,10 +143,3 @@ const clock = (hour = '', minute = ''): number => below(24, hour) * 60 + below(6
 
 const below = (limit: number, digits: string): number =>
   Number(digits) < limit ? Number(digits) : Number.NaN
-
-function wrongUnit(value: number): 'seconds' | 'microseconds' | 'nanoseconds' | null {
-  const isWithin = (ms: number) => ms >= EARLIEST_MS && ms < LATEST_MS
-  if (isWithin(value * 1e3)) return 'seconds'
-  if (isWithin(value / 1e3)) return 'microseconds'
-  return isWithin(value / 1e6) ? 'nanoseconds' : null
-}

@@ -32,16 +32,13 @@ const fileShape = {
     }),
 }
 
+const flag = (description: string) =>
+  z.boolean().default(false).meta({ description, expected: 'true or false' })
+
 export const barsFileShape = {
   ...fileShape,
-  drop_last: z.boolean().default(false).meta({
-    description: 'Whether the last bar is left out, because it was not over when the file was made.',
-    expected: 'true or false',
-  }),
-  drop_impossible: z.boolean().default(false).meta({
-    description: 'Whether bars whose prices contradict each other are left out, which leaves gaps.',
-    expected: 'true or false',
-  }),
+  drop_last: flag('Whether the last bar is left out, because it was not over when the file was made.'),
+  drop_impossible: flag('Whether bars whose prices contradict each other are left out, which leaves gaps.'),
 }
 
 /** The `file` of a strategy whose source is a ledger. */

@@ -70,7 +70,7 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
     'gaps',
     file.gaps.reduce((sum, gap) => sum + gap.bars_missing, 0),
   )
-  return { ...file, ...originOf(files, tally, listed(paths)) }
+  return { ...file, ...originOf(reading, files, tally, listed(paths)) }
 }
 
 /** Reads the rows of one file into `into`; the mapping of its columns, or none if it cannot be read. */

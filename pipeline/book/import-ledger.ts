@@ -68,7 +68,7 @@ export async function importLedger(reading: Reading, rules: Rules): Promise<Impo
   if (sized === null) return null
   return {
     ...sized,
-    ...originOf([read.file], tally, path),
+    ...originOf(reading, [read.file], tally, path),
     rows: trades.map((trade, i) => ({ fields: toFields(trade, sized.account?.trades[i]), row: trade.row })),
     deviation_bps: deviationOf(trades, sized.commission_bps ?? 0),
     symbols: [...new Set(trades.map(({ cell }) => cell('symbol')))].filter(symbol => symbol !== ''),

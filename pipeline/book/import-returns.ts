@@ -60,5 +60,5 @@ export async function importReturns(reading: Reading, spec: ReturnsSpec): Promis
     fields: [toIsoDate(toEpochDay(t)), ret],
     row,
   }))
-  return { rows, ...originOf([file], tally, path) }
+  return { rows, ...originOf(reading, [file], tally, path) }
 }

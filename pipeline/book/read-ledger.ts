@@ -28,24 +28,19 @@ type LedgerRules = { readonly allowOverlap: boolean; readonly besideReturns: boo
 
 /**
  * Reads a ledger: a trade a row, the rows in any order; the trades come by entry, then exit time. A header
- * without rows is a strategy that has not traded yet.
+ * without rows is a strategy that has not traded yet. Rows that come from elsewhere obey the same rules.
  */
-export async function readLedger(reading: Reading, path: string, rules: LedgerRules): Promise<Ledger> {
-  const columns = rules.besideReturns ? REPORTED : MARKED
-  const ledger = createLedger(reading, path, [...columns.required, ...(columns.optional ?? [])], rules)
-  await readTable(reading, path, columns, ledger.onRow)
-  return ledger.end()
-}
-
-/** The trades of rows that come from elsewhere, which obey the same rules. */
-export function toLedger(
+export async function readLedger(
   reading: Reading,
   path: string,
-  rows: readonly LedgerRow[],
   rules: LedgerRules,
-): Ledger {
-  const ledger = createLedger(reading, path, LEDGER_COLUMNS, rules)
-  for (const { fields, row } of rows) ledger.onRow(fields, row)
+  imported?: readonly LedgerRow[],
+): Promise<Ledger> {
+  const columns = rules.besideReturns ? REPORTED : MARKED
+  const names = imported ? LEDGER_COLUMNS : [...columns.required, ...(columns.optional ?? [])]
+  const ledger = createLedger(reading, path, names, rules)
+  if (imported === undefined) await readTable(reading, path, columns, ledger.onRow)
+  for (const { fields, row } of imported ?? []) ledger.onRow(fields, row)
   return ledger.end()
 }
 

@@ -1,7 +1,7 @@
 import type { BarsFile, BarsKey } from './book.ts'
 import { got, listed, nearestTo } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
-import { type ImportedBars, importBars } from './import-bars.ts'
+import { importBars } from './import-bars.ts'
 import { readBars } from './read-bars.ts'
 import type { Claim } from './read-catalogue.ts'
 import type { Reading } from './reading.ts'
@@ -65,7 +65,7 @@ export async function readBarsOf(
   const spec = reading.named.get(key)
   const timeframe = key.slice(key.lastIndexOf('/') + 1) as Timeframe // by the type of the key
   if (spec !== undefined) {
-    if (path === null) return keepFindings(reading, await importBars(reading, { ...spec, timeframe }))
+    if (path === null) return importBars(reading, { ...spec, timeframe })
     const message = `expected one source of ${key}, got ${path} and ${listed(spec.path)} of the catalogue: remove one`
     reading.problems.add({ file: path, message })
     return null
@@ -73,13 +73,6 @@ export async function readBarsOf(
   if (path === null) return undefined
   const file = await readBars(reading, path, timeframe)
   return reading.problems.has(path) ? null : file
-}
-
-function keepFindings(reading: Reading, imported: ImportedBars | null): BarsFile | null {
-  if (imported === null) return null
-  const { findings, formats: _formats, ignored: _ignored, ...file } = imported
-  reading.repairs.push(...findings)
-  return file
 }
 
 export const instrumentOf = (key: BarsKey): string => key.slice(0, key.lastIndexOf('/'))

@@ -6,7 +6,7 @@ import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import { importReturns } from './import-returns.ts'
 import type { Claim } from './read-catalogue.ts'
-import { type LedgerRow, readLedger, toLedger } from './read-ledger.ts'
+import { type LedgerRow, readLedger } from './read-ledger.ts'
 import { placeOf, type Reading, readWhole } from './reading.ts'
 import { type Columns, readTable } from './table.ts'
 
@@ -77,15 +77,12 @@ async function ledgerOf(reading: Reading, path: string, claim: Claim): Promise<L
   const rules = { ...file, bars: null, commission_bps: commission_bps_per_side, realised: false }
   const { importLedger } = await import('./import-ledger.ts') // most books have none
   const imported = await importLedger(reading, rules)
-  reading.repairs.push(...(imported?.findings ?? []))
-  return toLedger(reading, path, imported?.rows ?? [], rulesOf(claim, false))
+  return readLedger(reading, path, rulesOf(claim, false), imported?.rows ?? [])
 }
 
 async function returnsOf(reading: Reading, path: string, file: Claim['file']): Promise<Series> {
   if (file?.source !== 'returns') return readReturns(reading, path)
-  const imported = await importReturns(reading, file)
-  reading.repairs.push(...(imported?.findings ?? []))
-  return toReturns(reading, path, imported?.rows ?? [])
+  return readReturns(reading, path, (await importReturns(reading, file))?.rows ?? [])
 }
 
 const rulesOf = ({ allow_overlap }: Claim, besideReturns: boolean) => ({
@@ -125,18 +122,16 @@ const RUIN = -1
 /**
  * Reads daily returns as reported: `t` a UTC date, every day of the calendar from the first to the last;
  * `ret` the simple fractional return of that day, at least -1. After a day of -1 the account is dead and
- * every return is 0, as the engine has it after a liquidation.
+ * every return is 0, as the engine has it after a liquidation. Rows that come from elsewhere obey the same rules.
  */
-async function readReturns(reading: Reading, path: string): Promise<Series> {
+export async function readReturns(
+  reading: Reading,
+  path: string,
+  imported?: readonly LedgerRow[],
+): Promise<Series> {
   const returns = createReturns(reading, path)
-  await readTable(reading, path, COLUMNS, returns.onRow)
-  return returns.end()
-}
-
-/** Returns that come from elsewhere obey the same rules. */
-export function toReturns(reading: Reading, path: string, rows: readonly LedgerRow[]): Series {
-  const returns = createReturns(reading, path)
-  for (const { fields, row } of rows) returns.onRow(fields, row)
+  if (imported === undefined) await readTable(reading, path, COLUMNS, returns.onRow)
+  for (const { fields, row } of imported ?? []) returns.onRow(fields, row)
   return returns.end()
 }
 

@@ -1,4 +1,5 @@
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Bars } from '#core/replay/bars.ts'
 import { spellMoment } from './cell.ts'
@@ -34,18 +35,10 @@ export async function writeBookFiles(dir: string, files: Readonly<Record<string,
 const temporary = (dir: string, path: string): string => join(dir, `${path}.importing`)
 
 /** Throws if the book has the table already, plain or as `.gz`, and it may not be replaced. */
-export async function assertFree(dir: string, path: string, mayReplace: boolean): Promise<void> {
-  const there = await Promise.all(
-    [path, `${path}.gz`].map(each =>
-      stat(join(dir, each)).then(
-        () => each,
-        () => null,
-      ),
-    ),
-  )
-  const [found, packed] = there
-  if (packed !== null || (found !== null && !mayReplace))
-    throw new Error(
-      `expected no ${found ?? packed} in ${dir}, got one: ${packed === null ? '--replace writes a new one' : 'remove it first'}`,
-    )
+export function assertFree(dir: string, path: string, mayReplace: boolean): void {
+  const refuse = (found: string, remedy: string): never => {
+    throw new Error(`expected no ${found} in ${dir}, got one: ${remedy}`)
+  }
+  if (existsSync(join(dir, `${path}.gz`))) refuse(`${path}.gz`, 'remove it first')
+  if (existsSync(join(dir, path)) && !mayReplace) refuse(path, '--replace writes a new one')
 }

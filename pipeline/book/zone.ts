@@ -1,4 +1,4 @@
-import { offsetsOf } from '#core/replay/chart-zone.ts'
+import { isZone, offsetsOf } from '#core/replay/chart-zone.ts'
 
 /** Brings a local time, as epoch milliseconds of the same clock in UTC, to the instants that it may mean: mostly one. */
 export type Zone = { readonly name: string; readonly instantsOf: (localMs: number) => readonly number[] }
@@ -28,7 +28,7 @@ export const UTC = fixedZone('UTC', 0)
 
 /** A zone with a summer time: an hour of autumn means two instants, and one of spring none. */
 function namedZone(name: string): Zone | null {
-  if (!Intl.supportedValuesOf('timeZone').includes(name)) return null
+  if (!isZone(name)) return null
   const offsetAt = offsetsOf(name)
   const instantsOf = (localMs: number): number[] => {
     const offsets = new Set([-1, 1].map(side => offsetAt(localMs + side * LARGEST_OFFSET_MS)))

@@ -24,7 +24,7 @@ const COMPRESSORS: Compressors = {
 }
 
 /** The rows of a Parquet file as objects. A time without a zone is a text without one. */
-export async function parquetRows(bytes: Uint8Array): Promise<readonly unknown[]> {
+export async function parquetRows(bytes: Uint8Array): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const file = bytes.slice().buffer
   const local = attempt('a Parquet file', () =>
     parquetMetadata(file).schema.flatMap(({ name, logical_type: type }) =>
@@ -40,7 +40,7 @@ export async function parquetRows(bytes: Uint8Array): Promise<readonly unknown[]
 }
 
 /** The rows of an Arrow file, such as Feather, as objects. A time without a zone is a text without one. */
-export function arrowRows(bytes: Uint8Array): readonly unknown[] {
+export function arrowRows(bytes: Uint8Array): readonly Readonly<Record<string, unknown>>[] {
   return attempt('an Arrow file', () => {
     const table = tableFromIPC(bytes, { useDate: true, useBigInt: true })
     const local = table.schema.fields.flatMap(({ name, type }) =>

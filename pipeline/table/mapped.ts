@@ -79,8 +79,15 @@ export type Origin = {
   readonly findings: readonly Repair[]
 }
 
-export const originOf = (files: readonly MappedFile[], tally: Tally, subject: string): Origin => ({
-  formats: files.map(({ format }) => format),
-  ignored: [...new Set(files.flatMap(({ ignored }) => ignored))],
-  findings: tally.findings(subject),
-})
+/** Keeps what was found among the repairs of the reading, too. */
+export function originOf(
+  { repairs }: Reading,
+  files: readonly MappedFile[],
+  tally: Tally,
+  subject: string,
+): Origin {
+  const findings = tally.findings(subject)
+  repairs.push(...findings)
+  const ignored = new Set(files.flatMap(file => file.ignored))
+  return { formats: files.map(({ format }) => format), ignored: [...ignored], findings }
+}

@@ -41,8 +41,9 @@ export async function readRows(
     reading.inputs.push({ path, bytes, sha256, rows: count - onEnd() })
     return { openRow }
   } catch (error) {
-    if (!(error instanceof UnreadableFile)) throw error
-    return reporterOf(reading, path)(error.message, error.row)
+    const known = toUnreadable(error, 0)
+    if (!(known instanceof UnreadableFile)) throw error
+    return reporterOf(reading, path)(known.message, known.row)
   }
 }
 
@@ -58,8 +59,10 @@ async function streamText(place: string, onRow: OnRow) {
 const MAX_TABLE_BYTES = 256_000_000
 
 async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
-  const packed = await readBytes(place)
-  const file = { bytes: packed.length, sha256: createHash('sha256').update(packed).digest('hex') }
+  const { size } = await stat(place)
+  if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
+  const packed = await readFile(place)
+  const file = { bytes: size, sha256: createHash('sha256').update(packed).digest('hex') }
   const { name, bytes } = unpack(basename(place), packed)
   if (isText(name)) {
     const cells = createCellSplitter(onRow)
@@ -69,18 +72,12 @@ async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
     return { ...file, openRow: cells.end(openLine, lines) }
   }
   const rows = await toRows(name, bytes, pick)
-  rows.forEach(onRowOf(onRow))
+  // The keys of objects are the names of the columns, which the first one has.
+  const names = Array.isArray(rows[0]) ? null : Object.keys(rows[0] ?? {})
+  if (names !== null) onRow(names, 0)
+  for (const [i, row] of rows.entries())
+    onRow((names?.map(name => row[name]) ?? Object.values(row)).map(toCell), i + 1)
   return { ...file, openRow: null }
-}
-
-async function readBytes(place: string): Promise<Buffer> {
-  try {
-    const { size } = await stat(place)
-    if (size > MAX_TABLE_BYTES) throw new UnreadableFile(tooLarge(size), null)
-    return await readFile(place)
-  } catch (error) {
-    throw toUnreadable(error, 0)
-  }
 }
 
 const tooLarge = (bytes: number): string =>
@@ -89,11 +86,7 @@ const tooLarge = (bytes: number): string =>
 function unpack(name: string, packed: Buffer): { readonly name: string; readonly bytes: Uint8Array } {
   if (/\.zip$/i.test(name)) return unzip(name, packed)
   if (!/\.gz$/i.test(name)) return { name, bytes: packed }
-  try {
-    return { name: name.slice(0, -3), bytes: gunzipSync(packed, { maxOutputLength: MAX_TABLE_BYTES }) }
-  } catch (error) {
-    throw toUnreadable(error, 0)
-  }
+  return { name: name.slice(0, -3), bytes: gunzipSync(packed, { maxOutputLength: MAX_TABLE_BYTES }) }
 }
 
 /** The one table of an archive, or the one that is named like it. */
@@ -118,39 +111,21 @@ function isTable({ name, originalSize }: { readonly name: string; readonly origi
   return true
 }
 
-async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<readonly unknown[]> {
+/** A row of a document: an object, or a list, whose keys are its places. */
+type Fields = Readonly<Record<string, unknown>>
+
+async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<readonly Fields[]> {
   if (/\.(?:parquet|feather|arrow)$/i.test(name)) {
     const { arrowRows, parquetRows } = await import('./columnar.ts') // most books have none
     return /\.parquet$/i.test(name) ? parquetRows(bytes) : arrowRows(bytes)
   }
   const text = new TextDecoder().decode(bytes)
   const rows = pick(attempt('JSON', (): unknown => JSON.parse(text)))
-  if (rows.some(row => typeof row !== 'object' || row === null))
-    throw new UnreadableFile(
-      'expected a list of rows, each a list or an object, got another value in it',
-      null,
-    )
-  return rows
-}
-
-/** Takes lists as they are; the keys of objects are the names of the columns, which the first one has. */
-function onRowOf(onRow: OnRow) {
-  let names: readonly string[] | null = null
-  return (row: unknown, i: number): void => {
-    if (Array.isArray(row)) {
-      onRow(row.map(toCell), i + 1)
-      return
-    }
-    const record = row as Readonly<Record<string, unknown>> // `toRows` refuses everything else
-    if (names === null) {
-      names = Object.keys(record)
-      onRow(names, 0)
-    }
-    onRow(
-      names.map(name => toCell(record[name])),
-      i + 1,
-    )
-  }
+  const isRow = (row: unknown): row is Fields =>
+    typeof row === 'object' && row !== null && Array.isArray(row) === Array.isArray(rows[0])
+  if (rows.every(isRow)) return rows
+  const message = 'expected a list of rows, all of them lists or all of them objects, got another value in it'
+  throw new UnreadableFile(message, null)
 }
 
 function toCell(value: unknown): string {

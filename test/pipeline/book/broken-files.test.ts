@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
 import { importLedger } from '#pipeline/book/import-ledger.ts'
-import { toLedger } from '#pipeline/book/read-ledger.ts'
+import { readLedger } from '#pipeline/book/read-ledger.ts'
 import { createReading } from '#pipeline/book/reading.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { importingFiles } from './bars-from-elsewhere.ts'
@@ -439,7 +439,7 @@ describe('a file that suffers an accident', () => {
           expect(reading.problems.isEmpty()).toBe(false)
           return
         }
-        toLedger(reading, name, imported.rows, { allowOverlap: true, besideReturns: false })
+        await readLedger(reading, name, { allowOverlap: true, besideReturns: false }, imported.rows)
         const sum = imported.account?.totals.net_profit ?? 0
         const isListed = name === 'list.csv' && imported.rows.length > 0 && reading.problems.isEmpty()
         if (isListed) expect(sum).toBeCloseTo(3 * imported.rows.length, 1)
