@@ -5,6 +5,7 @@ import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
 import { measureFigures } from './history/figures.ts'
 import { measureKernels } from './history/kernels.ts'
+import { measurePreview } from './history/preview.ts'
 import { measureRescale } from './history/rescale.ts'
 import { measureStart } from './history/start.ts'
 import { measureStatic } from './history/static.ts'
@@ -16,6 +17,7 @@ const PARTS = {
   figures: measureFigures,
   start: measureStart,
   build: measureBuild,
+  preview: measurePreview,
 }
 
 const asked = process.argv.slice(2).filter(name => name !== '')

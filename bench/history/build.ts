@@ -174,10 +174,10 @@ const DISTINCT_STARTS = 10
 /** `export const strategy = timeSeriesMomentum('maple', { lookbackBars: 540 })`: the factory, and the figures it is given. */
 const OWN_RULE = /^(export const strategy = \w+)\('\w+'(?:, (.*))?\)$/m
 
-const GENERATED_AS_OF = '2026-06-30'
+export const GENERATED_AS_OF = '2026-06-30'
 
 /** Writes a book of so many modules. */
-async function writeGeneratedBook(dir: string, strategies: number): Promise<void> {
+export async function writeGeneratedBook(dir: string, strategies: number): Promise<void> {
   const market = createMarket(SEED, FIRST_DAY * DAY_MS, AFTER_LAST_DAY * DAY_MS)
   const modules = Object.entries(await sampleModules())
   const ids = Array.from({ length: strategies }, (_, i) => `s${String(i).padStart(4, '0')}`)
