@@ -45,7 +45,10 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
   if (symbols.size > 1) return refuse(`expected one instrument, got ${listed([...symbols])}: split the file`)
 
   const isSame = (a: ReadBar, b: ReadBar): boolean => BAR_COLUMNS.every(name => Object.is(a[name], b[name]))
-  const bars = putInOrder(read, tally, isSame, 'drop')
+  const conflicts: (readonly [ReadBar, ReadBar])[] = []
+  const bars = putInOrder(read, tally, isSame, (...both) => conflicts.push(both))
+  const [earlier, later] = rivalsIn(conflicts, read.length) ?? []
+  if (later !== undefined) return reporterOf(reading, later.file)(explainRivals(earlier!, later), later.row)
   const distances = distancesOf(bars)
   const timeframe = bars.length < 3 ? stated : distances.timeframe
   if (timeframe === null || timeframe !== (stated ?? timeframe) || bars.length === 0)
@@ -72,6 +75,20 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
   )
   return { ...file, ...originOf(reading, files, tally, listed(paths)) }
 }
+
+/** Corrections of a bar move its close less than this, and concern few bars. */
+const LARGEST_CORRECTION = 1.1
+const MOST_CORRECTED = { share: 0.01, bars: 10 }
+
+/** Two bars of one time that are no correction of each other; null if there are none. */
+function rivalsIn(conflicts: readonly (readonly [ReadBar, ReadBar])[], rows: number) {
+  const isRival = ([a, b]: readonly [ReadBar, ReadBar]) => Math.max(a.c / b.c, b.c / a.c) > LARGEST_CORRECTION
+  const isMany = conflicts.length > Math.max(MOST_CORRECTED.bars, MOST_CORRECTED.share * rows)
+  return conflicts.find(isRival) ?? (isMany ? conflicts[0] : undefined) ?? null
+}
+
+const explainRivals = ({ t, c, file, row }: ReadBar, later: ReadBar): string =>
+  `expected one bar of ${spellMoment(t)}, got closes of ${c} (row ${row} of ${file}) and ${later.c}: bring each instrument and each source alone`
 
 /** Reads the rows of one file into `into`; the mapping of its columns, or none if it cannot be read. */
 async function readFile(

@@ -56,7 +56,7 @@ export async function importReturns(reading: Reading, spec: ReturnsSpec): Promis
     },
   )
   if (file === null || reading.problems.has(path)) return null
-  const rows = putInOrder(days, tally, (a, b) => a.ret === b.ret, 'keep').map(({ t, ret, row }) => ({
+  const rows = putInOrder(days, tally, (a, b) => a.ret === b.ret).map(({ t, ret, row }) => ({
     fields: [toIsoDate(toEpochDay(t)), ret],
     row,
   }))

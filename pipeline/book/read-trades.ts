@@ -73,15 +73,19 @@ const pairSchema = z.object({ trade: z.string(), side: z.enum(['long', 'short'])
 /** Joins the two rows of each trade, an entry and an exit. */
 export function pairTrades(rows: readonly TradeRecord[], report: Report): PairedTrade[] {
   const halves = new Map<string, object>()
+  /** Trades whose other half needs not be there. */
+  const alone = new Set<string>()
   for (const record of rows) {
     const { row, cell } = record
     const [, kind = '', side = ''] = /^(entry|exit) (long|short)$/i.exec(cell('type')) ?? []
     const key = `${kind} ${cell('trade')}`.toLowerCase()
-    if (kind === '') report(`type: expected Entry or Exit long or short, got ${got(cell('type'))}`, row)
-    else if (halves.has(key)) report(`expected one ${kind} of trade ${cell('trade')}, got another`, row)
+    if (kind === '') {
+      report(`type: expected Entry or Exit long or short, got ${got(cell('type'))}`, row)
+      alone.add(cell('trade'))
+    } else if (halves.has(key)) report(`expected one ${kind} of trade ${cell('trade')}, got another`, row)
     // An old list has an open trade with a blank exit.
-    else if (/entry/i.test(kind) || cell('time') !== '' || cell('price') !== '')
-      halves.set(key, { trade: cell('trade'), side: side.toLowerCase(), kind: kind.toLowerCase(), record })
+    else if (/exit/i.test(kind) && cell('time') === '' && cell('price') === '') alone.add(cell('trade'))
+    else halves.set(key, { trade: cell('trade'), side: side.toLowerCase(), kind: kind.toLowerCase(), record })
   }
   if (halves.size === 0) return []
   const end = rows.reduce((latest, { cell }) => (cell('time') > latest ? cell('time') : latest), '')
@@ -93,6 +97,8 @@ export function pairTrades(rows: readonly TradeRecord[], report: Report): Paired
     const { trade, side, entry, exit } = pairSchema.parse(pair)
     if (entry === undefined)
       report(`expected an entry of trade ${trade}, got its exit alone: export the whole list`, exit?.row)
+    else if (exit === undefined && !alone.has(trade))
+      report(`expected an exit of trade ${trade}, got its entry alone: export the whole list`, entry.row)
     // An order may have the name Open too, but only an open trade is listed with the last time of the list.
     const isOpen = exit === undefined || (/^open$/i.test(exit.cell('signal')) && exit.cell('time') === end)
     return entry === undefined ? [] : [{ trade, side, entry, exit: isOpen ? null : exit }]

@@ -49,14 +49,14 @@ export function createTally() {
 export type Tally = ReturnType<typeof createTally>
 
 /**
- * Rows by time, equal ones once. Of rows of one time with different values the last one is kept, unless others are kept
- * too for a later refusal.
+ * Rows by time, equal ones once. Of rows of one time with different values the last one is kept, and `onConflict` sees both;
+ * without it all are kept.
  */
 export function putInOrder<Row extends { readonly t: number }>(
   rows: readonly Row[],
   tally: Tally,
   isSame: (a: Row, b: Row) => boolean,
-  conflicting: 'drop' | 'keep',
+  onConflict?: (earlier: Row, later: Row) => void,
 ): Row[] {
   const late = rows.filter(({ t }, i) => i > 0 && t < rows[i - 1]!.t).length
   tally.count(late > 1 && late === rows.length - 1 ? 'newest_first' : 'sorted', late)
@@ -66,7 +66,8 @@ export function putInOrder<Row extends { readonly t: number }>(
       const next = sorted[i + 1]
       if (next === undefined || next.t !== row.t) return true
       const isCopy = isSame(row, next)
-      if (!isCopy && conflicting === 'keep') return true
+      if (!isCopy && onConflict === undefined) return true
+      if (!isCopy) onConflict?.(row, next)
       tally.count(isCopy ? 'duplicates' : 'conflicts', 1)
       return false
     })

@@ -38,7 +38,7 @@ export async function readMapped(
   if (read === null) return null
   const mapping = mapper.end()
   const openRow = mapping.kind.mayEndOpen ? read.openRow : null
-  for (const { row, message } of mapper.misfits) if (row !== openRow) report(message, row)
+  for (const { row, message } of mapper.misfits) report(message, row)
   if (read.openRow !== openRow) report(NO_LAST_BREAK, read.openRow)
   tally.count('banner', mapping.bannerRows)
   return { ...mapping, openRow }

@@ -128,10 +128,13 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
   throw new UnreadableFile(message, null)
 }
 
+/** No column that is read has lists or objects in its cells. */
+const NESTED = '{…}'
+
 function toCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString()
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? NESTED : String(value)
 }
 
 /** The one list of rows in a document of an exchange, however deep: `[...]`, `{"data": {"ohlc": [...]}}`. */
@@ -144,9 +147,16 @@ export const onlyList: PickRows = document => {
   )
 }
 
-function listsIn(value: unknown): (readonly unknown[])[] {
+/** Deeper than any document with a table; a recursion has to end somewhere. */
+const MOST_LEVELS = 64
+
+function listsIn(value: unknown, level = 1): (readonly unknown[])[] {
+  if (level > MOST_LEVELS)
+    throw new UnreadableFile(`expected JSON of at most ${MOST_LEVELS} levels, got more`, null)
   if (Array.isArray(value)) return value.some(row => typeof row === 'object') ? [value] : []
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listsIn) : []
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap(each => listsIn(each, level + 1))
+    : []
 }
 
 /** Lines that are looked at to find out what separates their fields. */

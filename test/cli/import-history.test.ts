@@ -132,6 +132,15 @@ describe('a list of trades of TradingView', () => {
     ])
   })
 
+  test.each([
+    ['without the exit of a trade', listOfTrades().replace(/\n2,Exit.*/, ''), /expected an exit of trade 2/],
+    ['cut in mid-row', listOfTrades().slice(0, -12), /in\.csv:9: expected \d+ fields as in the first row/],
+  ])('%s is refused, and nothing is written', async (_, content, message) => {
+    const { code, err, files } = await importing('in.csv', content, 'ledger', ...TV, '--tz', '+08:00')
+    expect([code, await files()]).toEqual([1, ['bars/X/1h.csv']])
+    expect(err).toMatch(message)
+  })
+
   test('of a header alone is a strategy without trades', async () => {
     const { code, out, book } = await importing(
       'in.csv',

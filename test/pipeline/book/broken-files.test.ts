@@ -35,6 +35,18 @@ describe('a broken file of bars is refused with row and reason', () => {
       'a.csv:6: expected 6 fields as in the first row of data, got 4',
     ],
     [
+      'cut in mid-row at its end',
+      'a.csv',
+      TEXT.slice(0, -9),
+      'a.csv:41: expected 6 fields as in the first row of data, got 4',
+    ],
+    [
+      'of two instruments without a column that names them',
+      'a.csv',
+      TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join())),
+      `a.csv:42: expected one bar of 2024-01-01T00:00:00Z, got closes of ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: bring each instrument and each source alone`,
+    ],
+    [
       'whose first row is cut off',
       'a.csv',
       TEXT.replace(ROWS[0]!, ROWS[0]!.slice(0, 9)),
@@ -215,6 +227,12 @@ describe('a broken file of bars is refused with row and reason', () => {
       'a.zip',
       zipSync({ 'b.csv': strToU8(TEXT), 'c.csv': strToU8(TEXT) }),
       'a.zip: expected one table in the archive, or one that is named like it, got b.csv, c.csv',
+    ],
+    [
+      'JSON nested without end',
+      'a.json',
+      '{"a":'.repeat(5000) + '[[1]]' + '}'.repeat(5000),
+      'a.json: expected JSON of at most 64 levels, got more',
     ],
     [
       'JSON that is cut off',

@@ -323,11 +323,6 @@ describe('every repair is counted', () => {
       [['blank', 1]],
     ],
     [
-      'a last line that may be cut off',
-      `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`,
-      [['cut_off', 1]],
-    ],
-    [
       'a last line that ends in a number',
       `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},100,110,90,105,1`,
       [['cut_off', 1]],
