@@ -45,15 +45,23 @@ export function confine(isTraced: boolean): void {
     throw new Error(`${what} is not there: a strategy decides from its bars and its state alone`)
   }
   const refuseClock = refuse('the clock')
-  const dated = new Proxy(Date, {
-    apply: refuseClock,
-    construct: (target, given, newTarget) =>
-      given.length === 0 ? refuseClock() : construct(target, given, newTarget),
-  })
-  lock(Date, 'now', refuseClock)
-  lock(Date.prototype, 'constructor', dated)
-  lock(globalThis, 'Date', dated)
+  const Timed = Date
+  function Dated(...given: unknown[]): unknown {
+    return new.target === undefined || given.length === 0
+      ? refuseClock()
+      : construct(Timed, given, new.target)
+  }
+  lock(Dated, 'prototype', Timed.prototype)
+  lock(Dated, 'UTC', Timed.UTC)
+  lock(Dated, 'parse', Timed.parse)
+  lock(Dated, 'now', refuseClock)
+  lock(Dated, 'name', 'Date')
+  lock(Timed.prototype, 'constructor', Dated)
+  lock(globalThis, 'Date', Dated)
   lock(Math, 'random', refuse('chance'))
+  // Node waits for the end of a module by its promise: another `then` would get functions of Node's.
+  lock(Promise.prototype, 'then', Promise.prototype.then)
+  lock(Promise.prototype, 'constructor', Promise)
   lock(globalThis, 'console', { log: print, info: print, debug: print, warn: print, error: print })
   if (isTraced) return
   lock(Error, 'stackTraceLimit', undefined)
@@ -67,14 +75,17 @@ let state: unknown
 const FAULT = '!'
 const UNFIT = '?'
 
+/** As JSON, whatever `toJSON` the module gave to Object.prototype. */
+const toJson = (fields: object): string => stringify({ __proto__: null, ...fields })
+
 /** What was thrown, as text: `{name, message, stack}` of an error, `{value}` of anything else. */
 export function describe(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) {
-      return FAULT + stringify({ value: toText(typeof thrown === 'object' ? stringify(thrown) : thrown) })
+      return FAULT + toJson({ value: toText(typeof thrown === 'object' ? stringify(thrown) : thrown) })
     }
     const { name, message, stack } = thrown
-    return FAULT + stringify({ name: toText(name), message: toText(message), stack: toText(stack) })
+    return FAULT + toJson({ name: toText(name), message: toText(message), stack: toText(stack) })
   } catch {
     return `${FAULT}{"value":"something that has no text"}`
   }
@@ -87,7 +98,7 @@ export function adopt(module: { readonly strategy?: Strategy }): string {
     if (typeof given?.onBar !== 'function' || typeof given.init !== 'function') return 'null'
     strategy = given
     const { id, version, timeframeMs, warmupBars, memoryBars, baseRisk } = given
-    return stringify({ id, version, timeframeMs, warmupBars, memoryBars, baseRisk })
+    return toJson({ id, version, timeframeMs, warmupBars, memoryBars, baseRisk })
   } catch (error) {
     return describe(error)
   }
@@ -110,7 +121,7 @@ export function load(text: string): void {
 export function save(): string {
   try {
     const fault = describePlainJsonFault(state)
-    return fault === null ? stringify(state) : UNFIT + fault
+    return fault === null ? (stringify(state) ?? `${UNFIT}its JSON is undefined`) : UNFIT + fault
   } catch (error) {
     return describe(error)
   }

@@ -160,6 +160,29 @@ describe('a dishonest module', () => {
     expect(await problemsOf(WALK, WALKING)).toEqual([])
   })
 
+  test('does not get the clock by a trap that Object.prototype has', async () => {
+    const steals = `let Real
+      Object.prototype.get = target => { Real = target }
+      Date.zz
+      delete Object.prototype.get
+      if (Real !== undefined) throw new Error('it is ' + new Real())`
+    expect(await problemsOf(steals)).toEqual([])
+  })
+
+  test.each(Object.entries(HOOKS))(
+    'reaches neither the clock nor chance by names of traps and options on Object.prototype, as %s',
+    async (_, hook) => {
+      expect(await problemsOf(WALK + hookAll(hook), WALKING)).toEqual([])
+    },
+  )
+
+  test.each(Object.entries(PROMISES))(
+    'reaches no function of Node that waits for it, by %s',
+    async (_, change) => {
+      expect(await problemsOf(`${WALK}\ntry { ${change} } catch {}\nawait 1`, WALKING)).toEqual([])
+    },
+  )
+
   test('cannot read the bars that follow through tricks with prototypes, proxies and getters', async () => {
     // It catches every number that passes through its context, and looks for one that it has not been shown.
     const head = `const seen = new Set(), caught = []
@@ -248,6 +271,24 @@ describe('a dishonest module', () => {
     ])
   })
 
+  test.each([
+    ['every object', 'Object.prototype.toJSON = () => undefined', ''],
+    ['its errors', '', 'toJSON() {}'],
+  ])('that throws, with a toJSON of %s, is refused with its bar and its line', async (_, head, member) => {
+    const body = `onBar: () => { throw new (class extends Error { ${member} })('mine') },`
+    expect(await problemsOf(head, body)).toEqual([
+      expect.stringMatching(/^strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: mine$/),
+    ])
+  })
+
+  test('whose state has no JSON, by a toJSON of every object, is refused with a sentence', async () => {
+    expect(await problemsOf('Object.prototype.toJSON = () => undefined', 'onBar: () => null,')).toEqual([
+      expect.stringMatching(
+        /^strategies\/oak\.ts: its state must survive JSON, .*; its JSON is undefined: use plain/,
+      ),
+    ])
+  })
+
   test('that takes all memory ends its process alone', async () => {
     const body = `init: () => { const all = []; for (;;) all.push(new Array(1e6).fill(1)) },`
     const problems = await problemsOfNight({
@@ -265,12 +306,15 @@ describe('a dishonest module', () => {
 })
 
 /**
- * Walks everything that a module can get hold of, and throws if the end of a chain of prototypes is not its own
+ * Walks everything that a module can get hold of, and throws if it is the real clock or chance, or if the end of a chain of prototypes is not its own
  * Object.prototype: an object of Node's own leads to Node's `Function`, and that to the file system.
  */
 const WALK = `
   const found = []
   const visited = new Set()
+  const isSource = f =>
+    (f !== Date && Reflect.getOwnPropertyDescriptor(f, 'prototype')?.value === Date.prototype) ||
+    /^function (now|random)\\(\\) \\{ \\[native code/.test(Function.prototype.toString.call(f))
   const walk = (value, path) => {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function') || visited.has(value)) return
     visited.add(value)
@@ -278,13 +322,16 @@ const WALK = `
     for (let up = value; up !== null; up = Object.getPrototypeOf(up)) top = up
     const isBare = top === value // without a prototype
     if (!isBare && top !== Object.prototype) throw new TypeError('foreign: ' + path)
+    if (typeof value === 'function' && isSource(value)) throw new TypeError('clock or chance: ' + path)
     walk(Object.getPrototypeOf(value), path + '.__proto__')
     for (const key of Reflect.ownKeys(value)) {
       const { value: member, get, set } = Object.getOwnPropertyDescriptor(value, key)
       for (const [name, each] of Object.entries({ member, get, set })) walk(each, path + '.' + String(key) + ':' + name)
     }
   }
-  const walkAll = () => { while (found.length > 0) walk(...found.pop()) }
+  let isWalking = false
+  const walkAll = () => { isWalking = true; while (found.length > 0) walk(...found.pop()); isWalking = false }
+  const catches = (value, name) => { if (!isWalking) found[found.length] = [value, name] }
   const trap = (name, work) => { try { work() } catch (error) { found.push([error, name]) } }
   found.push([globalThis, 'globalThis'], [Promise.resolve(), 'promise'], [(async () => {})(), 'async'])
   Promise.reject(1).catch(() => {})
@@ -298,6 +345,9 @@ const WALK = `
     () => Function('return process'),
     () => JSON.stringify({ toJSON() { return null.x } }),
     () => new Date(),
+    () => { Date.zz; Date.zz = 1; delete Date.zz; 'zz' in Date; Object.keys(Date); Object.getPrototypeOf(Date) },
+    () => new (class extends Date {})(0),
+    () => Date(),
     () => Math.random(),
     () => console.log({ toJSON() { return new Error('x').stack } }),
     () => Object.keys(new Proxy({}, { ownKeys() { throw new Error('y') } })),
@@ -313,3 +363,33 @@ const WALKING = `
     walkAll()
     return null
   },`
+
+/** What is called if a trap or an option is looked up on Object.prototype; it keeps all that it gets. */
+const HOOKS = {
+  functions:
+    '{ value(...given) { catches(this, name); catches(given, name); return this }, writable: true, configurable: true }',
+  getters: '{ get() { catches(this, name) }, set(value) { catches(value, name) }, configurable: true }',
+}
+
+const hookAll = (hook: string): string => `
+  const options = 'value writable enumerable configurable then toJSON cause signal timeout filename identifier context ' +
+    'importModuleDynamically initializeImportMeta cachedData breakOnSigint displayErrors microtaskMode contextName ' +
+    'lineOffset columnOffset stack name message code errors stackTraceLimit prepareStackTrace maxByteLength side domain'
+  for (const name of [...Object.getOwnPropertyNames(Reflect), ...options.split(' ')]) {
+    Reflect.defineProperty(Object.prototype, name, Object.assign(Object.create(null), ${hook}))
+  }`
+
+/** Ways to get between a promise of the module and Node, which waits for it. */
+const PROMISES = {
+  'another then': 'Promise.prototype.then = function (...given) { found.push([given, "then"]) }',
+  'a getter of then': `Object.defineProperty(Promise.prototype, 'then', { get() { found.push([this, 'promise']); return (...given) => found.push([given, 'then']) } })`,
+  'the promise itself, by its constructor': `const own = Promise
+    Object.defineProperty(Promise.prototype, 'constructor', { get() {
+      Object.defineProperty(this, 'then', { value: (...given) => found.push([given, 'then']) })
+      return own
+    } })`,
+  'another species': `Object.defineProperty(Promise, Symbol.species, { value: function (work) {
+      found.push([work, 'work'])
+      return new Promise((...given) => { found.push([given, 'given']); work(...given) })
+    } })`,
+}
