@@ -1,5 +1,4 @@
-import { watch } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -137,32 +136,43 @@ async function createThrowaway(port: number, runtime: Runtime, started: Started)
 
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 50
+const LOOK_MS = 200
 
-/** Shows now and after each change; a failure is noted, and the next change is waited for. Returns the end of the watch. */
+/**
+ * Shows now and after each change; a failure is noted, and the next change is waited for. Returns the end of the watch. Files
+ * are compared by time and size: notifications of the system stop for a file that an editor replaces.
+ */
 async function showEachChange(
   book: string,
   show: () => Promise<void>,
   { terminal, pause }: Runtime,
 ): Promise<() => Promise<void>> {
   let isOpen = true
-  let isDue = true
-  let running: Promise<void> | null = null
-  const work = async (): Promise<void> => {
-    while (isDue && isOpen) {
-      isDue = false
-      await show().catch((error: unknown) => terminal.note(messageOf(error)))
+  let seen = await stateOf(book)
+  const showOnce = () => show().catch((error: unknown) => terminal.note(messageOf(error)))
+  const look = async (): Promise<void> => {
+    while (isOpen) {
+      await pause(LOOK_MS)
+      if ((await stateOf(book)) === seen) continue
+      await pause(SETTLE_MS)
+      seen = await stateOf(book)
+      await showOnce()
     }
-    running = null
   }
-  const watcher = watch(book, { recursive: true }, () => {
-    isDue = true
-    running ??= pause(SETTLE_MS).then(work)
-  })
-  running = work()
-  await running
+  await showOnce()
+  const looking = look()
   return async () => {
     isOpen = false
-    watcher.close()
-    await running
+    await looking
   }
+}
+
+/** Names, times and sizes of all files of a folder. */
+async function stateOf(folder: string): Promise<string> {
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  const states = names.map(async name => {
+    const file = await stat(join(folder, name)).catch(() => null) // gone since
+    return `${name} ${file?.mtimeMs} ${file?.size}`
+  })
+  return (await Promise.all(states)).join('\n')
 }

@@ -46,6 +46,9 @@ const STRAIGHT_BARS = 6
 const STRAIGHT_TICKS = 5
 const STRAIGHT_ERROR = 1e-7
 
+/** Interpolated prices that are rounded to the tick bend by up to two ticks, which in longer steps is no chance. */
+const ROUNDED_TICKS = { bend: 2, step: 20 }
+
 /** Traded bars leave the range of open and close sooner or later; generated ones often never do. */
 const BARS_WITHOUT_WICKS = 200
 
@@ -166,7 +169,11 @@ const CHECKS: readonly Check<Data>[] = [
       const step = (i: number): number => Math.abs(c[i]! - c[i - 1]!)
       const tick = c.reduce((least, _, i) => (step(i) > 0 ? Math.min(least, step(i)) : least), Infinity)
       const bend = (i: number): number => Math.abs(c[i]! - 2 * c[i - 1]! + c[i - 2]!)
-      return i => i > 1 && step(i) >= STRAIGHT_TICKS * tick && bend(i) <= STRAIGHT_ERROR * c[i]!
+      const most = (i: number): number =>
+        step(i) < ROUNDED_TICKS.step * tick
+          ? STRAIGHT_ERROR * c[i]!
+          : Math.max(STRAIGHT_ERROR * c[i]!, (ROUNDED_TICKS.bend + 1e-6) * tick)
+      return i => i > 1 && step(i) >= STRAIGHT_TICKS * tick && bend(i) <= most(i)
     },
     what: (data, run) =>
       `the closes of ${barsFrom(data, run)} are in a straight line, as interpolated ones are`,

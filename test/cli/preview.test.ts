@@ -1,5 +1,5 @@
 // `highwater preview`: the figures of a book beside the published ones, and the same answers on a local port.
-import { readdir } from 'node:fs/promises'
+import { appendFile, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -85,6 +85,21 @@ test('of one strategy shows a changed module beside what is published, at each c
   await expect.poll(err).toContain('strategies/oak.ts')
   await change({ 'strategies/oak.ts': FIVE_LONGS })
   await expect.poll(() => linesOf(out(), 'oak').at(-1)).toContain(' -> ')
+  expect(await end()).toBe(0)
+})
+
+test('shows each of several replacements of a file, as editors write them, and then an append', async () => {
+  const { change, cwd, out, end } = await aPreview('--watch', 'oak')
+  await expect.poll(out).toContain('the same answers on ')
+  const file = join(cwd, 'book/strategies/oak.ts')
+  for (let saves = 1; saves <= 4; saves++) {
+    const shown = linesOf(out(), 'oak').length
+    if (saves < 4) {
+      await change({ 'oak.saved': `${FIVE_LONGS}// ${saves}\n` })
+      await rename(join(cwd, 'book/oak.saved'), file)
+    } else await appendFile(file, '// appended\n')
+    await expect.poll(() => linesOf(out(), 'oak').length).toBeGreaterThan(shown)
+  }
   expect(await end()).toBe(0)
 })
 

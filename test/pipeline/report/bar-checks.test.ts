@@ -136,6 +136,21 @@ test('interpolated closes are serious', () => {
   expect(found(bars).map(([severity, code]) => [severity, code])).toContainEqual(['serious', 'straight_line'])
 })
 
+test('interpolated bars that are rounded to the tick are serious', () => {
+  const bars = changed(({ o, h, l, c }) => {
+    const toTick = (price: number): number => Math.round(price * 10) / 10
+    for (let i = 0; i < c.length; i++) c[i] = toTick(c[i]!)
+    const [from, to] = [c[100]!, c[130]! + 70]
+    for (let i = 100; i <= 130; i++) c[i] = toTick(from + ((to - from) * (i - 100)) / 30)
+    for (let i = 1; i < c.length; i++) {
+      o[i] = c[i - 1]!
+      h[i] = Math.max(o[i]!, c[i]!, h[i]!)
+      l[i] = Math.min(o[i]!, c[i]!, l[i]!)
+    }
+  })
+  expect(found(bars).map(([severity, code]) => [severity, code])).toContainEqual(['serious', 'straight_line'])
+})
+
 test('equal steps of a tick in a market with a coarse tick are no interpolation', () => {
   const bars = changed(({ o, h, l, c }) => {
     for (let i = 0; i < 400; i++) {
