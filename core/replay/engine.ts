@@ -2,7 +2,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import { assertFunding, type Funding } from './bars.ts'
 import type { StepEvent } from './events.ts'
 import { describePlainJsonFault, type EngineState, startState } from './state.ts'
-import type { Bar, Strategy } from './strategy.ts'
+import { type Bar, MODULE_VERSION, type Strategy } from './strategy.ts'
 import { assertCosts, type Costs, commissionRate, slippagePrice } from './trade.ts'
 
 type EngineInput<State> = {
@@ -62,6 +62,12 @@ export function initialState<State>({ strategy }: Engine<State>): EngineState<St
 
 function assertStrategy(subject: string, strategy: Strategy<unknown>): void {
   const { baseRisk, warmupBars, memoryBars, timeframeMs } = strategy
+  const version: unknown = strategy.version
+  if (typeof version !== 'string' || !MODULE_VERSION.test(version)) {
+    throw new Error(
+      `${subject}: version must be a text of 1 to 32 letters, digits or . _ + - such as '1.2', and it is not: correct the module`,
+    )
+  }
   if (!(baseRisk > 0 && baseRisk < 1)) {
     throw new Error(`${subject}: baseRisk must lie between 0 and 1, it is ${baseRisk}: write 0.02 for 2 %`)
   }

@@ -29,13 +29,16 @@ export type Decision =
   | { readonly act: 'flat'; readonly why: 'signal' | 'time' }
   | null
 
+/** Published with each answer, so neither a text without end nor one that a terminal obeys. */
+export const MODULE_VERSION = /^[\w.+-]{1,32}$/
+
 /**
  * A strategy: one closed bar at a time, and a state of its own that must survive JSON. It gets no array of history, no
  * clock and no equity, so it cannot look ahead, and its signals do not depend on the account.
  */
 export type Strategy<State = unknown> = {
   readonly id: string
-  /** Raised whenever the rules change: a new version is a new history. */
+  /** Raised whenever the rules change: a new version is a new history. A `MODULE_VERSION`. */
   readonly version: string
   readonly timeframeMs: number
   /** Bars before the first reliable decision. */

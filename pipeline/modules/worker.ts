@@ -1,5 +1,6 @@
 // The process that strategy modules run in, one task at a time: `processes.ts` says what it may not do.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createEngine } from '#core/replay/engine.ts'
 import { ModuleFault } from './module-fault.ts'
 import { openRealm } from './realm.ts'
 import { advance, decideLate, type ModuleInput, type Run, replayWhole } from './tasks.ts'
@@ -20,7 +21,8 @@ export type Answer =
 type Fault = Pick<ModuleFault, 'messages' | 'place'>
 
 const TASKS = {
-  version: (_: ModuleInput, { realm }: Run) => realm.strategy.version,
+  version: (input: ModuleInput, { realm: { strategy } }: Run) =>
+    createEngine({ ...input, strategy, ordersFromMs: 0 }).strategy.version,
   replayWhole,
   advance,
   decideLate,

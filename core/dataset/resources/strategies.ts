@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
 import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
+import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import type { Json } from '../render/json.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
@@ -108,9 +109,11 @@ export const strategyMetadata = () =>
         .describe('The costs in every figure.'),
       module_version: z
         .string()
+        .regex(MODULE_VERSION)
         .nullable()
         .describe(
-          'Version of the strategy module; a new one means other rules. Null for a ledger and for reported returns.',
+          'Version of the strategy module: 1 to 32 letters, digits or `.`, `_`, `+`, `-`. A new one means other rules, so it ' +
+            'is a restatement. Null for a ledger and for reported returns.',
         ),
       marking: z
         .enum(['marked', 'realised', 'reported'])
