@@ -124,13 +124,16 @@ function parseFault(answer: string, entry: string): ModuleFault {
   return new ModuleFault([name === 'Error' ? said : `${name}: ${said}`], place)
 }
 
+const GROWING_ARRAYS = 'look for arrays that grow without end, and keep less in memory'
+
 /** What V8 says of a module that ran out of something does not say what to do. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'Maximum call stack size exceeded',
     'look for a function that calls itself without end, or a state that contains itself',
   ],
-  ['Array buffer allocation failed', 'look for arrays that grow without end, and keep less in memory'],
+  ['Array buffer allocation failed', GROWING_ARRAYS],
+  ['ArrayBuffer.prototype.resize: Out of memory', GROWING_ARRAYS],
   ['Invalid string length', 'look for a text that grows without end'],
 ])
 

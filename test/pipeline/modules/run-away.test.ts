@@ -12,6 +12,14 @@ const RUN_AWAYS = {
     'init: () => { const all = []; for (;;) all.push(new Float64Array(1e7)) },',
     /^strategies\/oak\.ts:\d+:\d+: RangeError: Array buffer allocation failed: look for arrays that grow without end, and keep less in memory$/,
   ],
+  'keeps bytes outside of the heap': [
+    'init: () => { const all = []; for (;;) all.push(new Uint8Array(1e8)) },',
+    /^strategies\/oak\.ts:\d+:\d+: RangeError: Array buffer allocation failed: look for arrays that grow without end, and keep less in memory$/,
+  ],
+  'grows buffers outside of the heap': [
+    'init: () => { const all = []; for (;;) { all.push(new ArrayBuffer(0, { maxByteLength: 1e8 })); all.at(-1).resize(1e8) } },',
+    /^strategies\/oak\.ts:\d+:\d+: RangeError: .*: look for arrays that grow without end, and keep less in memory$/,
+  ],
   'calls itself without end': [
     'onBar: () => { const f = n => 1 + f(n + 1); return f(0) },',
     /^strategies\/oak\.ts:\d+:\d+: at the bar of 2024-01-01T00:00:00Z: RangeError: Maximum call stack size exceeded: look for a function that calls itself without end, or a state that contains itself$/,
