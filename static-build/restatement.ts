@@ -1,8 +1,8 @@
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Change, Changes, RestatedTrade, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { baseRiskChange, isRestated } from '#core/dataset/restated.ts'
+import { baseRiskChange, hasOtherValues, isRestated, versionChange } from '#core/dataset/restated.ts'
 
-/** Altered values that the refusal lists for each strategy: enough to see the pattern. */
+/** Altered values that are listed for each strategy: enough to see the pattern. */
 const MOST_SHOWN = 5
 
 /** A build that would alter published values without permission. */
@@ -29,38 +29,39 @@ export const toText = (value: unknown): string => (value === null ? 'none' : Str
 function linesOf(strategy: StrategyChanges): string[] {
   const { id, daily, weekly, trades } = strategy
   const risk = baseRiskChange(strategy)
-  const version = strategy.catalogue.find(({ field }) => field === 'module_version')
+  const version = versionChange(strategy)
   const days = daily.restated.map(
-    ({ t, old, new: now }) => `  ${id}: return of ${t}: ${toText(old)} -> ${toText(now)}`,
+    ({ t, old, new: now }) => `return of ${t}: ${toText(old)} -> ${toText(now)}`,
   )
   const weeks = weekly.restated.map(
-    ({ t, old, new: now }) => `  ${id}: week to ${t}: ${toText(old)} -> ${toText(now)}`,
+    ({ t, old, new: now }) => `week to ${t}: ${toText(old)} -> ${toText(now)}`,
   )
-  const ledger = trades.restated.flatMap(trade => tradeLines(id, trade))
   return [
-    ...(risk === undefined ? [] : [`  ${id}: ${riskLine(risk)}`]),
-    ...(version === undefined ? [] : [`  ${id}: ${versionLine(version)}`]),
-    ...shortened(id, 'days', days, daily.restated_count),
-    ...(days.length > 0 ? [] : shortened(id, 'weeks', weeks, weekly.restated_count)),
-    ...shortened(id, 'trades', ledger, trades.restated_count),
-  ]
+    ...(risk === undefined ? [] : [riskLine(risk)]),
+    ...(version === undefined ? [] : [versionLine(version, hasOtherValues(strategy))]),
+    ...shortened('days', days, daily.restated_count),
+    ...(days.length > 0 ? [] : shortened('weeks', weeks, weekly.restated_count)),
+    ...shortened('trades', trades.restated.flatMap(tradeLines), trades.restated_count),
+  ].map(line => `  ${id}: ${line}`)
 }
 
 const riskLine = ({ field, old, new: now }: Change): string =>
   `${field}: ${toText(old)} -> ${toText(now)}, which changes every figure at another risk level`
 
-const versionLine = ({ old, new: now }: Change): string =>
-  `module_version: ${toText(old)} -> ${toText(now)}, which is a new history: keep the old module and publish the new one ` +
-  'under another id, or announce the restatement'
+const versionLine = ({ field, old, new: now }: Change, hasOther: boolean): string =>
+  `${field}: ${toText(old)} -> ${toText(now)}, which is a new history${hasOther ? '' : ' even if no published value differs'}: ` +
+  'keep the old module and publish the new one under another id, or announce the restatement' +
+  (hasOther ? '' : `; if its rules are the same, restore the version ${toText(old)}`)
 
-const tradeLines = (id: string, { side, entry_time, changes }: RestatedTrade): string[] =>
+const tradeLines = ({ side, entry_time, changes }: RestatedTrade): string[] =>
   changes.map(({ field, old, new: now }) => {
-    const name = `  ${id}: ${side} of ${toIsoInstant(entry_time)}`
+    const name = `${side} of ${toIsoInstant(entry_time)}`
     if (field !== 'trade') return `${name}: ${field}: ${toText(old)} -> ${toText(now)}`
     return `${name}: ${old === null ? 'was not there before' : 'is gone'}`
   })
 
-const shortened = (id: string, what: string, lines: readonly string[], count: number): string[] => [
-  ...lines.slice(0, MOST_SHOWN),
-  ...(count > MOST_SHOWN ? [`  ${id}: ... ${count} ${what} in all`] : []),
+/** The first of the texts, and how many things there are if that is not all. */
+export const shortened = (what: string, texts: readonly string[], count: number): string[] => [
+  ...texts.slice(0, MOST_SHOWN),
+  ...(count > MOST_SHOWN ? [`... ${count} ${what} in all`] : []),
 ]

@@ -6,7 +6,7 @@ import { counted } from '#pipeline/book/field.ts'
 import { type Causes, findCauses, readInputs } from '#static-build/find-causes.ts'
 import { assertThere, findPublication } from '#static-build/move-pointer.ts'
 import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
-import { toText } from '#static-build/restatement.ts'
+import { shortened, toText } from '#static-build/restatement.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
 import type { Runtime } from '../runtime.ts'
@@ -78,7 +78,11 @@ const lineOf = ({ id, daily, trades, catalogue }: StrategyChanges): string =>
   [
     `${id}: ${daily.appended === null ? 'no new day' : `days to ${daily.appended.to} (+${daily.appended.n})`}`,
     counted(trades.appended, 'new trade'),
-    ...daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
+    ...shortened(
+      'days',
+      daily.restated.map(({ t, old, new: now }) => `${t}: ${toText(old)} -> ${toText(now)}`),
+      daily.restated_count,
+    ),
     ...(trades.restated_count > 0 ? [`${counted(trades.restated_count, 'trade')} restated`] : []),
     ...catalogue.map(({ field }) => `${field} changed`),
   ].join(', ')

@@ -16,8 +16,8 @@ import { isRestated } from './restated.ts'
 import { type Snapshot, type StrategyData, tradeResult, wordAt } from './snapshot.ts'
 
 /**
- * What `after` appends to `before` and what it alters, strategy by strategy. Returns, trades and the base risk are
- * history; changes of figures, of their definitions and of other catalogue entries are only listed. Without a previous
+ * What `after` appends to `before` and what it alters, strategy by strategy. Returns, trades, the base risk and the
+ * version of a module are history; changes of figures, of their definitions and of other catalogue entries are only listed. Without a previous
  * version, everything is new.
  */
 export function compareSnapshots(before: Snapshot | null, after: Snapshot): Changes {

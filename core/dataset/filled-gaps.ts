@@ -1,6 +1,6 @@
 import { parseIsoDate, parseIsoInstant, toEpochDay } from '#core/calendar.ts'
 import type { Changes, FilledGap, StrategyChanges } from '#core/contract/payloads/changes.ts'
-import { baseRiskChange, isRestated } from './restated.ts'
+import { baseRiskChange, isRestated, versionChange } from './restated.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The gaps that the first dataset published as accepted and the second has bars for. */
@@ -17,7 +17,8 @@ export const filledGaps = (before: Snapshot, after: Snapshot): FilledGap[] =>
 
 /**
  * Whether filled gaps explain everything that a version alters: in each altered strategy nothing before the first day
- * of a gap that was filled in its bars, and neither a strategy nor a base risk.
+ * of a gap that was filled in its bars, and neither a strategy, nor a base risk, nor the version of
+ * a module.
  */
 export const isExplained = ({ removed, strategies, filled_gaps = [] }: Changes): boolean =>
   removed.length === 0 &&
@@ -25,7 +26,8 @@ export const isExplained = ({ removed, strategies, filled_gaps = [] }: Changes):
     const days = filled_gaps
       .filter(gap => gap.strategies.includes(strategy.id))
       .map(({ from }) => toEpochDay(parseIsoInstant(from)!))
-    return baseRiskChange(strategy) === undefined && firstAltered(strategy) >= Math.min(...days)
+    const isOther = baseRiskChange(strategy) !== undefined || versionChange(strategy) !== undefined
+    return !isOther && firstAltered(strategy) >= Math.min(...days)
   })
 
 /** The first altered day; a week is altered as late as its Sunday, because its days are listed too. */

@@ -1,10 +1,19 @@
 import type { Change, StrategyChanges } from '#core/contract/payloads/changes.ts'
 
-/** Whether published history of the strategy is altered: a value of it, or the base risk that all rescaling divides by. */
+/**
+ * Whether published history of the strategy is altered: a value of it, the base risk that all rescaling divides by, or
+ * the version of its module, whose rules are others then.
+ */
 export const isRestated = (changes: StrategyChanges): boolean =>
-  changes.daily.restated_count + changes.weekly.restated_count + changes.trades.restated_count > 0 ||
-  baseRiskChange(changes) !== undefined
+  hasOtherValues(changes) || baseRiskChange(changes) !== undefined || versionChange(changes) !== undefined
+
+export const hasOtherValues = ({ daily, weekly, trades }: StrategyChanges): boolean =>
+  daily.restated_count + weekly.restated_count + trades.restated_count > 0
 
 /** A change of the base risk, which no return shows if the returns were reported. */
 export const baseRiskChange = ({ catalogue }: StrategyChanges): Change | undefined =>
   catalogue.find(({ field }) => field === 'base_risk_pct')
+
+/** Another version of the module. A strategy that had none, or has none now, is compared by its values alone. */
+export const versionChange = ({ catalogue }: StrategyChanges): Change | undefined =>
+  catalogue.find(({ field, old, new: now }) => field === 'module_version' && old !== null && now !== null)

@@ -42,7 +42,7 @@ async function twoVersions(
   const refused = await build(V2)
   expect(await build(V2, '--allow-restatement')).toMatchObject({ code: 0 })
   const { out } = await run(['diff', V1, V2, ...store], { cwd })
-  return { refused, causes: out.split('\n').filter(line => line.includes(' differ')) }
+  return { refused, out, causes: out.split('\n').filter(line => line.includes(' differ')) }
 }
 
 test.each([
@@ -82,4 +82,21 @@ test('a raised version of a module is a new history: the build explains the choi
   )
   expect(refused.err).toContain('--allow-restatement')
   expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+})
+
+test('a raised version with the same results is a new history too, and the build says how to go on', async () => {
+  const { refused, out, causes } = await twoVersions({ 'strategies/oak.ts': oak('2', 0.5) })
+  expect(refused.code).toBe(1)
+  expect(refused.err).toContain(
+    'oak: module_version: 1 -> 2, which is a new history even if no published value differs: keep the old module and publish the new one under another id, or announce the restatement; if its rules are the same, restore the version 1',
+  )
+  expect(out).toContain('history is restated')
+  expect(causes).toEqual(['  code differs: module_version 1 -> 2, strategies/oak.ts'])
+})
+
+test('diff shows the first five of many restated days, and how many there are', async () => {
+  const { out } = await twoVersions({ 'catalogue.yaml': withFee(10), 'strategies/oak.ts': oak('1', 0.9) })
+  const line = out.split('\n').find(text => text.startsWith('oak: '))
+  expect(line?.match(/2024-01-\d\d: \S+ -> \S+/g)).toHaveLength(5)
+  expect(line).toMatch(/, \.\.\. \d+ days in all, /)
 })

@@ -71,7 +71,7 @@ export const strategyChanges = z
       .array(change)
       .describe(
         'Facts of the catalogue that differ. A different `base_risk_pct` is a restatement: it changes every figure at ' +
-          'another risk level.',
+          'another risk level. So is a different `module_version`, which is a new history.',
       ),
   })
   .meta({ id: 'StrategyChanges' })
