@@ -3,7 +3,7 @@ import type { SoundParts } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import type { ReadOptions } from '../book/read-book.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
-import { refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
+import { lateAcceptances, refusals, reportData, unusedAcceptances } from '../report/data-report.ts'
 import { programFaults } from './compute-program.ts'
 import {
   assertOver,
@@ -29,7 +29,12 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
     // The end of the window of a broken book is not known.
     const ofWindow = isBroken ? staleMarkets(sound, options) : windowProblems(sound, options)
     const report = reportData(sound, options.nowMs)
-    const problems = [...ofWindow, ...programFaults(sound, options), ...refusals(report)]
+    const late = lateAcceptances(sound.accept, report).map(({ entry, lastDay }) => ({
+      file: CATALOGUE_FILE,
+      message: `accept: expected \`to\` of the ${entry.finding} of ${entry.of} up to ${toIsoDate(lastDay)}, the last day of the data, got ${toIsoDate(entry.to)}`,
+    }))
+    const findings = refusals(report, sound.accept)
+    const problems = [...ofWindow, ...programFaults(sound, options), ...late, ...findings]
     const isSound = !isBroken && problems.length === 0
     const warnings = unusedAcceptances(sound.accept, report).map(entry => ({
       file: CATALOGUE_FILE,

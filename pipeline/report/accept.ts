@@ -17,7 +17,11 @@ export const acceptShape = {
     expected: 'INSTRUMENT/TIMEFRAME, such as BTCUSDT-PERP/4h, or the id of a strategy',
   }),
   from: day('First day of the finding.'),
-  to: day('Last day of the finding.'),
+  to: day('Last day of the finding, not later than the data.'),
+  count: z.int().min(1).meta({
+    description: 'The bars, trades or days that the finding counts.',
+    expected: 'a whole number of at least 1: the bars, trades or days that the finding counts',
+  }),
   reason: z
     .string()
     .trim()
@@ -32,13 +36,37 @@ export const acceptShape = {
 
 export type Acceptance = z.infer<z.ZodObject<typeof acceptShape>>
 
-/** Whether the entry accepts the finding: days beyond it are not covered, so that a new finding is not accepted with it. */
-export const accepts = (entry: Acceptance, { code, subject, from, to }: Omit<Finding, 'accepted'>): boolean =>
+type Judged = Pick<Finding, 'code' | 'subject' | 'from' | 'to' | 'count'>
+
+/**
+ * The entry that accepts each finding. An entry accepts findings within its days up to its count in all: so a new error
+ * of the kind is refused, beyond the days and among them. The largest finding is assigned first, to the entry that it
+ * leaves the least of.
+ */
+export function assignAcceptances<F extends Judged>(
+  findings: readonly F[],
+  entries: readonly Acceptance[],
+  lastDay: number,
+): ReadonlyMap<F, Acceptance> {
+  const left = new Map(entries.filter(({ to }) => to <= lastDay).map(entry => [entry, entry.count]))
+  const assigned = new Map<F, Acceptance>()
+  for (const finding of findings.toSorted((a, b) => b.count - a.count)) {
+    const [fit] = [...left]
+      .filter(([entry, count]) => finding.count <= count && isWithin(entry, finding))
+      .sort(([, a], [, b]) => a - b)
+    if (fit === undefined) continue
+    assigned.set(finding, fit[0])
+    left.set(fit[0], fit[1] - finding.count)
+  }
+  return assigned
+}
+
+const isWithin = (entry: Acceptance, { code, subject, from, to }: Judged): boolean =>
   entry.finding === code &&
   entry.of === subject &&
   entry.from <= toEpochDay(from) &&
   toEpochDay(to) <= entry.to
 
 /** The entry that would accept a finding, for the operator to complete. */
-export const spellAcceptance = ({ code, subject, from, to }: Finding): string =>
-  `{finding: ${code}, of: ${subject}, from: ${toIsoDate(toEpochDay(from))}, to: ${toIsoDate(toEpochDay(to))}, reason: "..."}`
+export const spellAcceptance = ({ code, subject, from, to, count }: Judged): string =>
+  `{finding: ${code}, of: ${subject}, from: ${toIsoDate(toEpochDay(from))}, to: ${toIsoDate(toEpochDay(to))}, count: ${count}, reason: "..."}`

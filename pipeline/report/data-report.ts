@@ -1,11 +1,11 @@
-import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { DAY_MS, type EpochDay, toEpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { AcceptedFinding } from '#core/dataset/snapshot.ts'
 import type { Funding } from '#core/replay/bars.ts'
 import { slippagePrice } from '#core/replay/trade.ts'
 import type { BarsFile, BarsKey, FundingFile, Ledger, SoundParts, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { instrumentOf } from '../book/read-market.ts'
-import { type Acceptance, accepts, spellAcceptance } from './accept.ts'
+import { type Acceptance, assignAcceptances, spellAcceptance } from './accept.ts'
 import { checkBars } from './bar-checks.ts'
 import type { DataReport, Finding, Found, SubjectReport } from './finding.ts'
 import { compareLabels } from './label-checks.ts'
@@ -44,11 +44,11 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
     const where = { from: from ?? 0, to: to ?? 0, at: [], count }
     return { code: kind, severity: 'note', ...where, what: message, fix: null }
   })
-  const findings = [...notes, ...found].map(({ at, ...each }): Finding => {
-    const finding = { ...each, subject, file, rows: at.flatMap(rowOf) }
-    const entry = sound.accept.find(accepting => each.severity === 'serious' && accepts(accepting, finding))
-    return { ...finding, accepted: entry?.reason ?? null }
-  })
+  const judged = [...notes, ...found].map(
+    ({ at, ...each }): Finding => ({ ...each, subject, file, rows: at.flatMap(rowOf), accepted: null }),
+  )
+  const accepted = acceptedOf({ to, findings: judged }, sound.accept)
+  const findings = judged.map(each => ({ ...each, accepted: accepted.get(each)?.reason ?? null }))
   const users = sound.strategies.filter(
     ({ id, bars, instrument }) =>
       [id, bars].includes(subject) || (noun === 'payments' && instrument === subject),
@@ -56,27 +56,54 @@ function toReport({ times, found, rows, ...draft }: Draft, sound: SoundParts): S
   return { ...draft, count: times.length, from, to, strategies: users.map(({ id }) => id), findings }
 }
 
+const acceptedOf = (report: Pick<SubjectReport, 'to' | 'findings'>, entries: readonly Acceptance[]) =>
+  assignAcceptances(
+    report.findings.filter(({ severity }) => severity === 'serious'),
+    entries,
+    lastDayOf(report),
+  )
+
+/** The last day of the data; a trade can end after the last entry. */
+const lastDayOf = ({ to, findings }: Pick<SubjectReport, 'to' | 'findings'>): EpochDay =>
+  toEpochDay(Math.max(to ?? 0, ...findings.map(each => each.to)))
+
 const FOLDERS = { bars: 'bars', payments: 'funding', trades: 'ledgers', days: 'returns' }
 
 /** The header is row 1. */
 const FIRST_ROW = 2
 
 /** Everything that keeps a book from being published; an accepted finding does not. */
-export const refusals = (report: DataReport): Problem[] =>
+export const refusals = (report: DataReport, entries: readonly Acceptance[]): Problem[] =>
   report
     .flatMap(({ findings }) => findings)
     .filter(({ severity, accepted }) => severity !== 'note' && accepted === null)
-    .map(toProblem)
+    .map(finding => toProblem(finding, entries))
 
-function toProblem(finding: Finding): Problem {
+function toProblem(finding: Finding, entries: readonly Acceptance[]): Problem {
   const { file, rows, code, severity, subject, what, fix } = finding
   const more =
     rows.length > 1 ? ` (rows ${rows.join(', ')}${finding.count > rows.length ? ', ...' : ''})` : ''
   const accept =
-    severity === 'serious' ? `; or, if the data are right, accept: [${spellAcceptance(finding)}]` : ''
+    severity === 'serious'
+      ? `${describeEntries(finding, entries)}; or, if the data are right, accept: [${spellAcceptance(finding)}]`
+      : ''
   const message = `${code} of ${subject}: ${what}${more}${fix === null ? '' : `: ${fix}`}${accept}`
   return { file, ...(rows[0] === undefined ? {} : { row: rows[0] }), message }
 }
+
+/** Why the entries that name days of a finding do not accept it. */
+const describeEntries = (
+  { code, subject, from, to, count }: Finding,
+  entries: readonly Acceptance[],
+): string =>
+  entries
+    .filter(entry => entry.finding === code && entry.of === subject)
+    .filter(entry => entry.from <= toEpochDay(to) && toEpochDay(from) <= entry.to)
+    .map(
+      entry =>
+        `; the entry from ${toIsoDate(entry.from)} to ${toIsoDate(entry.to)} accepts a count of ${entry.count} within these days, and this finding has ${count} from ${toIsoDate(toEpochDay(from))} to ${toIsoDate(toEpochDay(to))}`,
+    )
+    .join('')
 
 /** What is published of the accepted findings of a window that ends at an instant. */
 export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFinding[] =>
@@ -90,9 +117,17 @@ export const acceptedFindings = (report: DataReport, endMs: number): AcceptedFin
 
 /** Entries of `accept` that no finding needs. */
 export const unusedAcceptances = (entries: readonly Acceptance[], report: DataReport): Acceptance[] => {
-  const findings = report.flatMap(each => each.findings)
-  return entries.filter(entry => !findings.some(finding => accepts(entry, finding)))
+  const used = new Set(report.flatMap(each => [...acceptedOf(each, entries).values()]))
+  return entries.filter(entry => !used.has(entry))
 }
+
+/** Entries that end after their data would accept errors that are still to come; with the last day of the data. */
+export const lateAcceptances = (entries: readonly Acceptance[], report: DataReport) =>
+  report.flatMap(each =>
+    entries
+      .filter(({ of, to }) => of === each.subject && to > lastDayOf(each))
+      .map(entry => ({ entry, lastDay: lastDayOf(each) })),
+  )
 
 /** Every set of bars; those of the program are among them or not. */
 function barsOf({ bars, program }: SoundParts): readonly (readonly [BarsKey, BarsFile])[] {

@@ -61,7 +61,14 @@ const acceptGap = (changes: object = {}) =>
   JSON.stringify({
     ...JSON.parse(catalogue([aLedger('ash')])),
     accept: [
-      { finding: 'gap', of: 'BTCUSDT-PERP/1d', ...GAP, reason: 'the exchange was closed', ...changes },
+      {
+        finding: 'gap',
+        of: 'BTCUSDT-PERP/1d',
+        ...GAP,
+        count: 30,
+        reason: 'the exchange was closed',
+        ...changes,
+      },
     ],
   })
 
@@ -149,7 +156,9 @@ test('a refusal contains the entry that accepts the finding, and with a reason i
   const { build, check, change, publishedFile } = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': HOLED })
   const { err } = await build()
   const [, entry] = /accept: \[(\{.*\})\]/.exec(err) ?? []
-  expect(entry).toBe(`{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, reason: "..."}`)
+  expect(entry).toBe(
+    `{finding: gap, of: BTCUSDT-PERP/1d, from: ${GAP.from}, to: ${GAP.to}, count: 30, reason: "..."}`,
+  )
 
   await change({ 'catalogue.yaml': acceptGap() })
   expect((await check()).out).toMatch(
@@ -184,12 +193,69 @@ test.each([
 })
 
 test.each([
+  ['within days that end after the data', { from: '1970-01-01', to: '2999-12-31', count: 1 }],
+  ['of less than it', { from: dayOf(0), to: dayOf(199), count: 4 }],
+])('a finding is refused despite an entry %s, with the corrected entry', async (_, changes) => {
+  // Four and then five short gaps are more than 0.5 % of the bars.
+  const holes = (starts: readonly number[]) =>
+    csv(...rows.filter((_, i) => !starts.some(start => i > start && i <= start + 5)))
+  const [before, after] = [holes([50, 150]), holes([50, 100, 150])]
+  const entry = { finding: 'gaps', from: dayOf(50), to: dayOf(154), count: 10 }
+  const sound = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': before, 'catalogue.yaml': acceptGap(entry) })
+  expect((await sound.check()).code).toBe(0)
+  for (const [bars, accept, count] of [
+    [before, { ...entry, ...changes }, 10],
+    [after, entry, 15],
+  ] as const) {
+    await sound.change({ 'bars/BTCUSDT-PERP/1d.csv': bars, 'catalogue.yaml': acceptGap(accept) })
+    const { code, err } = await sound.check()
+    expect(code).toBe(1)
+    expect(err).toContain(
+      `the entry from ${accept.from} to ${accept.to} accepts a count of ${accept.count} within these days, and this finding has ${count} from`,
+    )
+    expect(err).toContain(
+      `accept: [{finding: gaps, of: BTCUSDT-PERP/1d, from: ${dayOf(50)}, to: ${dayOf(154)}, count: ${count}, reason: "..."}]`,
+    )
+  }
+})
+
+test('an entry that ends after the data is a problem even if nothing is found', async () => {
+  const { check } = await aBook({ 'catalogue.yaml': acceptGap({ to: '2999-12-31' }) })
+  expect((await check()).err).toContain(
+    'catalogue.yaml: accept: expected `to` of the gap of BTCUSDT-PERP/1d up to 2024-01-14, the last day of the data, got 2999-12-31',
+  )
+})
+
+test('findings of the same days are accepted by an entry each, and not twice by one', async () => {
+  // Two bars of other prices, which are two findings within the days of both entries.
+  const spiked = csv(...rows.with(120, tenfold(rows[120]!)).with(130, tenfold(rows[130]!)))
+  const spike = {
+    finding: 'spike',
+    of: 'BTCUSDT-PERP/1d',
+    from: dayOf(110),
+    to: dayOf(140),
+    count: 1,
+    reason: 'so',
+  }
+  const book = await aBook({ 'bars/BTCUSDT-PERP/1d.csv': spiked, 'catalogue.yaml': acceptGap(spike) })
+  expect((await book.check()).err).toContain('spike of BTCUSDT-PERP/1d')
+  await book.change({
+    'catalogue.yaml': JSON.stringify({
+      ...JSON.parse(acceptGap()),
+      accept: [spike, { ...spike, to: dayOf(139) }],
+    }),
+  })
+  expect((await book.check()).code).toBe(0)
+})
+
+test.each([
   [
     'finding: spike_of_joy',
     { finding: 'spike_of_joy' },
     'accept[0].finding: expected one of gap, gaps, spike',
   ],
   ['no reason', { reason: ' ' }, 'accept[0].reason: expected a reason'],
+  ['no count', { count: undefined }, 'accept[0].count: expected a whole number'],
   ['a blocking finding', { finding: 'future_bars' }, 'accept[0].finding: expected one of'],
 ])('an entry with %s is a problem', async (_, changes, message) => {
   const { check } = await aBook({ 'catalogue.yaml': acceptGap(changes) })

@@ -138,7 +138,9 @@ describe.skipIf(sharedData === null)(`real bars${skip}`, () => {
     await book.ledger('tradingview/A_header-only_no-trades.csv', 'elm', '--instrument', 'X', ...options)
     // Of the bars that Yahoo prints since then, 24 are impossible and nine are missing.
     if (kind === 'yahoo')
-      await book.accept('{finding: gaps, of: X/1d, from: 2026-05-18, to: 2026-08-20, reason: known}')
+      await book.accept(
+        '{finding: gaps, of: X/1d, from: 2026-05-18, to: 2026-08-20, count: 33, reason: known}',
+      )
     const { strategies } = builtSchema.parse(await book.build())
     expect(strategies).toMatchObject([{ id: 'elm', verification_state: 'single_verified', trades: 0 }])
     expect(strategies[0]!.days).toBeGreaterThan(29)
