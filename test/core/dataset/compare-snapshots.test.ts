@@ -150,6 +150,14 @@ test('another base risk restates every rescaled figure, though no return differs
   })
 })
 
+test('another version of a module is a restatement, and a strategy that only now has one, or has none any more, is not', () => {
+  const restated = (old: string | null, now: string | null): boolean =>
+    compare([{ ...ash, module_version: old }], [{ ...ash, module_version: now }]).history_restated
+  expect(restated('1', '2')).toBe(true)
+  expect(restated('2', '1')).toBe(true)
+  expect([restated('1', '1'), restated(null, '1'), restated('1', null)]).toEqual([false, false, false])
+})
+
 test('a change of the catalogue is listed at full precision', () => {
   const [change] = compare([ash], [{ ...ash, tick_size: 1e-8 }]).strategies
   expect(change?.catalogue).toEqual([{ field: 'tick_size', old: 0.1, new: 1e-8 }])
