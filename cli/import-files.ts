@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { toIsoDate } from '#core/calendar.ts'
 import { findOverlaps } from '#core/replay/ledger.ts'
+import type { Trade } from '#core/replay/trade.ts'
 import { openCatalogue } from '#pipeline/book/add-strategy.ts'
 import type { BarsFile } from '#pipeline/book/book.ts'
 import { settingsShape, strategyShape, timeframe } from '#pipeline/book/catalogue.ts'
@@ -126,6 +127,7 @@ export async function importLedgerFile(paths: string[], options: LedgerOptions, 
   const lax = { allowOverlap: true, besideReturns: realised }
   const ledger = await readLedger(reading, paths[0]!, lax, imported.rows)
   const { trades } = sound(reading, ledger)
+  if (!realised && file !== null) assertCovered(paths[0]!, trades, file)
 
   const prices = file === null ? trades.map(each => each.entry_price) : pricesOf(file)
   const stated = assumptions(options, imported, imported.commission_bps, prices)
@@ -169,6 +171,16 @@ function assertMarkable(
   if (file === null)
     throw new Error(
       `${path}: expected bars of ${instrument} in ${book}, got none: bring them with \`highwater import bars\`, ${other}`,
+    )
+}
+
+/** A trade before the first bar cannot be marked. */
+function assertCovered(path: string, trades: readonly Trade[], { bars }: BarsFile): void {
+  const [first = Number.POSITIVE_INFINITY] = bars.t
+  const early = trades.filter(({ entry_time }) => entry_time < first).length
+  if (early > 0)
+    throw new Error(
+      `${path}: ${early} of ${trades.length} trades are before the first bar, ${spellMoment(first)}: import older bars, or take the account as reported returns with --realised`,
     )
 }
 

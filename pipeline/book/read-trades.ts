@@ -93,7 +93,7 @@ export function pairTrades(rows: readonly TradeRecord[], report: Report): Paired
     .groupby('trade', 'side')
     .pivot('kind', 'record')
     .objects()
-  return pairs.flatMap(pair => {
+  const joined = pairs.flatMap(pair => {
     const { trade, side, entry, exit } = pairSchema.parse(pair)
     if (entry === undefined)
       report(`expected an entry of trade ${trade}, got its exit alone: export the whole list`, exit?.row)
@@ -103,6 +103,21 @@ export function pairTrades(rows: readonly TradeRecord[], report: Report): Paired
     const isOpen = exit === undefined || (/^open$/i.test(exit.cell('signal')) && exit.cell('time') === end)
     return entry === undefined ? [] : [{ trade, side, entry, exit: isOpen ? null : exit }]
   })
+  reportOpenAmongClosed(joined, report)
+  return joined
+}
+
+/** Trades are numbered as they end, so that only open ones follow an open one. */
+function reportOpenAmongClosed(pairs: readonly PairedTrade[], report: Report): void {
+  const lastClosed = pairs
+    .filter(({ exit }) => exit !== null)
+    .reduce((last, { trade }) => Math.max(last, Number(trade)), Number.NEGATIVE_INFINITY)
+  for (const { trade, entry, exit } of pairs)
+    if (exit === null && Number(trade) < lastClosed)
+      report(
+        `expected an exit of trade ${trade}, because trade ${lastClosed} after it is closed, got an open trade: export the whole list, and give no order the name Open`,
+        entry.row,
+      )
 }
 
 /** Amounts have two decimals, so that a sum of two is off by at most this. */

@@ -203,6 +203,12 @@ describe('a list of trades of TradingView', () => {
       ':4: expected an entry of trade 2, got its exit alone: export the whole list',
     ],
     [
+      'a trade that is open before one that is closed',
+      listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,'),
+      ['--tz', '+08:00'],
+      ':5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade',
+    ],
+    [
       'a trade that is missing',
       listOfTrades().replace(/\n2,.*\n2,.*/, ''),
       ['--tz', '+08:00'],
@@ -231,6 +237,19 @@ describe('a list of trades of TradingView', () => {
     expect([code, out]).toEqual([1, ''])
     expect(err.split('\n')[1]).toContain(`in.csv${message}`)
     expect(await files()).toEqual(['bars/X/1h.csv'])
+  })
+
+  test('with trades before the first bar is refused, and nothing is written', async () => {
+    const { cwd, again } = await importing('in.csv', listOfTrades(), 'ledger', ...TV, '--tz', '+08:00')
+    const [header = '', ...bars] = BARS.split('\n')
+    await writeFiles(cwd, { 'late/bars/X/1h.csv': [header, ...bars.slice(60)].join('\n') })
+    const { code, out, err } = await again('ledger', 'in.csv', '--book', 'late', ...TV, '--tz', '+08:00')
+    expect([code, out, err]).toEqual([
+      1,
+      '',
+      `highwater: in.csv: 2 of 4 trades are before the first bar, ${utc(60)}: import older bars, or take the account as reported returns with --realised\n`,
+    ])
+    expect(await readdir(join(cwd, 'late'))).toEqual(['bars'])
   })
 
   test('without bars of its instrument is refused, unless the account without open trades is wanted', async () => {
@@ -495,6 +514,7 @@ describe('returns', () => {
       [...DAYS, '2024-01-01,0.8'],
       ':5: t: expected 2024-01-02, the day after the row before, got 2024-01-01',
     ],
+    ['a last row of fewer fields', [...DAYS, '2024-01-0'], ':5: expected 2 fields as in the first row'],
     ['a time inside a day', ['2024-01-01T05:00:00Z,1'], ':2: t: expected a day of UTC'],
     [
       'a serial date',
