@@ -331,6 +331,49 @@ describe('every repair is counted', () => {
     expect(await importingFiles({ 'a.csv': text })).toMatchObject({ rows: BARS, problems: [], findings })
   })
 
+  test('a last line of fewer fields is refused', async () => {
+    const text = `${lines(HEADER, ...TEXTS)}${START_MS + 5 * DAY_MS},1,2,1,1.`
+    expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
+      'a.csv:7: expected 6 fields as in the first row of data, got 5',
+    ])
+  })
+
+  describe('rows of one time that are no corrections of each other are refused', () => {
+    const all = Array.from({ length: 50 }, (_, i) => START_MS + i * DAY_MS)
+    const table = (times: readonly number[], price: number) =>
+      times.map(t => `${t},${price},${price},${price},${price},1`)
+
+    test('in one file, if the closes are far apart', async () => {
+      const text = lines(HEADER, ...table(all, 100), ...table(all.slice(9, 10), 2000))
+      expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
+        'a.csv:52: expected one bar of 2024-01-10T00:00:00Z, got closes of 100 (row 11 of a.csv) and 2000: bring each instrument and each source alone',
+      ])
+    })
+
+    test('in two files, if they are many', async () => {
+      const other = (count: number) =>
+        importingFiles({
+          'a.csv': lines(HEADER, ...table(all, 100)),
+          'b.csv': lines(HEADER, ...table(all.slice(0, count), 101)),
+        })
+      expect((await other(11)).problems).toEqual([
+        expect.stringMatching(/^b.csv:2: expected one bar of .* \(row 2 of a.csv\) and 101/),
+      ])
+      expect((await other(10)).findings).toContainEqual(['conflicts', 10])
+    })
+  })
+
+  test.each([
+    ['lists', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, /^a\.json:\d*:? ?expected /],
+    [
+      'objects',
+      `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+      /^a\.json: expected JSON of at most 64 levels, got more$/,
+    ],
+  ])('JSON of deeply nested %s is refused', async (_, text, message) => {
+    expect((await importingFiles({ 'a.json': text })).problems).toEqual([expect.stringMatching(message)])
+  })
+
   test('missing bars are a gap, and nothing is filled in', async () => {
     const read = await importingFiles({ 'a.csv': lines(HEADER, first, second, ...others) })
     expect(read).toMatchObject({
