@@ -32,29 +32,40 @@ export type Comparison = {
  * one was compared with it. Throws a RestatementError if a value is altered, no filled gap explains it, and that was not allowed, and an
  * UnreadableError if that is not known.
  */
-export async function compareWithPublished(order: Comparison, log: readonly LoggedEntry[]): Promise<Changes> {
+export async function compareWithPublished(
+  order: Comparison,
+  log: readonly LoggedEntry[],
+): Promise<Compared> {
   const { version } = order.snapshot.dataset
   const earlier = logBefore(log, version)
   const served = earlier.at(-1)
-  if (served === undefined) return compareSnapshots(null, order.snapshot)
-  const changes = await changesAgainst(order, served.entry, false)
+  if (served === undefined) return { changes: compareSnapshots(null, order.snapshot), before: null }
+  const { changes, before } = await changesAgainst(order, served.entry, false)
   const rolledBack = await newestStillThere(order.store, rolledBackIn(earlier))
-  if (rolledBack === null) return changes
-  return withRolledBack(changes, await changesAgainst(order, rolledBack.entry, true))
+  if (rolledBack === null) return { changes, before }
+  const altered = await changesAgainst(order, rolledBack.entry, true)
+  return { changes: withRolledBack(changes, altered.changes), before }
 }
 
-async function changesAgainst(order: Comparison, published: CurrentVersion, isRolledBack: boolean) {
+/** Changes, and the served snapshot that they are against; null without one, and if it cannot be read any more. */
+type Compared = { readonly changes: Changes; readonly before: Snapshot | null }
+
+async function changesAgainst(
+  order: Comparison,
+  published: CurrentVersion,
+  isRolledBack: boolean,
+): Promise<Compared> {
   const { snapshot, store, privateStore, allowRestatement } = order
   const reading = readPublishedSnapshot(store, privateStore, published)
   const why =
     `the change from ${published.version} cannot be computed; if it is lost for good, publish with ` +
     '--allow-restatement, which every user sees'
   const old = await orUnreadable(reading, order, why)
-  if (old === null) return unknownChanges(snapshot, published)
+  if (old === null) return { changes: unknownChanges(snapshot, published), before: null }
   const changes = compareSnapshots(old, snapshot)
   if (changes.history_restated && !allowRestatement && !isExplained(changes))
     throw new RestatementError(changes, isRolledBack)
-  return changes
+  return { changes, before: old }
 }
 
 /** What was read; null if it is unreadable and that is allowed. Otherwise throws an error with `why`. */

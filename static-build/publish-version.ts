@@ -6,8 +6,9 @@ import {
   MANIFEST_VERSION,
   type Manifest,
 } from '#core/contract/manifest.ts'
+import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
-import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
+import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -61,10 +62,10 @@ export type Published = Awaited<ReturnType<typeof publishVersion>>
 export async function publishVersion(order: PublishOrder) {
   const { store, privateStore } = order
   const log = await readLog(store)
-  const changes = await compareWithPublished(order, log)
+  const { changes, before } = await compareWithPublished(order, log)
   await compareProgram(order, log)
   const dataset = { ...order.snapshot.dataset, history_restated: changes.history_restated }
-  const snapshot: Snapshot = { ...order.snapshot, dataset } // every answer is a function of it
+  const snapshot = withPublications({ ...order.snapshot, dataset }, before, changes) // every answer is a function of it
   const { version } = dataset
   const bytes = encodeSnapshot(snapshot)
   const digests = await saveSnapshot(privateStore, version, bytes)

@@ -38,9 +38,11 @@ const CELLS: { readonly [Id in ResourceId]: Cells } = {
   correlation: ({ strategies }) => strategies.length ** 2,
   export: ({ strategies }, _strategy, { period }) =>
     strategies.reduce((cells, { [period]: series }) => cells + series.values.length, 0),
+  benchmark: ({ benchmarks }) => benchmarks.reduce((cells, { daily }) => cells + daily.values.length, 0),
   strategy: () => RECORD,
   stats: () => FIGURES,
   returns: (_snapshot, strategy, { period }) => DATED_VALUE * (strategy?.[period].values.length ?? 0),
   curve: (_snapshot, strategy) => DATED_VALUE * (strategy?.daily.values.length ?? 0),
+  rolling: () => 0, // no file
   trades: (_snapshot, strategy) => TRADE * (strategy?.trades.entry_time.length ?? 0),
 }

@@ -95,7 +95,7 @@ const pointsByKey = (version: string, strategies: readonly string[]): Map<string
 /** The same for all strategies, so made once: a large book has thousands of files. */
 const tablesByName = (strategies: readonly string[]): Map<string, object> =>
   new Map(
-    DATASET_ROUTES.flatMap(route =>
+    DATASET_ROUTES.filter(({ isComputed }) => !isComputed).flatMap(route =>
       route.formats
         .filter(format => format !== 'json')
         .map(format => [tableName(route, format), toTable(route, format, strategies)]),
@@ -128,10 +128,11 @@ function titlesOf({ route, params }: CanonicalAnswer): object {
  */
 function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
   const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
+  const columns = route.id === 'benchmark' ? [] : strategies // no manifest lists the instruments
   const fields = Object.entries(properties).flatMap(([name, column]) =>
     column.additionalProperties === undefined
       ? [toField(name, column, format)]
-      : strategies.map(id => toStrategyField(id, name, column)),
+      : columns.map(id => toStrategyField(id, name, column)),
   )
   const isDated = fields[0]?.type === 'date'
   return {
@@ -140,6 +141,7 @@ function toTable(route: DatasetRoute, format: Format, strategies: readonly strin
     schema: {
       $schema: `${PROFILE}/tableschema.json`,
       fields,
+      ...(route.id === 'benchmark' ? { fieldsMatch: ['subset'] } : {}),
       ...(format === 'csv' ? { missingValues: [''] } : {}),
       ...(isDated ? { primaryKey: [fields[0]?.name] } : {}),
     },

@@ -1,4 +1,6 @@
-// How published numbers are rounded: once, here, at the wire. Inside the program nothing is ever rounded.
+// How published numbers are rounded, each once. Base returns are rounded when a history is made, so that figures follow
+// from what is published; everything else at the wire.
+import type { Series } from '#core/figures/series.ts'
 
 /** Without the minus that rounding can leave on a zero. */
 const unsigned = (value: number): number => (value === 0 ? 0 : value)
@@ -11,6 +13,12 @@ export const toCorrelation = (value: number): number => unsigned(Number(value.to
 
 /** Returns and equity: 10 significant digits. */
 export const toSignificant = (value: number): number => unsigned(Number(value.toPrecision(10)))
+
+/** The same for every return of a series. */
+export const toPublishedSeries = (series: Series): Series => ({
+  ...series,
+  values: series.values.map(toSignificant),
+})
 
 /** Prices without a known tick: 8 decimals. */
 export const toPrice = (value: number): number => unsigned(Number(value.toFixed(MOST_DECIMALS)))

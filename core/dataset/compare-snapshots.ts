@@ -60,6 +60,14 @@ const compareStrategy = (before: StrategyData, after: StrategyData, noise: numbe
   catalogue: changesOf(CATALOGUE, before, after, exact => exact),
 })
 
+/** Whether both published the same on a day, as far as noise of the arithmetic before rounding does not explain it. */
+function isSame(before: Series, after: Series, day: EpochDay, noise: number): boolean {
+  const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
+  if (old === now || noise === 0 || old === null || now === null) return old === now
+  const exact = valueOn(before, day)
+  return toSignificant(exact - noise) <= now && now <= toSignificant(exact + noise)
+}
+
 const HEADLINE = [
   'net_return_pct',
   'cagr_pct',
@@ -88,6 +96,7 @@ const CATALOGUE = [
   'marking',
   'verification_state',
   'tv_status',
+  'trials',
 ] as const satisfies readonly (keyof StrategyData)[]
 
 type Facts = { readonly [field: string]: unknown }
@@ -115,9 +124,9 @@ function compareSeries(before: Series, after: Series, noise: number): SeriesChan
   let count = 0
   const end = before.values.length === 0 ? dayOf(after, -1) : lastDay(before)
   for (const day of daysUpTo(before, after, end)) {
-    const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
-    if (old === now || Math.abs(valueOn(before, day) - valueOn(after, day)) <= noise) continue
+    if (isSame(before, after, day, noise)) continue
     count++
+    const [old, now] = [publishedOn(before, day), publishedOn(after, day)]
     if (restated.length < MOST_LISTED) restated.push({ t: toIsoDate(day), old, new: now })
   }
   return { appended: appendedAfter(after, end), restated_count: count, restated }

@@ -79,6 +79,13 @@ const REVISED: readonly Revised[] = [
     to: 'the newest close',
     why: 'The basket of a completed program is still held, and its value moves with the market.',
   },
+  {
+    revision: 3,
+    figure: 'all figures of returns: stats, correlations, equal_weight_book, diversification',
+    from: 'of daily returns in full precision',
+    to: 'of daily and weekly returns as published, with ten significant digits',
+    why: 'Anyone who downloads the returns can compute every published digit of a figure.',
+  },
 ]
 
 /** The method by which this program computes figures. Snapshots without a number were made by the first. */

@@ -9,6 +9,8 @@ import {
   uint8,
 } from '@uwdata/flechette'
 import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { benchmark } from '#core/contract/payloads/benchmark.ts'
+import { sincePublication } from '#core/contract/payloads/since-publication.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
 import {
@@ -36,14 +38,19 @@ export function encodeSnapshot(snapshot: Snapshot): SnapshotBytes {
     weekly: seriesTable(snapshot.strategies.map(({ weekly }) => weekly)),
     trades: tradeTable(snapshot.strategies),
     correlation: correlationTable(snapshot),
+    benchmarks: seriesTable(
+      snapshot.benchmarks.map(({ daily }) => daily),
+      'benchmark',
+    ),
   }
 }
 
-function toDocument({ dataset, strategies, book, diversification }: Snapshot): SnapshotDocument {
+function toDocument({ dataset, strategies, book, diversification, benchmarks }: Snapshot): SnapshotDocument {
   const rows = {
     daily: rowsOf(strategies.map(({ daily }) => daily.values.length)),
     weekly: rowsOf(strategies.map(({ weekly }) => weekly.values.length)),
     trades: rowsOf(strategies.map(({ trades }) => trades.entry_time.length)),
+    benchmarks: rowsOf(benchmarks.map(({ daily }) => daily.values.length)),
   }
   return {
     format_version: SNAPSHOT_FORMAT,
@@ -56,6 +63,11 @@ function toDocument({ dataset, strategies, book, diversification }: Snapshot): S
     })),
     book,
     diversification,
+    benchmarks: benchmarks.map(({ instrument, daily }, i) => ({
+      instrument,
+      ...rows.benchmarks[i]!,
+      first: toIsoDate(daily.first),
+    })),
     words: { side: SIDES, exit_reason: EXIT_WORDS },
   }
 }
@@ -79,11 +91,11 @@ function rowsOf(lengths: readonly number[]): Rows[] {
   })
 }
 
-/** `strategy` (position in the document), `t`, `ret`: one row a point. */
-function seriesTable(all: readonly Series[]): Uint8Array {
+/** `strategy` or `benchmark` (position in the document), `t`, `ret`: one row a point. */
+function seriesTable(all: readonly Series[], of = 'strategy'): Uint8Array {
   return toArrow(
     {
-      strategy: positions(all.map(({ values }) => values.length)),
+      [of]: positions(all.map(({ values }) => values.length)),
       t: days(all),
       ret: concatenate(all.map(({ values }) => values)),
     },
@@ -167,6 +179,8 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
         result_tolerance_bps: record.result_tolerance_bps ?? null,
         module_version: record.module_version ?? null,
         refused_above_risk_pct: record.refused_above_risk_pct ?? null, // the first snapshots have none
+        trials: record.trials ?? null,
+        published_since: record.published_since ?? null,
         figures: withLaterFigures(record.figures),
         daily: toSeries('daily', record.daily, returnsOf.daily),
         weekly: toSeries('weekly', record.weekly, returnsOf.weekly),
@@ -176,7 +190,18 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     correlation: readCorrelation(bytes.correlation, document.strategies.length),
     book: document.book,
     diversification: document.diversification,
+    benchmarks: readBenchmarks(bytes.benchmarks, document),
   }
+}
+
+/** The first snapshots have none. */
+function readBenchmarks(
+  bytes: Uint8Array,
+  { benchmarks = [] }: Partial<SnapshotDocument>,
+): Snapshot['benchmarks'] {
+  if (benchmarks.length === 0) return []
+  const { ret } = readColumns(bytes, ['ret'], Float64Array)
+  return benchmarks.map(({ instrument, ...rows }) => ({ instrument, daily: toSeries('daily', rows, ret) }))
 }
 
 /** What the first snapshots do not say about funding. */
@@ -192,6 +217,30 @@ const LATER_FIGURES = [
   ['fund_dd', 'trades', 'long', 'profit_factor_notional'],
   ['fund_dd', 'trades', 'short', 'profit_factor_notional'],
   ['fund_dd', 'drawdowns', 'lasting_count'],
+  ['fund_dd', 'risk_adjusted', 'deflated_sharpe_ratio'],
+  ['fund_dd', 'risk_adjusted', 'trials'],
+  ...Object.keys(benchmark().shape).map(field => ['fund_dd', 'benchmark', field]),
+  ...['published_since', 'days_before', 'days_after'].map(field => ['fund_dd', 'since_publication', field]),
+  ...['before', 'after'].flatMap(part =>
+    Object.keys(sincePublication().shape.before.shape).map(field => [
+      'fund_dd',
+      'since_publication',
+      part,
+      field,
+    ]),
+  ),
+  ...['fees', 'slippage', 'funding'].map(cost => ['fund_dd', 'costs', `${cost}_pct_of_gross_profit`]),
+  ...['net_return_pct', 'cagr_pct', 'max_drawdown_pct', 'sharpe_daily_annualized'].map(figure => [
+    'fund_dd',
+    'costs',
+    'at_twice_the_costs',
+    figure,
+  ]),
+  ...['mean', 'p5', 'p25', 'p50', 'p75', 'p95'].flatMap(figure => [
+    ['fund_dd', 'excursions', 'mae_r', figure],
+    ['fund_dd', 'excursions', 'mfe_r', figure],
+  ]),
+  ...['entries_asked', 'entries_refused', 'table'].map(field => ['fund_dd', 'replays', field]),
 ] as const
 
 /** The block with null for each of them that it lacks. */
@@ -201,7 +250,7 @@ const withLaterFigures = (block: FigureBlock): FigureBlock => ({
 })
 
 function withField(values: FigureValues, [field = '', ...rest]: readonly string[]): FigureValues {
-  const value = values[field] ?? null
+  const value = values[field] ?? (rest.length === 0 ? null : {})
   return { ...values, [field]: rest.length === 0 ? value : withField(value as FigureValues, rest) } // a group
 }
 

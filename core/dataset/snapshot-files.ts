@@ -11,11 +11,12 @@ export const SNAPSHOT_FILES = {
   weekly: 'snapshot.weekly.arrow',
   trades: 'snapshot.trades.arrow',
   correlation: 'snapshot.correlation.arrow',
+  benchmarks: 'snapshot.benchmarks.arrow',
 } as const
 
 export type SnapshotFile = keyof typeof SNAPSHOT_FILES
 
-/** The five files of a snapshot, by name. */
+/** The files of a snapshot, by name; `benchmarks` is empty in one that was made before it was stored. */
 export type SnapshotBytes = Readonly<Record<SnapshotFile, Uint8Array>>
 
 /** Words behind the code columns of the trades. */
@@ -45,5 +46,6 @@ export type SnapshotDocument = {
     Readonly<Record<Period, DatedRows>> & { readonly trades: Rows })[]
   readonly book: FigureBlock
   readonly diversification: FigureBlock
+  readonly benchmarks: readonly (DatedRows & { readonly instrument: string })[]
   readonly words: { readonly side: readonly string[]; readonly exit_reason: readonly string[] }
 }

@@ -110,6 +110,10 @@ export type StrategyRecord = {
   readonly inception: string
   readonly window: DateWindow
   readonly days_without_bars: number
+  /** As the catalogue declares; null if it does not. */
+  readonly trials: number | null
+  /** The first version with this history; null until the version is compared, and if none was recorded. */
+  readonly published_since: string | null
   /** The stats block with `fund_dd` in it, at base risk. */
   readonly figures: FigureBlock
 }
@@ -145,6 +149,9 @@ export type StrategyData = StrategyRecord & {
   readonly trades: TradeColumns
 }
 
+/** Holding an instrument: its daily returns as published, from the first to the last day of the strategies on it. */
+export type Benchmark = { readonly instrument: string; readonly daily: Series }
+
 export type Snapshot = {
   readonly dataset: DatasetRecord
   /** In catalogue order. */
@@ -153,6 +160,8 @@ export type Snapshot = {
   /** The equal-weight book. */
   readonly book: FigureBlock
   readonly diversification: FigureBlock
+  /** In the order in which the catalogue first names the instruments; none in snapshots that were made before. */
+  readonly benchmarks: readonly Benchmark[]
 }
 
 /** How the history of a strategy came about. */

@@ -1,6 +1,6 @@
 import { drawdowns } from './drawdown.ts'
 import { equityFromBaseline, ruinIndex } from './equity-curve.ts'
-import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
+import { type Figure, isUndefined, type UndefinedReason, undefinedBecause } from './figure.ts'
 import { assertFinite, type Series } from './series.ts'
 
 /** An account that follows a series at `k` times its base risk: the input of every statistic of it. */
@@ -53,10 +53,14 @@ export function assertPositive(value: number, what: string): void {
 
 /** The block itself or, if the account is ruined, the same fields undefined (`ruin`). */
 export function unlessRuined<Field extends string>({ ruinDay }: AccountPath, block: Record<Field, Figure>) {
-  if (ruinDay === null) return block
-  const ruined = { ...block }
-  for (const field in ruined) ruined[field] = undefinedBecause('ruin')
-  return ruined
+  return ruinDay === null ? block : allUndefined(block, 'ruin')
+}
+
+/** The fields of a block, all undefined for the same reason. */
+export function allUndefined<Field extends string>(block: Record<Field, Figure>, reason: UndefinedReason) {
+  const none = { ...block }
+  for (const field in none) none[field] = undefinedBecause(reason)
+  return none
 }
 
 /** With fewer than two days the reason of an undefined figure is always `too_few_points`. */

@@ -10,6 +10,11 @@ export const UNDEFINED_REASONS = [
   'zero_denominator',
   'non_positive_sharpe',
   'ruin',
+  'no_benchmark',
+  'no_trials',
+  'unknown_leverage',
+  'no_module',
+  'not_published',
 ] as const
 
 export type UndefinedReason = (typeof UNDEFINED_REASONS)[number]

@@ -1,8 +1,9 @@
 import { toIsoDate } from '#core/calendar.ts'
 import { accountPath, unlessRuined } from './account-path.ts'
+import { completeWeeks } from './derived-series.ts'
 import { daysUnderwater, maxDrawdown } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
-import { percent, percentFigure } from './figure.ts'
+import { type Figure, percent, percentFigure } from './figure.ts'
 import { longestRun } from './moments.ts'
 import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
 import { sharpe, sortino } from './sharpe.ts'
@@ -42,4 +43,19 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
     }),
     time_underwater: { longest_days: longestRun(depths, -1), total_days: daysUnderwater(depths) },
   }
+}
+
+/** The figures by which one history is compared with another. */
+export type Headline = Readonly<
+  Record<'net_return_pct' | 'cagr_pct' | 'max_drawdown_pct' | 'sharpe_daily_annualized', Figure>
+>
+
+/** Those of a daily series at `k` times its risk; null rules as above. */
+export function headlineFigures(daily: Series, k: number): Headline {
+  const { net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized } = performanceFigures(
+    daily,
+    completeWeeks(daily),
+    k,
+  )
+  return { net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized }
 }

@@ -18,19 +18,22 @@ import { downsideDeviation, sharpe, sharpeInference, sortino } from './sharpe.ts
 
 /**
  * The `risk_adjusted` block: return against risk, and the distribution of the daily returns, losses negative.
- * All of it is undefined for a ruined account (`ruin`). With fewer than two days the reason is always
- * `too_few_points`, except for what divides the CAGR (`less_than_one_year`).
+ * All of it is undefined for a ruined account (`ruin`), except the number of trials, which is the one
+ * declared. With fewer than two days the reason is always `too_few_points`, except for what divides the CAGR
+ * (`less_than_one_year`).
  */
-export const riskAdjustedFigures = (path: AccountPath) =>
-  unlessRuined(path, { ...riskRatios(path), ...dailyShape(path) })
+export const riskAdjustedFigures = (path: AccountPath, trials: number | null) => ({
+  trials: trials ?? undefinedBecause('no_trials'),
+  ...unlessRuined(path, { ...riskRatios(path, trials), ...dailyShape(path) }),
+})
 
 /**
  * Return against risk. Ratios that do not depend on the risk level are computed from the base returns, the
  * others at the path's level.
  */
-const riskRatios = (path: AccountPath) => ({
+const riskRatios = (path: AccountPath, trials: number | null) => ({
   ...deviations(path),
-  ...inference(path),
+  ...inference(path, trials),
   ...monthlyRatios(path),
   ...drawdownRatios(path),
   sortino_weekly_annualized: sortino(path.weekly.values, WEEKS_PER_YEAR),
@@ -50,11 +53,12 @@ function deviations({ daily: { values }, k }: AccountPath) {
 }
 
 /** The standard error is that of the annualised daily ratio. */
-function inference({ daily: { values } }: AccountPath) {
-  const { standardError, probabilistic, minTrackRecord } = sharpeInference(values)
+function inference({ daily: { values } }: AccountPath, trials: number | null) {
+  const { standardError, probabilistic, deflated, minTrackRecord } = sharpeInference(values, trials)
   return {
     sharpe_std_error: mapFigure(standardError, error => error * Math.sqrt(DAYS_PER_YEAR)),
     probabilistic_sharpe_ratio: probabilistic,
+    deflated_sharpe_ratio: deflated,
     min_track_record_days: minTrackRecord,
   }
 }

@@ -25,28 +25,82 @@ const Z_95 = 1.6448536269514722
  * and `minTrackRecord`, the points after which the observed ratio would be positive with 95 % confidence, `1
  * + v * (1.645 / SR)^2`. `SR` is the ratio per period, not annualised, and `v = 1 - skewness * SR +
  * (kurtosis_excess + 2) / 4 * SR^2`. Undefined with fewer than 4 points (`too_few_points`) and on a flat
- * series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and the
+ * series (`zero_variance`); the track record also if `SR <= 1e-12` (`non_positive_sharpe`), and a
  * probability if `v` is 0 (`zero_denominator`), which only a series of two distinct values has.
  *
- * Source: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk,
- * 2012.
+ * `deflated` is the probability that the true ratio is above the one expected of the best of so many trials
+ * without skill; undefined if their number is unknown (`no_trials`).
+ *
+ * Sources: David H. Bailey and Marcos Lopez de Prado, The Sharpe Ratio Efficient Frontier, Journal of Risk,
+ * 2012, and The Deflated Sharpe Ratio, Journal of Portfolio Management, 2014.
+ *
+ * @param trials variants that were tried until this one was found, itself included; null if unknown
  */
-export function sharpeInference(returns: Float64Array) {
+export function sharpeInference(returns: Float64Array, trials: number | null = null) {
   const { skewness, kurtosisExcess } = standardizedMoments(returns)
   // The kurtosis needs the most points, so it is undefined whenever one of the other parts is.
   if (isUndefined(kurtosisExcess) || isUndefined(skewness)) {
-    return { probabilistic: kurtosisExcess, standardError: kurtosisExcess, minTrackRecord: kurtosisExcess }
+    const none = kurtosisExcess
+    return {
+      probabilistic: none,
+      deflated: ifDeclared(trials, () => none),
+      standardError: none,
+      minTrackRecord: none,
+    }
   }
   const ratio = mean(returns) / sampleDeviation(returns)
   const v = Math.max(1 - skewness * ratio + ((kurtosisExcess + 2) / 4) * ratio * ratio, 0)
   const degrees = returns.length - 1
+  const isAbove = (hurdle: number): Figure =>
+    v > NEGLIGIBLE
+      ? normalCdf((ratio - hurdle) * Math.sqrt(degrees / v))
+      : undefinedBecause('zero_denominator')
   return {
-    probabilistic:
-      v > NEGLIGIBLE ? normalCdf(ratio * Math.sqrt(degrees / v)) : undefinedBecause('zero_denominator'),
+    probabilistic: isAbove(0),
+    deflated: ifDeclared(trials, count => isAbove(bestWithoutSkill(count) / Math.sqrt(degrees))),
     standardError: Math.sqrt(v / degrees),
     minTrackRecord:
       ratio > NEGLIGIBLE ? 1 + (v * Z_95 * Z_95) / (ratio * ratio) : undefinedBecause('non_positive_sharpe'),
   }
+}
+
+const ifDeclared = (trials: number | null, figure: (trials: number) => Figure): Figure =>
+  trials === null ? undefinedBecause('no_trials') : figure(trials)
+
+const EULER = 0.5772156649015329
+
+/**
+ * The expected largest of `trials` independent standard normal values, in the approximation `(1 - g) *
+ * Phi^-1(1 - 1/T) + g * Phi^-1(1 - 1/(T e))` of extreme value theory, g Euler's constant; 0 for one trial.
+ * Throws unless the number is a positive integer.
+ */
+export function bestWithoutSkill(trials: number): number {
+  if (!Number.isSafeInteger(trials) || trials < 1) {
+    throw new RangeError(`the number of trials must be a positive integer, got ${trials}`)
+  }
+  if (trials === 1) return 0
+  // Phi^-1(1 - p) = -Phi^-1(p), and 1 - p would lose the digits of a small p.
+  return (EULER - 1) * normalQuantile(1 / trials) - EULER * normalQuantile(1 / (trials * Math.E))
+}
+
+/** Newton's method needs fewer than ten steps. */
+const MOST_STEPS = 50
+
+/**
+ * The quantile `Phi^-1(p)` of the standard normal distribution, `1e-300 <= p < 1`, to 1e-12. Newton's method
+ * on `ln Phi(x) = ln p`, from `-sqrt(-2 ln 2p)`: `Phi(x) <= exp(-x^2/2) / 2` for negative x, so the start is
+ * below the quantile, and because `ln Phi` is concave every step stays below it and comes nearer.
+ */
+export function normalQuantile(p: number): number {
+  if (p > 0.5) return -normalQuantile(1 - p)
+  let x = 0 - Math.sqrt(-2 * Math.log(2 * p))
+  for (let i = 0; i < MOST_STEPS; i++) {
+    const below = normalCdf(x)
+    const step = (Math.log(p / below) * below) / density(x)
+    if (x + step <= x) break // what is left is rounding
+    x += step
+  }
+  return x
 }
 
 /** Beyond this the continued fraction is faster and keeps the relative precision of the tail. */

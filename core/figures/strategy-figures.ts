@@ -1,11 +1,16 @@
 import { accountPath, assertPositive } from './account-path.ts'
 import { annualFigures } from './annual.ts'
+import { benchmarkFigures } from './benchmark.ts'
+import { type CostData, costFigures } from './costs.ts'
 import { drawdownFigures } from './drawdown-figures.ts'
+import { type Excursion, excursionFigures } from './excursions.ts'
 import { exposureFigures } from './exposure.ts'
 import { monthlyFigures } from './monthly.ts'
 import { performanceFigures } from './performance.ts'
+import { type ReplayData, replayFigures } from './replays.ts'
 import { riskAdjustedFigures } from './risk-adjusted.ts'
 import type { Series } from './series.ts'
+import { type Publication, sincePublicationFigures } from './since-publication.ts'
 import { type OpenTrade, type TradeOutcome, tradeFigures, tradeStatistics } from './trade-statistics.ts'
 
 /** The input of the statistics of a strategy, all at base risk. */
@@ -19,6 +24,18 @@ type StrategyInput = {
   readonly open?: readonly OpenTrade[]
   /** A fraction: 0.02 = 2 % of equity per trade. */
   readonly base_risk_pct: number
+  /** Daily returns of the instrument, over these days at least; null or absent if it has no benchmark. */
+  readonly benchmark?: Series | null
+  /** Variants that were tried until this one was found, itself included; null or absent if unknown. */
+  readonly trials?: number | null
+  /** Null or absent until a version is compared with the one before. */
+  readonly publication?: Publication | null
+  /** Null, the default, where the leverage of a trade is unknown, or there are no bars. */
+  readonly costs?: CostData | null
+  /** Those of the closed trades; null, the default, as for costs. */
+  readonly excursions?: readonly Excursion[] | null
+  /** Null, the default, without a module. */
+  readonly replays?: ReplayData | null
   /** The factor on all of it, `risk_pct / base_risk_pct`; 1 by default. */
   readonly k?: number
 }
@@ -36,16 +53,21 @@ export const strategyFigures = (input: StrategyInput) => ({
 
 /** The `fund_dd` block, for the due diligence of a fund. The file of each group defines its null rules. */
 export function fundDueDiligence(input: StrategyInput) {
-  const { daily, weekly, trades, open = [], base_risk_pct, k = 1 } = input
+  const { daily, weekly, trades, open = [], base_risk_pct, benchmark = null, trials = null, k = 1 } = input
   assertPositive(base_risk_pct, 'base_risk_pct, the fraction of equity at risk in a trade,')
   const path = accountPath(daily, weekly, k)
   return {
     trades: tradeStatistics(trades, daily.values.length, k, base_risk_pct),
-    risk_adjusted: riskAdjustedFigures(path),
+    risk_adjusted: riskAdjustedFigures(path, trials),
     drawdowns: drawdownFigures(path),
     monthly: monthlyFigures(path),
     annual: annualFigures(path, trades),
     exposure: exposureFigures(daily, [...trades, ...open.map(untilTheEnd)]),
+    benchmark: benchmarkFigures(path, benchmark),
+    since_publication: sincePublicationFigures(daily, input.publication ?? null),
+    costs: costFigures(input.costs ?? null, k),
+    excursions: excursionFigures(input.excursions ?? null),
+    replays: replayFigures(input.replays ?? null, daily, base_risk_pct),
   }
 }
 

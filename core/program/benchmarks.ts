@@ -38,6 +38,21 @@ export function dca(data: ProgramData, cadenceBars: number): number | null {
   return averageCost(runTier({ tier: 'core', weight: 1 }, everything, terms).holding)
 }
 
+/**
+ * The average cost of a `dca` that spends each contribution at once until it has spent `deployed`, a fraction of the equity;
+ * null if that is nothing. So the cash that the program keeps back is compared with no purchase at all.
+ */
+export function dcaUpTo(data: ProgramData, cadenceBars: number, deployed: number): number | null {
+  const { closes, cadence_bars, contributions, cost } = termsOf(data, cadenceBars)
+  let [left, btc] = [deployed, 0]
+  for (let bar = 0; bar < closes.length && left > 0; bar += cadence_bars) {
+    const spend = Math.min(left, 1 / contributions)
+    btc += (spend * (1 - cost)) / closes[bar]!
+    left -= spend
+  }
+  return averageCost({ deployed: deployed - left, btc })
+}
+
 /** From bar `first` on, where some volume must be above zero. */
 function vwap({ h, l, c, v }: Bars, first: number): number {
   let [paid, volume] = [0, 0]

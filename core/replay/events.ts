@@ -36,3 +36,9 @@ type ExitTerms = {
 }
 
 export type OrderedExit = 'signal' | 'time'
+
+/** The leverage that a decision to enter asks for, a refused one too; null of every other event. */
+export function leverageAskedBy(event: StepEvent): number | null {
+  if (event.kind === 'refused') return event.leverage
+  return event.kind === 'ordered' && event.act !== 'flat' ? event.leverage : null
+}

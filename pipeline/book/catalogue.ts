@@ -14,6 +14,9 @@ export const MAX_STRATEGIES = 1000
 const MAX_TEXT_CHARS = 200
 const MAX_LONG_TEXT_CHARS = 2000
 
+/** Each is a replay more of the whole history, every night. */
+const MAX_REPLAYED_LEVELS = 8
+
 export const DEFAULT_MAX_MODELLED_RISK_PCT = 0.1
 
 /** One line, because it also travels in headers and in CSV. */
@@ -80,6 +83,10 @@ export const serviceShape = {
   }),
   data_source: text('Where the bars come from.'),
   engine: text('What made the histories.'),
+  benchmark: z.boolean().default(true).meta({
+    description: 'Whether each strategy is compared with holding its instrument.',
+    expected: 'true or false',
+  }),
 }
 
 /** Names of instruments are names of folders too. */
@@ -191,6 +198,11 @@ const historyShape = {
     .boolean()
     .default(false)
     .meta({ description: 'Whether trades of a ledger may overlap in time.', expected: 'true or false' }),
+  trials: z.int().min(1).nullable().default(null).meta({
+    description:
+      'How many variants were tried before this one was chosen, itself included; the deflated Sharpe ratio needs it.',
+    expected: 'a whole number of at least 1: how many variants were tried, this one included',
+  }),
 }
 
 /** One of `strategies`, before the defaults are merged under it. `maxRisk` is the service's cap. */
@@ -198,6 +210,17 @@ export const strategyShape = (maxRisk: number) => ({
   ...identityShape,
   base_risk_pct: baseRisk(maxRisk),
   ...historyShape,
+  replayed_at: z
+    .array(z.number().gt(0).max(maxRisk))
+    .max(MAX_REPLAYED_LEVELS)
+    .refine(levels => levels.every((level, i) => i === 0 || level > levels[i - 1]!))
+    .default([])
+    .meta({
+      description: 'Risk levels at which a module is replayed too, beside the rescale to the same level.',
+      expected:
+        `a list of at most ${MAX_REPLAYED_LEVELS} ascending risk levels above 0 and at most ${maxRisk} ` +
+        '(fractions: 0.01 = 1 % of equity)',
+    }),
 })
 
 const baseRisk = (maxRisk: number) =>

@@ -84,6 +84,7 @@ export async function readCatalogue(reading: Reading): Promise<Catalogue | null>
     const isWhole = [
       reportTimeframe(file, path, record),
       reportAssumptions(file, path, record, parts.defaults ?? {}),
+      reportReplays(file, path, record),
       reportFields(file, path, record, shape),
     ]
     const isSound = !isWhole.includes(false)
@@ -172,6 +173,13 @@ function reportAssumptions(file: YamlFile, path: Path, record: Fields, defaults:
     `expected ${listed(missing)} of ${history}, got nothing: state in this entry what its maker assumed, where 0 is a ` +
       'statement too, because no default can know it',
   )
+  return false
+}
+
+function reportReplays(file: YamlFile, path: Path, { source, replayed_at }: Fields): boolean {
+  if (replayed_at === undefined || (source !== 'ledger' && source !== 'returns')) return true
+  const message = 'expected no such key, because only a module can be replayed at another risk level'
+  file.report([...path, 'replayed_at'], `${message}, got ${got(replayed_at)}`)
   return false
 }
 

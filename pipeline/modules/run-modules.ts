@@ -1,4 +1,5 @@
 import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import type { LevelReplay } from '#core/figures/replays.ts'
 import { type Bars, endOfBars, type Funding, lastAtOrBefore } from '#core/replay/bars.ts'
 import { digestText } from '#core/replay/digest.ts'
 import type { StepEvent } from '#core/replay/events.ts'
@@ -16,7 +17,7 @@ import type { Problem } from '../book/problem.ts'
 import { toProblems } from './module-fault.ts'
 import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
-import type { ModuleInput, WholeRun } from './tasks.ts'
+import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
 
 /** A module strategy and its market, up to the end of the window. */
 export type ModuleTask = {
@@ -26,9 +27,8 @@ export type ModuleTask = {
 }
 
 /** The replay of a module that passed its proof, or what is wrong with it. */
-export type ModuleOutcome =
-  | { readonly run: WholeRun; readonly notices: readonly string[] }
-  | { readonly problems: readonly Problem[] }
+export type ModuleOutcome = { readonly run: ModuleRun; readonly notices: readonly string[] } | Failed
+type Failed = { readonly problems: readonly Problem[] }
 
 /** Dates at which a history is cut, one in each part of it. */
 const DATES = 4
@@ -40,6 +40,8 @@ const DATES = 4
  *    before, in a new context. Its process has no later bar of any market; at every second date it has noise instead.
  * 2. Then each is replayed over all bars: this is published. It must have the same events and the same last state.
  * 3. Runs that begin later must decide the same once their start is forgotten, given the same positions.
+ *
+ * Then it is replayed at the risk levels that the catalogue names.
  *
  * So a module that looks ahead, that remembers outside of its state, or that decides otherwise the second time has
  * problems, which name the first bar that differs. The dates follow from the digest of the bars.
@@ -133,11 +135,12 @@ function createTrial(processes: Processes, task: ModuleTask) {
           funding: copyFunding(funding, Number.POSITIVE_INFINITY),
         }
         const run = await processes.run('replayWhole', { ...whole, prints: false })
-        return (
+        const proof =
           compareEvents(entry.id, run.events, events) ??
           compareStates(entry.id, run.replayed.state, state) ??
           (await proveStart(processes, task, input, run, dates))
-        )
+        if ('problems' in proof) return proof
+        return { ...proof, run: { ...run, levels: await replayLevels(processes, entry, whole) } }
       })
       return outcome!
     },
@@ -176,7 +179,7 @@ async function proveStart(
   input: ModuleInput,
   run: WholeRun,
   dates: readonly number[],
-): Promise<ModuleOutcome> {
+): Promise<Failed | { readonly notices: readonly string[] }> {
   const { trades, state } = run.replayed
   const decided = decisionsOf(run.events)
   const length = Math.min(COMPARED_BARS, Math.ceil(bars.t.length / DATES / 2))
@@ -209,5 +212,18 @@ async function proveStart(
           `${entry.id}: not proven that it does not depend on where its bars begin: they are too few for its memory of ` +
             `${run.memoryBars} bars, or one trade spans them`,
         ]
-  return { run, notices }
+  return { notices }
+}
+
+/** The replays at the levels that the catalogue names. The proof need not be repeated: the module is the same. */
+async function replayLevels(
+  processes: Processes,
+  { replayed_at }: ModuleTask['entry'],
+  whole: WholeInput,
+): Promise<LevelReplay[]> {
+  const levels: LevelReplay[] = []
+  for (const riskLevel of replayed_at) {
+    levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel, prints: false }))
+  }
+  return levels
 }

@@ -1,7 +1,8 @@
 import { DAY_MS, type EpochDay } from '#core/calendar.ts'
+import type { Entries, LevelReplay } from '#core/figures/replays.ts'
 import { type Bars, barAt, type Funding } from '#core/replay/bars.ts'
 import { createEngine, initialState, memoryBarsOf } from '#core/replay/engine.ts'
-import type { StepEvent } from '#core/replay/events.ts'
+import { leverageAskedBy, type StepEvent } from '#core/replay/events.ts'
 import { decisionHash, heldAfter, type StepReport } from '#core/replay/held.ts'
 import { type Decided, decideBeside } from '#core/replay/invariance.ts'
 import { PROGRESS_BARS, type Replay, replay } from '#core/replay/replay.ts'
@@ -50,6 +51,37 @@ export function replayWhole(input: WholeInput, { realm, beat }: Run): WholeRun {
     files: realm.files,
     replayed: { ...replayed, state },
     events,
+  }
+}
+
+/** The replay of a module that passed its proof, and its replays at other risk levels. */
+export type ModuleRun = WholeRun & { readonly levels: readonly LevelReplay[] }
+
+/** The entries that a replay asked for. */
+export const entriesOf = ({ replayed, events }: Pick<WholeRun, 'replayed' | 'events'>): Entries => ({
+  asked: events.filter(event => leverageAskedBy(event) !== null).length,
+  refused: replayed.state.entries_refused,
+})
+
+export type LevelInput = WholeInput & {
+  /** The fraction of equity at risk, instead of that of the module. */
+  readonly riskLevel: number
+}
+
+/** The replay at another risk level: the module is the same, its positions are sized otherwise. */
+export function replayAtLevel({ riskLevel, ...input }: LevelInput, { realm, beat }: Run): LevelReplay {
+  const events: StepEvent[] = []
+  const replayed = replay({
+    ...input,
+    strategy: { ...realm.strategy, baseRisk: riskLevel },
+    onProgress: beat,
+    onEvent: event => void events.push(event),
+  })
+  return {
+    risk_pct: riskLevel,
+    daily: replayed.daily,
+    trade_count: replayed.state.trades_closed,
+    entries: entriesOf({ replayed, events }),
   }
 }
 

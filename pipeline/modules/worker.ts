@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createEngine } from '#core/replay/engine.ts'
 import { ModuleFault } from './module-fault.ts'
 import { openRealm } from './realm.ts'
-import { advance, decideLate, type ModuleInput, type Run, replayWhole } from './tasks.ts'
+import { advance, decideLate, type ModuleInput, type Run, replayAtLevel, replayWhole } from './tasks.ts'
 
 type Tasks = typeof TASKS
 export type TaskName = keyof Tasks
@@ -24,6 +24,7 @@ const TASKS = {
   version: (input: ModuleInput, { realm: { strategy } }: Run) =>
     createEngine({ ...input, strategy, ordersFromMs: 0 }).strategy.version,
   replayWhole,
+  replayAtLevel,
   advance,
   decideLate,
 } as const

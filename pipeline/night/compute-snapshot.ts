@@ -1,7 +1,13 @@
 import { DAY_MS, type EpochDay, parseIsoDate, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
-import type { DateWindow, FundingCoverage, Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import type {
+  Benchmark,
+  DateWindow,
+  FundingCoverage,
+  Snapshot,
+  StrategyData,
+} from '#core/dataset/snapshot.ts'
 import { bookFigures } from '#core/figures/book.ts'
 import {
   assembleCorrelation,
@@ -20,6 +26,7 @@ import { toShared } from '../book/cell.ts'
 import { BookError } from '../book/problem.ts'
 import type { ModuleFile } from '../modules/realm.ts'
 import { acceptedFindings } from '../report/data-report.ts'
+import { benchmarksOf, publishedBenchmarks } from './benchmarks.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
@@ -51,12 +58,17 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
   const program = computeProgram(book, options)
   const threads = createThreads(options.threads)
   try {
-    const { strategies, notices, modules } = await computeStrategies(threads, book, lastDay, options)
+    const benchmarks = benchmarksOf(book, lastDay)
+    const computed = await computeStrategies(threads, book, lastDay, benchmarks, options)
+    const { strategies, notices, modules } = computed
     const correlation = {
       daily: await correlate(threads, strategies, 'daily', options),
       weekly: await correlate(threads, strategies, 'weekly', options),
     }
-    const snapshot = assembleSnapshot(book, options.version, strategies, correlation, lastDay)
+    const snapshot = {
+      ...assembleSnapshot(book, options.version, strategies, correlation, lastDay),
+      benchmarks: publishedBenchmarks(benchmarks, strategies),
+    }
     verifySnapshot(snapshot)
     return { snapshot, program, notices, modules }
   } finally {
@@ -65,12 +77,18 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
 }
 
 /** Computes every strategy. Throws a BookError with everything that is wrong with any of them. */
-async function computeStrategies(threads: Threads, book: Book, lastDay: EpochDay, options: RunOptions) {
+async function computeStrategies(
+  threads: Threads,
+  book: Book,
+  lastDay: EpochDay,
+  benchmarks: readonly Benchmark[],
+  options: RunOptions,
+) {
   const { engine, data_source, methodology_url } = book.service
   const work = {
     name: 'strategy',
     step: 'compute',
-    extra: { service: { engine, data_source, methodology_url } },
+    extra: { service: { engine, data_source, methodology_url }, benchmarks },
   } as const
   const outcomes = await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
@@ -112,12 +130,12 @@ async function correlate(
 
 /** Puts the computed strategies and matrices together, and computes what is true of all together. */
 function assembleSnapshot(
-  { service, ...sound }: Book,
+  { service: { benchmark: _, ...service }, ...sound }: Book,
   version: string,
   strategies: readonly StrategyData[],
   correlation: Snapshot['correlation'],
   lastDay: EpochDay,
-): Snapshot {
+): Omit<Snapshot, 'benchmarks'> {
   return {
     dataset: {
       version,

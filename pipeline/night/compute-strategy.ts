@@ -1,19 +1,23 @@
 import { median } from 'simple-statistics'
 import { toIsoDate } from '#core/calendar.ts'
-import { toPercent } from '#core/contract/rounding.ts'
-import type { StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
+import { toPercent, toPublishedSeries } from '#core/contract/rounding.ts'
+import type { Benchmark, StrategyData, StrategyRecord, TradeColumns } from '#core/dataset/snapshot.ts'
 import { EXIT_WORDS, SIDES } from '#core/dataset/snapshot-files.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { lastDay } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { strategyFigures } from '#core/figures/strategy-figures.ts'
+import { excursionsOf } from '#core/replay/excursions.ts'
 import type { ResolvedTrade } from '#core/replay/resolve-trade.ts'
+import { costData } from '#core/replay/trade-costs.ts'
 import { checkCharting } from './check-charting.ts'
-import { type History, type HistoryTask, makeHistory, type Refused } from './histories.ts'
+import { type History, type HistoryTask, ledgerInput, makeHistory, type Refused } from './histories.ts'
 
 /** What a thread needs to compute one strategy. */
 export type StrategyTask = HistoryTask & {
   readonly service: Pick<StrategyRecord, 'engine' | 'data_source' | 'methodology_url'>
+  /** Over all bars of the instruments of the book. */
+  readonly benchmarks: readonly Benchmark[]
 }
 
 /** One strategy from its source to everything that is published of it. The work of one task on one thread. */
@@ -27,23 +31,43 @@ export function computeStrategy(task: StrategyTask): ComputedStrategy | Refused 
 }
 
 function toStrategyData(task: StrategyTask, history: History): Omit<StrategyData, 'tv_status'> {
-  const weekly = completeWeeks(history.daily)
+  const daily = toPublishedSeries(history.daily)
+  const weekly = toPublishedSeries(completeWeeks(history.daily))
   const closed = closedTrades(history.trades)
   const figures = splitFigures(
     strategyFigures({
-      daily: history.daily,
+      daily,
       weekly,
       trades: closed.map(toOutcome),
       open: history.trades.filter(({ exit_time }) => exit_time === null),
+      ...onBars(task, history),
+      replays: history.replays && {
+        ...history.replays,
+        levels: history.replays.levels.map(level => ({ ...level, daily: toPublishedSeries(level.daily) })),
+      },
       base_risk_pct: task.entry.base_risk_pct,
+      benchmark:
+        task.benchmarks.find(({ instrument }) => instrument === task.entry.instrument)?.daily ?? null,
+      trials: task.entry.trials,
     }),
   )
   return {
     ...toRecord(task, history),
     figures,
-    daily: history.daily,
+    daily,
     weekly,
     trades: toTradeColumns(closed),
+  }
+}
+
+/** What bars alone can show of the trades; nothing without them. */
+function onBars({ bars, ...task }: StrategyTask, { daily, trades }: History) {
+  if (bars === null) return {}
+  const input = ledgerInput({ ...task, bars }, trades)
+  const costs = costData({ ...input, from: daily.first })
+  return {
+    costs: costs && { ...costs, doubled: toPublishedSeries(costs.doubled) },
+    excursions: excursionsOf(trades, bars, input.baseRisk),
   }
 }
 
@@ -78,6 +102,8 @@ function toRecord(
     inception: toIsoDate(daily.first),
     window: { from: toIsoDate(daily.first), to: toIsoDate(lastDay(daily)) },
     days_without_bars: history.daysWithoutBars.length,
+    trials: entry.trials,
+    published_since: null,
   }
 }
 

@@ -1,10 +1,11 @@
 import { DAY_MS, type EpochDay, toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import type { VerificationState } from '#core/contract/payloads/strategy.ts'
 import type { Marking } from '#core/dataset/snapshot.ts'
+import type { ReplayData } from '#core/figures/replays.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { auditLedger, isRecomputable } from '#core/replay/audit.ts'
 import { type Bars, endOfBars, type Funding } from '#core/replay/bars.ts'
-import type { StepEvent } from '#core/replay/events.ts'
+import { leverageAskedBy } from '#core/replay/events.ts'
 import {
   type FundingGap,
   unfundedShare,
@@ -19,7 +20,7 @@ import { commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
 import { costsOf } from '../modules/module-input.ts'
-import type { WholeRun } from '../modules/tasks.ts'
+import { entriesOf, type ModuleRun } from '../modules/tasks.ts'
 import { STALE_MS } from './data-window.ts'
 
 /** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
@@ -30,7 +31,7 @@ export type HistoryTask = {
   readonly funding: Funding | null
   readonly lastDay: EpochDay
   /** The replay of a module; null for every other source. */
-  readonly run: WholeRun | null
+  readonly run: ModuleRun | null
 }
 
 /** The history of a strategy, whatever it was made from. */
@@ -45,6 +46,8 @@ export type History = {
   readonly moduleVersion: string | null
   /** The largest leverage that a decision of a module asked for, refused ones included; null without decisions. */
   readonly leverageAsked: number | null
+  /** Null without a module. */
+  readonly replays: ReplayData | null
   /** Notices for the operator that are not errors: refused entries, a liquidation. */
   readonly notices: readonly string[]
 }
@@ -81,8 +84,9 @@ const markingOf = (trades: readonly ResolvedTrade[]): Marking =>
 export type BarsTask = HistoryTask & { readonly bars: Bars }
 
 /** Marks the ledger of a replay a second time, without the engine: the two must agree. */
-function moduleHistory(task: BarsTask, { replayed, events, version }: WholeRun): HistoryOutcome {
+function moduleHistory(task: BarsTask, run: ModuleRun): HistoryOutcome {
   const { entry } = task
+  const { replayed, events, version, levels } = run
   const file = `strategies/${entry.id}.ts`
   // The second computation, of ledger, closes and funding alone.
   const marked = markLedger({ ...ledgerInput(task, replayed.trades), from: replayed.daily.first })
@@ -101,21 +105,20 @@ function moduleHistory(task: BarsTask, { replayed, events, version }: WholeRun):
         (asked, event) => largest(asked, leverageAskedBy(event)),
         null,
       ),
+      replays: { entries: entriesOf(run), levels },
       notices: [...moduleNotices(entry.id, replayed), ...shareNotices(entry, unfunded)],
     },
   }
 }
 
-/** The leverage that a decision to enter implies; null of every other event. */
-function leverageAskedBy(event: StepEvent): number | null {
-  if (event.kind === 'refused') return event.leverage
-  return event.kind === 'ordered' && event.act !== 'flat' ? event.leverage : null
-}
-
 const largest = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b)
 
-const ledgerInput = ({ entry, bars, funding }: BarsTask, trades: readonly Trade[]) => ({
+/** What a ledger is marked with. */
+export const ledgerInput = <Row extends Trade>(
+  { entry, bars, funding }: BarsTask,
+  trades: readonly Row[],
+) => ({
   id: entry.id,
   trades,
   bars,
@@ -185,6 +188,7 @@ function ledgerHistory(task: BarsTask, ledger: Ledger): HistoryOutcome {
       verification: claims + unfunded.length === 0 ? 'single_verified' : 'unverified',
       moduleVersion: null,
       leverageAsked: null,
+      replays: null,
       notices: [
         ...ruinNotices(entry.id, marks.ruined_on !== null, marks.trades_after_ruin),
         ...claimNotices(entry.id, claims, ledger.trades.length),
@@ -275,6 +279,7 @@ function reportedHistory(task: HistoryTask, reported: Series, ledger: Ledger | n
       verification: 'unverified',
       moduleVersion: null,
       leverageAsked: null,
+      replays: null,
       notices: reportNotices(task, daily),
     },
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ABOUT_REASONS } from '#core/contract/payloads/figure-rule.ts'
 import { UNDEFINED_REASONS } from '#core/figures/figure.ts'
+import type { Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
 import { type DescribedFigure, type FigureGroup, statsGroups, summaryGroups } from './figure-list.ts'
@@ -101,6 +102,19 @@ const LEDGERS = [
   [...ledger('long', 0.01, -0.02, 0.03), ...ledger('short', 0.01, -0.02, 0)],
 ]
 
+const COST = { fees: 0.001, slippage: 0.001, funding: 0.001 }
+
+/** What bars and a module add to a series: without trades, with a loss alone, and with all that the figures need. */
+const besideOf = (daily: Series) => [
+  { costs: { trades: [], doubled: daily }, excursions: [] },
+  { costs: { trades: [{ ...COST, result: -0.1 }], doubled: daily } },
+  {
+    costs: { trades: [{ ...COST, result: 0.1 }], doubled: daily },
+    excursions: Array.from({ length: 20 }, (_, i) => ({ adverse: -i, favourable: i })),
+    replays: { entries: { asked: 2, refused: 1 }, levels: [] },
+  },
+]
+
 const PAGE = join(import.meta.dirname, '../../docs/figures.md')
 
 const figuresIn = (groups: readonly FigureGroup[]): DescribedFigure[] =>
@@ -118,7 +132,14 @@ const NO_STATISTICS = new Set([
   'fund_dd/drawdowns/worst',
   'fund_dd/monthly/table',
   'fund_dd/annual/table',
+  'fund_dd/since_publication/published_since',
+  'fund_dd/replays/table',
 ])
+
+/** Before the series, at its beginning, in it, and for the longer ones after a year and a half. */
+const PUBLISHED = ['2019-12-31', '2020-01-02', '2020-02-20', '2021-07-01'].flatMap(day =>
+  [true, false].map(isNew => ({ since: `${day}T00:15:00Z`, isNew })),
+)
 
 /** Every statistic that a strategy can have, with the reasons for which the corpus makes it null. */
 function observed(): Map<string, Set<string>> {
@@ -128,6 +149,14 @@ function observed(): Map<string, Set<string>> {
       for (const first of FIRST_DAYS) {
         const daily = dailyFrom(first, returns(length))
         for (const trades of LEDGERS) collect(splitFigures(figuresOf(daily, 1, trades)), reasons)
+        for (const publication of PUBLISHED) {
+          collect(splitFigures(figuresOf(daily, 1, [], { publication })), reasons)
+        }
+        for (const held of RETURNS) {
+          const declared = { benchmark: dailyFrom(first, held(length)), trials: 7 }
+          collect(splitFigures(figuresOf(daily, 1, [], declared)), reasons)
+        }
+        for (const beside of besideOf(daily)) collect(splitFigures(figuresOf(daily, 1, [], beside)), reasons)
       }
     }
   }

@@ -155,7 +155,7 @@ describe('the private snapshot', () => {
       () => null,
     )
     const named = await auditStore(stores.store, { privateStore: { store, isNamed: true } })
-    expect(faultsIn(named).length).toBe(12)
+    expect(faultsIn(named).length).toBe(14)
     const found = await auditStore(stores.store, { privateStore: { store, isNamed: false } })
     expect(faultsOf(found)).toEqual([])
     expect(found.checks.flatMap(({ notes }) => notes)).toHaveLength(2)

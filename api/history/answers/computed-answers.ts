@@ -132,7 +132,7 @@ const isWorthKeeping = ({ id, params }: Asked, { bytes, headers }: ReadyAnswer):
   bytes.length < BULKY_BYTES ||
   headers['content-encoding'] !== undefined ||
   isBinary(params.format) ||
-  !(id === 'curve' || id === 'returns')
+  !(id === 'curve' || id === 'returns' || id === 'rolling')
 
 /** Answers that are made while they are sent, `mostLarge` at a time; `keep` is given those that are small enough. */
 function createStreaming(

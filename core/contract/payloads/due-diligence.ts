@@ -178,6 +178,16 @@ export const riskAdjusted = () =>
         `Φ(S × √((N - 1) / v)), ${V}`,
         [...FLAT, 'zero_denominator'],
       ),
+      deflated_sharpe_ratio: ratioOrNull(
+        'Probability that the true Sharpe ratio is above the one expected of the best of T trials without skill, from 0 to 1.',
+        `Φ((S - S0) × √((N - 1) / v)), S0 = ((1 - γ) × Φ⁻¹(1 - 1/T) + γ × Φ⁻¹(1 - 1/(T e))) / √(N - 1), 0 for T = 1; ${V}`,
+        [...FLAT, 'zero_denominator', 'no_trials'],
+      ),
+      trials: countOrNull(
+        'Variants that the operator tried until this one was found, itself included, as the catalogue states.',
+        'T',
+        ['no_trials'],
+      ),
       min_track_record_days: ratioOrNull(
         'Days of record at which the Sharpe ratio is above 0 with 95 % confidence.',
         `1 + v × (1.645 / S)², ${V}`,
@@ -265,7 +275,7 @@ export const riskAdjusted = () =>
           '1; d: daily drawdowns E / peak - 1, never positive. Risk-free rate and threshold 0; 365 days, 52 weeks and 12 ' +
           'months a year; sample deviation (n - 1); Q: quantile of type 7, linear between order statistics. VaR, CVaR and ' +
           'the tail ratio need 20 days at 5 % and 100 days at 1 %; skewness and autocorrelation need 3, kurtosis and what ' +
-          'is made of it 4. Losses up to 1e-12 are none.',
+          'is made of it 4. Losses up to 1e-12 are none. γ: 0.5772156649, the constant of Euler.',
       ),
     )
 

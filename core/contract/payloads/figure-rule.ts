@@ -30,6 +30,12 @@ export const ABOUT_REASONS: { readonly [Reason in UndefinedReason]: string } = {
   zero_denominator: 'The denominator of the formula is 0.',
   non_positive_sharpe: 'The Sharpe ratio is not above 0, so no length of record would show that it is.',
   ruin: 'A day took the whole equity: a ratio of nothing says nothing.',
+  no_benchmark:
+    'There are no bars of the instrument over these days, or the catalogue turns the comparison off.',
+  no_trials: 'The catalogue does not declare how many variants were tried.',
+  unknown_leverage: 'The leverage of a trade is unknown, or there are no bars to follow it on.',
+  no_module: 'The service runs no module of the strategy, so which entries it asked for is unknown.',
+  not_published: 'No earlier version contains the strategy with the same history.',
 }
 
 /** Why figures of a block are null. */

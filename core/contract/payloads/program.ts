@@ -86,6 +86,23 @@ const benchmarkComparisons = byBenchmark(
   z.looseObject({ value: benchmarkValue, advantage_bps: advantageBps, pct_cheaper: pctCheaper }),
 ).describe('The program held against what anybody could have done instead.')
 
+const btcVsBenchmark = percent(
+  '(benchmark_value / avg_cost_basis - 1) x 100: how much more BTC the same dollars bought; null where there is ' +
+    'nothing to compare.',
+).nullable()
+
+const atEqualCash = z
+  .looseObject({ value: benchmarkValue, pct_cheaper: pctCheaper, btc_vs_benchmark_pct: btcVsBenchmark })
+  .describe(
+    'The same comparison with a benchmark that has spent as much as the program, and no more: `dca` spends each ' +
+      'contribution at once until then. The values of the others do not depend on the amount.',
+  )
+
+const moneyWeighted = percent(
+  'Money-weighted return of a year: the rate at which all purchases, each from its close on, grow to the value of the BTC ' +
+    'at the newest close; 365 days a year, without the reserve. Null before the first purchase is 30 days old.',
+).nullable()
+
 const pctDeployed = percent('Dollars spent of the dollars contributed; 0 before the first contribution.')
 
 const cheapestQuartile = z
@@ -196,10 +213,9 @@ export const programPerformance = z
     advantage_bps: advantageBps,
     pct_capital_cheapest_quartile: cheapestQuartile,
     pct_deployed: pctDeployed,
-    btc_vs_benchmark_pct: percent(
-      '(benchmark_value / avg_cost_basis - 1) x 100: how much more BTC the same dollars bought; null where there is ' +
-        'nothing to compare.',
-    ).nullable(),
+    btc_vs_benchmark_pct: btcVsBenchmark,
+    at_equal_cash: atEqualCash,
+    money_weighted_return_pct: moneyWeighted,
     rolling,
   })
   .describe('The program held against one benchmark.')

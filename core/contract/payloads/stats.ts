@@ -1,7 +1,9 @@
 // The statistics of a strategy. Each field carries its definition, its formula and when it is null, each
 // group its conventions.
 import { z } from 'zod'
+import { benchmark } from './benchmark.ts'
 import { annual, drawdowns, exposure, monthly, riskAdjusted } from './due-diligence.ts'
+import { costs, excursions, replays } from './execution.ts'
 import { isoDate, percent, ratio } from './field.ts'
 import {
   convention,
@@ -16,6 +18,7 @@ import {
   undefinedReasons,
   WINLESS,
 } from './figure-rule.ts'
+import { sincePublication } from './since-publication.ts'
 
 const WIN_RATE = '100 × n(x > 0) / n'
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
@@ -106,6 +109,11 @@ export const fundDueDiligence = () =>
       monthly: monthly(),
       annual: annual(),
       exposure: exposure(),
+      benchmark: benchmark(),
+      since_publication: sincePublication(),
+      costs: costs(),
+      excursions: excursions(),
+      replays: replays(),
     })
     .describe('Statistics for due diligence, always at base risk.')
     .meta({ id: 'DueDiligence' })

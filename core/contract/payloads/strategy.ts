@@ -37,6 +37,13 @@ export const strategyIdentity = () => ({
   base_risk_pct: fraction('Share of equity that one trade risks at its stop, as the strategy itself trades.'),
   leverage_typical: ratio('Median entry leverage, notional / equity.').nullable(),
   leverage_max: ratio('Largest entry leverage, notional / equity.').nullable(),
+  published_since: z
+    .string()
+    .nullable()
+    .describe(
+      'The first version with this history: no later one lacked the strategy, restated it, or had another version of its ' +
+        'module or another base risk. In versions of older builds null.',
+    ),
   verification_state: z
     .enum(VERIFICATION_STATES)
     .describe(

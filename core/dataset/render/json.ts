@@ -114,12 +114,18 @@ function writeCells(out: ByteWriter, cells: readonly Cell[], nestKey: string | n
       writeAscii(out, nestKey)
       isFirst = true
     }
-    if (cell.has !== undefined && !cell.has(row)) continue
+    const isMissing = cell.has !== undefined && !cell.has(row)
+    if (isMissing && cell.isNullable === undefined) continue
     if (!isFirst) writeAscii(out, ',')
     isFirst = false
     writeBytes(out, cell.key)
-    if (cell.quoted) writeAscii(out, '"')
-    cell.write(out, row)
-    if (cell.quoted) writeAscii(out, '"')
+    if (isMissing) writeAscii(out, 'null')
+    else writeCell(out, cell, row)
   }
+}
+
+function writeCell(out: ByteWriter, { quoted, write }: Column, row: number): void {
+  if (quoted) writeAscii(out, '"')
+  write(out, row)
+  if (quoted) writeAscii(out, '"')
 }

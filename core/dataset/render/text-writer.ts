@@ -1,7 +1,7 @@
 // A growing run of UTF-8 bytes. Answers are mostly ASCII digits, which are written as character codes; a string per
 // number would cost more than the number.
 
-import { type EpochDay, toIsoDate } from '#core/calendar.ts'
+import type { EpochDay } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 
@@ -109,7 +109,7 @@ export function* writeBlocks(
 
 const DIGITS = 10
 const ZERO = 48
-const MINUS = 45
+const HYPHEN = 45
 const POINT = 46
 
 /** Powers of ten that a double holds exactly. */
@@ -160,7 +160,7 @@ function decimalPlaces(magnitude: number): number {
 /** Writes `digits / 10^places`, `digits` having ten of them, without trailing zeros after the point. */
 function writeDigits(writer: ByteWriter, isNegative: boolean, digits: number, places: number): void {
   reserve(writer, LONGEST)
-  if (isNegative) writer.bytes[writer.length++] = MINUS
+  if (isNegative) writer.bytes[writer.length++] = HYPHEN
   const start = writer.length
   const whole = DIGITS - places
   if (whole > 0) {
@@ -200,5 +200,27 @@ function spread({ view }: ByteWriter, at: number, digits: number): void {
   view.setUint32(at + 6, FOUR[rest - middle * 1e4]!, true)
 }
 
-/** Writes an epoch day as `YYYY-MM-DD`, for years 0 to 9999. */
-export const writeDate = (writer: ByteWriter, day: EpochDay): void => writeAscii(writer, toIsoDate(day))
+/** Days from 0000-03-01, where the years of this arithmetic begin, to 1970-01-01. */
+const DAYS_TO_1970 = 719_468
+const DAYS_OF_400_YEARS = 146_097
+
+/** Writes an epoch day as `YYYY-MM-DD`, for years 0 to 9999; a Date would cost ten times as much. */
+export function writeDate(writer: ByteWriter, day: EpochDay): void {
+  const days = day + DAYS_TO_1970
+  const era = Math.floor(days / DAYS_OF_400_YEARS)
+  const inEra = days - era * DAYS_OF_400_YEARS
+  // Without the leap days before it, a day belongs to the year of 365 days that it falls into.
+  const leaps = Math.floor(inEra / 1460) - Math.floor(inEra / 36_524) + Math.floor(inEra / 146_096)
+  const year = Math.floor((inEra - leaps) / 365)
+  const inYear = inEra - (365 * year + Math.floor(year / 4) - Math.floor(year / 100))
+  const month = Math.floor((5 * inYear + 2) / 153) // from March on, 0 to 11
+  const isNextYear = month > 9
+  reserve(writer, 10)
+  const { view, bytes, length } = writer
+  view.setUint32(length, FOUR[era * 400 + year + (isNextYear ? 1 : 0)]!, true)
+  bytes[length + 4] = HYPHEN
+  view.setUint16(length + 5, FOUR[month + (isNextYear ? -9 : 3)]! >>> 16, true)
+  bytes[length + 7] = HYPHEN
+  view.setUint16(length + 8, FOUR[inYear - Math.floor((153 * month + 2) / 5) + 1]! >>> 16, true)
+  writer.length += 10
+}

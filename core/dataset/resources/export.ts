@@ -4,7 +4,7 @@ import { isoDate, strategyId } from '#core/contract/payloads/field.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { dayOf, lastDay, pointsBetween, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { type Column, dateColumn, significantColumn, type Table } from '../render/table.ts'
-import type { Snapshot, StrategyData } from '../snapshot.ts'
+import type { Snapshot } from '../snapshot.ts'
 import { correlationMatrix, correlationPayload, undefinedSentence } from './correlation.ts'
 import { datasetRoute } from './resource.ts'
 import { noteAt, RISK_UNIT, type RiskLevel, rescaleFactor, rescaleMeta, riskLevel } from './risk-level.ts'
@@ -44,7 +44,13 @@ export const exportAll = datasetRoute({
   example: { path: '/v1/export?period=weekly&risk_pct=0.01' },
   handler: (snapshot, params) => {
     const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
-    const table = wideTable(snapshot.strategies, params, level)
+    const table = wideTable(
+      snapshot.strategies.map(strategy => {
+        const series = strategy[params.period]
+        return { name: strategy.id, series, factor: rescaleFactor(series.values, strategy, level) }
+      }),
+      params,
+    )
     const { payload: correlation, undefinedCount } = correlationPayload(snapshot, params.period, null)
     const note = noteAt(level, exportNote(undefinedCount, params.from !== null || params.to !== null))
     return {
@@ -62,17 +68,19 @@ export const exportCells = ({ strategies }: Snapshot, { period, from, to }: Para
     return sum + end - begin
   }, 0)
 
+/** A column of returns, each times `factor`. */
+type WideColumn = { readonly name: string; readonly series: Series; readonly factor?: number }
+
 /**
  * A row for every period from the earliest start to the latest end, or of those only the rows from `from` to
- * `to`; a strategy has cells inside its own window. A weekly row is a whole week, dated by its Sunday,
+ * `to`; a column has cells inside its own window. A weekly row is a whole week, dated by its Sunday,
  * wherever the range cuts.
  */
-function wideTable(
-  strategies: readonly StrategyData[],
-  { period, from, to }: Params,
-  level: RiskLevel | null,
+export function wideTable(
+  all: readonly WideColumn[],
+  { period, from, to }: Pick<Params, 'period' | 'from' | 'to'>,
 ): Table {
-  const live = strategies.map(strategy => strategy[period]).filter(series => series.values.length > 0)
+  const live = all.map(({ series }) => series).filter(series => series.values.length > 0)
   const earliest = Math.min(...live.map(series => series.first))
   const latest = Math.max(...live.map(lastDay))
   const step = STEP_DAYS[period]
@@ -82,28 +90,18 @@ function wideTable(
   return {
     kind: 'table',
     rows,
-    columns: [
-      dateColumn('t', { period, first }),
-      ...strategies.map(strategy => returnColumn(strategy, strategy[period], first, level)),
-    ],
+    columns: [dateColumn('t', { period, first }), ...all.map(column => returnColumn(column, first))],
     nest: 'rets',
     ...(rows === 0 ? {} : { extent: { first, last: dayOf({ period, first }, rows - 1) } }),
   }
 }
 
-function returnColumn(
-  strategy: StrategyData,
-  series: Series,
-  first: number,
-  level: RiskLevel | null,
-): Column {
-  const { id } = strategy
-  const factor = rescaleFactor(series.values, strategy, level)
-  const { write, cells } = significantColumn(id, series.values, factor) // no rescaled book beside the book
+function returnColumn({ name, series, factor }: WideColumn, first: number): Column {
+  const { write, cells } = significantColumn(name, series.values, factor) // no rescaled book beside the book
   const offset = (series.first - first) / STEP_DAYS[series.period]
   const { length } = series.values
   return {
-    name: id,
+    name,
     quoted: false,
     write: (out, row) => write(out, row - offset),
     cells: { ...cells, at: row => cells.at(row - offset) },

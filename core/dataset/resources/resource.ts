@@ -20,10 +20,12 @@ export type ResourceId =
   | 'dataset'
   | 'correlation'
   | 'export'
+  | 'benchmark'
   | 'strategy'
   | 'stats'
   | 'returns'
   | 'curve'
+  | 'rolling'
   | 'trades'
 
 /** What a resource answers: a payload, what it adds to `meta`, and its rows if it has a table. */
@@ -45,10 +47,12 @@ export type DatasetRoute = Omit<Route<'book' | 'strategy', Resource>, 'query'> &
   readonly about: string
   readonly query: HistoryQuery & Parameters
   readonly formats: readonly Format[]
+  /** Always computed on demand: none of its answers is a file. */
+  readonly isComputed?: true
 }
 
 type Definition = Pick<DatasetRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
-  Partial<Pick<DatasetRoute, 'refusals' | 'example'>> & {
+  Partial<Pick<DatasetRoute, 'refusals' | 'example' | 'isComputed'>> & {
     readonly parameters?: readonly Exclude<QueryName, 'format'>[]
     readonly formats?: readonly [Format, ...Format[]]
   }

@@ -1,12 +1,14 @@
 // The table of the routes that are functions of the dataset, and the points that are published as files.
 import { canonicalUrl, DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
 import type { Links } from '#core/contract/register.ts'
+import { benchmark } from './benchmark.ts'
 import { correlation } from './correlation.ts'
 import { curve } from './curve.ts'
 import { dataset } from './dataset.ts'
 import { exportAll } from './export.ts'
 import type { DatasetRoute, ResourceId } from './resource.ts'
 import { returns } from './returns.ts'
+import { rolling } from './rolling.ts'
 import { stats } from './stats.ts'
 import { strategies, strategy } from './strategies.ts'
 import { summary } from './summary.ts'
@@ -18,10 +20,12 @@ const BY_ID: { readonly [Id in ResourceId]: DatasetRoute } = {
   dataset,
   correlation,
   export: exportAll,
+  benchmark,
   strategy,
   stats,
   returns,
   curve,
+  rolling,
   trades,
 }
 
@@ -38,7 +42,11 @@ export const canonicalPath = (id: ResourceId, params: Params): string =>
   canonicalUrl(pathOf(id, params.sid), routeOf(id).query, params)
 
 /** The parameters of every canonical point of a route: the points that are files. */
-export function canonicalPoints({ group, query, formats }: DatasetRoute, ids: readonly string[]): Params[] {
+export function canonicalPoints(
+  { group, query, formats, isComputed }: DatasetRoute,
+  ids: readonly string[],
+): Params[] {
+  if (isComputed) return []
   const sids = group === 'strategy' ? ids : ['']
   const periods = 'period' in query ? (['daily', 'weekly'] as const) : (['daily'] as const)
   return sids.flatMap(sid =>

@@ -57,6 +57,7 @@ export const identity = (strategy: StrategyRecord) => ({
   base_risk_pct: strategy.base_risk_pct,
   leverage_typical: roundOrNull(strategy.leverage_typical),
   leverage_max: roundOrNull(strategy.leverage_max),
+  published_since: strategy.published_since,
   verification_state: strategy.verification_state,
 })
 

@@ -31,10 +31,12 @@ const EXTRA: Readonly<Record<string, readonly string[]>> = {
   dataset: [],
   correlation: ['period', 'note'],
   export: ['period', 'modelled', 'note'],
+  benchmark: ['note'],
   strategy: [],
   stats: ['modelled', 'time_underwater_footnote', 'note'],
   returns: ['period', 'risk_pct', 'note'],
   curve: ['risk_pct', 'note'],
+  rolling: ['risk_pct', 'note'],
   trades: ['count', 'note'],
 }
 

@@ -162,6 +162,10 @@ export const DATA = {
     rows: z.array(z.strictObject({ t: isoDate, rets: z.record(id, z.number()) })),
     correlation,
   }),
+  benchmark: z.strictObject({
+    instruments: z.array(z.string()),
+    rows: z.array(z.strictObject({ t: isoDate, rets: z.record(z.string(), z.number()) })),
+  }),
   strategy: identity.extend({
     window: dateWindow,
     engine: z.string(),
@@ -174,5 +178,14 @@ export const DATA = {
   stats,
   returns: z.array(z.strictObject({ t: isoDate, ret: z.number() })),
   curve: z.array(z.strictObject({ t: isoDate, equity: z.number().min(0) })),
+  rolling: z.array(
+    z.strictObject({
+      t: isoDate,
+      return_pct: z.number().nullable(),
+      volatility_pct: z.number().min(0).nullable(),
+      sharpe: z.number().nullable(),
+      beta: z.number().nullable(),
+    }),
+  ),
   trades: z.array(z.strictObject(trade.shape)),
 }

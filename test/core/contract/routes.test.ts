@@ -21,10 +21,12 @@ describe('the route table', () => {
       ['/v1/dataset'],
       ['/v1/correlation', 'period', 'ids'],
       ['/v1/export', 'period', 'risk_pct', 'from', 'to', 'format'],
+      ['/v1/benchmark', 'format'],
       ['/v1/strategies/{sid}'],
       ['/v1/strategies/{sid}/stats', 'risk_pct'],
       ['/v1/strategies/{sid}/returns', 'period', 'risk_pct', 'from', 'to', 'format'],
       ['/v1/strategies/{sid}/curve', 'risk_pct', 'format'],
+      ['/v1/strategies/{sid}/rolling', 'risk_pct', 'format'],
       ['/v1/strategies/{sid}/trades', 'format'],
     ])
   })
@@ -57,6 +59,8 @@ describe('the canonical points', () => {
       'strategies.json',
       'summary.json',
       'dataset.json',
+      'benchmark.json',
+      'benchmark.csv',
       'correlation.daily.json',
       'correlation.weekly.json',
       ...['daily', 'weekly'].flatMap(period => FORMATS.map(ending => `export.${period}.${ending}`)),

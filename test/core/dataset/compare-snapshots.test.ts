@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
+import { DAY_MS, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { changes as schema } from '#core/contract/payloads/changes.ts'
+import { toPublishedSeries, toSignificant } from '#core/contract/rounding.ts'
 import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import { isRestated } from '#core/dataset/restated.ts'
@@ -189,7 +190,43 @@ test('between two methods a difference that arithmetic alone can make is no rest
   const edge = 1.00000000005e-6 // between two published values
   expect(isRestated(1, edge - 3e-16, edge + 3e-16)).toBe(false)
   expect(isRestated(METHOD_REVISION, edge - 3e-16, edge + 3e-16)).toBe(true)
+  expect(isRestated(1, edge - 3e-16, toSignificant(edge + 3e-16))).toBe(false)
   expect(isRestated(1, 0.01, 0.01 + 1e-10)).toBe(true)
+})
+
+describe('after a version whose days were not rounded', () => {
+  const anyReturn = fc.double({ min: -0.2, max: 0.2, noNaN: true })
+  const months = fc.array(anyReturn, { minLength: 40, maxLength: 40 })
+  const nowOf = (returns: readonly number[]) => {
+    const { strategies, ...snapshot } = handSnapshot([{ id: 'ash', returns }], NEXT)
+    const rounded = strategies.map(strategy => {
+      const daily = toPublishedSeries(strategy.daily)
+      return { ...strategy, daily, weekly: toPublishedSeries(strategy.weekly) }
+    })
+    return { ...snapshot, strategies: rounded }
+  }
+  const oldOf = (returns: readonly number[], method_revision = 2) =>
+    handSnapshot([{ id: 'ash', returns }], { method_revision })
+
+  test('the same days and weeks, rounded, restate nothing', () => {
+    fc.assert(
+      fc.property(months, any => {
+        expect(compareSnapshots(oldOf(any), nowOf(any)).history_restated).toBe(false)
+      }),
+    )
+  })
+
+  test('an altered day is restated, and its week and no other', () => {
+    fc.assert(
+      fc.property(months, fc.integer({ min: 0, max: 34 }), (returns, where) => {
+        const changes = compareSnapshots(oldOf(returns), nowOf(returns.with(where, returns[where]! + 0.001)))
+        expect(changes.strategies[0]?.daily.restated_count).toBe(1)
+        expect(changes.strategies[0]?.weekly.restated).toMatchObject([
+          { t: toIsoDate(parseIsoDate('2024-01-07')! + 7 * Math.floor(where / 7)) },
+        ])
+      }),
+    )
+  })
 })
 
 test('a price that only its rounding changes is not restated', () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot, encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes, SnapshotFile } from '#core/dataset/snapshot-files.ts'
+import type { Series } from '#core/figures/series.ts'
 import { anySnapshot } from '../../support/books/arbitrary-snapshot.ts'
 import { handSnapshot } from '../../support/books/hand-snapshot.ts'
 import { toBytes } from '../../support/books/publish-in-memory.ts'
@@ -26,6 +27,7 @@ const mapBytes = (bytes: SnapshotBytes, change: (bytes: Uint8Array) => Uint8Arra
   weekly: change(bytes.weekly),
   trades: change(bytes.trades),
   correlation: change(bytes.correlation),
+  benchmarks: change(bytes.benchmarks),
 })
 
 describe('a snapshot', () => {
@@ -104,6 +106,28 @@ describe('reading', () => {
   })
 })
 
+test('a snapshot from before benchmarks is read, and has none', () => {
+  const bytes = encodeSnapshot(SNAPSHOT)
+  const { benchmarks: _, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
+  const old = {
+    ...bytes,
+    document: new TextEncoder().encode(JSON.stringify(document)),
+    benchmarks: new Uint8Array(),
+  }
+  expect(decodeSnapshot(old)).toEqual({ ...SNAPSHOT, benchmarks: [] })
+})
+
+test('benchmarks come back as they were, and equal ones give equal bytes', () => {
+  const daily: Series = { period: 'daily', first: 19_723, values: Float64Array.of(0.01, -0.02, 0) }
+  const benchmarks = [
+    { instrument: 'BTCUSDT-PERP', daily },
+    { instrument: 'ETHUSDT-PERP', daily: { ...daily, first: 19_800, values: Float64Array.of(0.5) } },
+  ]
+  const bytes = encodeSnapshot({ ...SNAPSHOT, benchmarks })
+  expect(decodeSnapshot(bytes).benchmarks).toEqual(benchmarks)
+  expect(encodeSnapshot(decodeSnapshot(bytes))).toEqual(bytes)
+})
+
 test('a snapshot of the first method is read: without its number, and without levels of refusal', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
   const { dataset, ...document } = JSON.parse(new TextDecoder().decode(bytes.document))
@@ -117,16 +141,25 @@ test('a snapshot of the first method is read: without its number, and without le
 
 test('a snapshot without the figures that were defined later gives statistics that fit the document, with null for them', () => {
   const bytes = encodeSnapshot(SNAPSHOT)
-  const later = new Set(['profit_factor_notional', 'lasting_count'])
+  const ratios = ['profit_factor_notional', 'deflated_sharpe_ratio', 'trials']
+  const later = new Set([...ratios, 'lasting_count', 'benchmark', 'costs', 'excursions', 'replays'])
   const withoutLater = (name: string, value: unknown) => (later.has(name) ? undefined : value)
   const document = toBytes(JSON.parse(new TextDecoder().decode(bytes.document), withoutLater))
   const old = decodeSnapshot({ ...bytes, document })
   for (const risk_pct of [null, 0.01]) {
     const { data } = readStats(old, { sid: 'alder', risk_pct })
-    const { trades, drawdowns } = data.fund_dd
+    const { trades, drawdowns, risk_adjusted, benchmark } = data.fund_dd
     for (const figures of [data, trades, trades.long, trades.short])
       expect(figures.profit_factor_notional).toBeNull()
-    expect(drawdowns.lasting_count).toBeNull()
+    expect([drawdowns.lasting_count, risk_adjusted.deflated_sharpe_ratio, risk_adjusted.trials]).toEqual([
+      null,
+      null,
+      null,
+    ])
+    expect(new Set(Object.values(benchmark))).toEqual(new Set([null]))
+    expect(data.fund_dd.costs.at_twice_the_costs.cagr_pct).toBeNull()
+    expect(data.fund_dd.excursions.mae_r.p5).toBeNull()
+    expect(data.fund_dd.replays).toEqual({ entries_asked: null, entries_refused: null, table: null })
   }
 })
 

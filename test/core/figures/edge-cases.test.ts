@@ -10,6 +10,9 @@ import { constant, dailyFrom, figuresFrom, figuresOf, ledgers, trade } from './s
 
 const RUIN = undefinedBecause('ruin')
 
+/** What a series alone does not have. */
+const ABSENT = new Set(['no_trades', 'unknown_leverage', 'no_module'])
+
 /** 2024-01-01 to 2024-03-10; at k = 2, half of it is lost on 2024-02-15 and the rest with it. */
 const returns = [...constant(0.01, 45), -0.5, ...constant(0.01, 24)]
 
@@ -29,7 +32,9 @@ describe('a ruined account', () => {
   test('has no ratios, and a CAGR of -100 only if the series is long enough for one', () => {
     expect(figures.cagr_pct).toEqual(undefinedBecause('less_than_one_year'))
     expect(figures.sharpe_weekly_annualized).toEqual(RUIN)
-    for (const figure of Object.values(figures.fund_dd.risk_adjusted)) expect(figure).toEqual(RUIN)
+    const { trials, ...ratios } = figures.fund_dd.risk_adjusted
+    for (const figure of Object.values(ratios)) expect(figure).toEqual(RUIN)
+    expect(trials).toEqual(undefinedBecause('no_trials'))
     expect(figuresFrom('2023-01-01', [...constant(0, 365), -1]).cagr_pct).toBe(-100)
   })
 
@@ -99,18 +104,25 @@ describe('short series', () => {
     expect(others.sharpe_daily_annualized).toBe('too_few_points')
   })
 
-  test('of fewer than two days, every reason is too_few_points, except for CAGR and trades', () => {
+  test('of fewer than two days, every reason is too_few_points, except for CAGR and what is not there', () => {
     const ofYear = [
       'cagr_pct',
       'fund_dd/risk_adjusted/calmar',
       'fund_dd/risk_adjusted/ulcer_performance_index',
+      'fund_dd/benchmark/cagr_pct',
+      'fund_dd/benchmark/excess_cagr_pct',
+      'fund_dd/since_publication/before/cagr_pct',
+      'fund_dd/since_publication/after/cagr_pct',
     ]
+    const publication = { since: '2030-01-01T00:15:00Z', isNew: false }
     fc.assert(
       fc.property(dailySeries(0, 1), daily => {
-        const { undefined: reasons } = splitFigures(figuresOf(daily))
+        const { undefined: reasons } = splitFigures(
+          figuresOf(daily, 1, [], { benchmark: daily, trials: 3, publication }),
+        )
         for (const [path, reason] of Object.entries(reasons)) {
           if (ofYear.includes(path)) expect(reason, path).toBe('less_than_one_year')
-          else if (reason !== 'no_trades') expect(reason, path).toBe('too_few_points')
+          else if (!ABSENT.has(reason)) expect(reason, path).toBe('too_few_points')
         }
       }),
     )
@@ -123,7 +135,10 @@ describe('short series', () => {
         ledgers,
         fc.double({ min: 0.01, max: 20, noNaN: true }),
         (daily, trades, k) => {
+          const reversed = { ...daily, values: daily.values.toReversed() }
+          const declared = { benchmark: reversed, trials: 1 + trades.length }
           expect(() => splitFigures(figuresOf(daily, k, trades))).not.toThrow()
+          expect(() => splitFigures(figuresOf(daily, k, trades, declared))).not.toThrow()
         },
       ),
       { numRuns: 300 },

@@ -17,9 +17,15 @@ export const dailyFrom = (first: string, returns: Iterable<number>): Series => (
 /** The same return on every one of `length` days. */
 export const constant = (value: number, length: number): number[] => new Array<number>(length).fill(value)
 
-/** All figures of a series, its weeks made from it. */
-export const figuresOf = (daily: Series, k = 1, trades: readonly TradeOutcome[] = []) =>
-  strategyFigures({ daily, weekly: completeWeeks(daily), trades, k, base_risk_pct: BASE_RISK })
+type Input = Parameters<typeof strategyFigures>[0]
+
+/** All figures of a series, its weeks made from it, and of what there is `beside` it. */
+export const figuresOf = (
+  daily: Series,
+  k = 1,
+  trades: readonly TradeOutcome[] = [],
+  beside: Partial<Input> = {},
+) => strategyFigures({ daily, weekly: completeWeeks(daily), trades, k, base_risk_pct: BASE_RISK, ...beside })
 
 export const figuresFrom = (first: string, returns: Iterable<number>, k = 1) =>
   figuresOf(dailyFrom(first, returns), k)

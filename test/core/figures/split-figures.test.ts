@@ -9,7 +9,17 @@ import { splitFigures } from '#core/figures/split-figures.ts'
 import type { fundDueDiligence as fundFigures } from '#core/figures/strategy-figures.ts'
 import { constant, dailyFrom, figuresFrom, figuresOf, trade } from './series.ts'
 
-const GROUPS = ['trades', 'risk_adjusted', 'drawdowns', 'monthly', 'annual', 'exposure'] as const
+const GROUPS = [
+  'trades',
+  'risk_adjusted',
+  'drawdowns',
+  'monthly',
+  'annual',
+  'exposure',
+  'costs',
+  'excursions',
+  'replays',
+] as const
 
 /** The type of a block's `values`: every `Figure` a number or null. */
 type Split<Block> = Block extends Undefined

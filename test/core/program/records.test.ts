@@ -323,6 +323,9 @@ test('a performance is the one that a hand computes', () => {
     pct_cheaper: 4.545455,
     advantage_bps: 454.5455,
     btc_vs_benchmark_pct: 4.761905,
+    // With 875 dollars dca has 500 x 0.99 / 100 + 375 x 0.99 / 80 = 9.590625 BTC.
+    at_equal_cash: { value: 91.23492994, pct_cheaper: 6.060606, btc_vs_benchmark_pct: 6.451613 },
+    money_weighted_return_pct: null, // bought a few days ago
     // The cheapest quarter ends at 90: 625 of 875 dollars.
     pct_capital_cheapest_quartile: 0.714286,
     pct_deployed: 87.5,

@@ -13,6 +13,10 @@ const text = (expected: string) => `expected a line of text of 1 to ${expected} 
 const ID =
   'expected an id of 1 to 64 lower-case letters, digits, dashes and underscores that begins with a letter or digit'
 const RISK = 'expected a number above 0 and at most 0.1 (a fraction: 0.02 = 2 % of equity)'
+const TRIALS = 'expected a whole number of at least 1: how many variants were tried, this one included'
+const LEVELS =
+  'expected a list of at most 8 ascending risk levels above 0 and at most 0.1 (fractions: 0.01 = 1 % of equity)'
+const NINE_LEVELS = '0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09'
 const LEVERAGE = 'expected a number above 0 and at most 1000 (notional / account equity)'
 
 describe('a bad field of the catalogue is named with its line and column, what was expected and what came', () => {
@@ -139,6 +143,31 @@ describe('a bad field of the catalogue is named with its line and column, what w
       'allow_overlap: yes',
       '25:20: strategies[2].allow_overlap: expected true or false, got "yes"',
     ],
+    ...['0', '-3', '2.5', '"12"', '.inf', '[1]'].map(trials => [
+      'mode: LIVE',
+      `trials: ${trials}`,
+      `25:13: strategies[2].trials: ${TRIALS}, got ${trials === '.inf' ? 'Infinity' : trials === '[1]' ? 'a list' : trials}`,
+    ]),
+    ...['[0]', '[0.01, 0.2]', '[0.02, 0.01]', '[0.01, 0.01]', '[0.01, x]', `[${NINE_LEVELS}]`].map(levels => [
+      'timeframe: 4h',
+      `replayed_at: ${levels}\n    timeframe: 4h`,
+      `12:18: strategies[0].replayed_at: ${LEVELS}, got a list`,
+    ]),
+    [
+      'timeframe: 4h',
+      'replayed_at: 0.01\n    timeframe: 4h',
+      `12:18: strategies[0].replayed_at: ${LEVELS}, got 0.01`,
+    ],
+    [
+      'mode: LIVE',
+      'replayed_at: [0.01]',
+      '25:18: strategies[2].replayed_at: expected no such key, because only a module can be replayed at another risk level, got a list',
+    ],
+    [
+      'engine: a test',
+      'engine: a test\n  benchmark: no',
+      '6:14: service.benchmark: expected true or false, got "no"',
+    ],
     [
       'mode: LIVE',
       'tickSize: 1',
@@ -234,6 +263,20 @@ test('a base risk may reach the cap of its own service, and not exceed it', asyn
   expect(await problemsOf(cap('0.026'))).toEqual([
     'catalogue.yaml:24:20: strategies[2].base_risk_pct: expected a number above 0 and at most 0.025 (a fraction: 0.02 = 2 % of equity), got 0.026',
   ])
+})
+
+test('trials and the levels of replays are those of the strategy, and a book compares with its instruments', async () => {
+  const { strategies, service } = await readChanged(
+    catalogueWith('timeframe: 4h', 'trials: 12\n    replayed_at: [0.005, 0.1]\n    timeframe: 4h'),
+  )
+  expect(strategies.map(({ trials, replayed_at }) => [trials, replayed_at])).toEqual([
+    [12, [0.005, 0.1]],
+    [null, []],
+    [null, []],
+  ])
+  expect(service.benchmark).toBe(true)
+  const off = await readChanged(catalogueWith('engine: a test', 'engine: a test\n  benchmark: false'))
+  expect(off.service.benchmark).toBe(false)
 })
 
 describe('the assumptions of a history that was made elsewhere', () => {

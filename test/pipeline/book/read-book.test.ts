@@ -32,6 +32,7 @@ describe('a sound book', () => {
       embargo_days: 0,
       data_source: 'bars made for a test',
       engine: 'a test',
+      benchmark: true,
     })
   })
 
@@ -49,6 +50,8 @@ describe('a sound book', () => {
         mode: 'DRY_RUN',
         charting: [],
         allow_overlap: false,
+        trials: null,
+        replayed_at: [],
         instrument: 'BTCUSDT-PERP',
         ccy: 'USDT',
         denomination: 'USDT, linear perpetual',

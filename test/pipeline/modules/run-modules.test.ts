@@ -45,6 +45,7 @@ const ENTRY = {
   timeframe: '4h',
   base_risk_pct: 0.02,
   inception: null,
+  replayed_at: [],
   ...FREE,
 } as unknown as Parameters<typeof runModules>[1][number]['entry']
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { toSignificant } from '#core/contract/rounding.ts'
 import { type StrategyData, strategyOf, wordAt } from '#core/dataset/snapshot.ts'
 import type { Night } from '#pipeline/night/compute-snapshot.ts'
 import {
@@ -70,28 +71,29 @@ beforeAll(async () => {
 
 const of = (id: string): StrategyData => strategyOf(night.snapshot, id)!
 const dailyOf = (id: string): number[] => [...of(id).daily.values]
-const near = (values: readonly number[]) => values.map(value => expect.closeTo(value, 12))
+/** Returns with the ten significant digits that are published. */
+const published = (values: readonly number[]) => values.map(toSignificant)
 const zeros = (count: number): number[] => Array<number>(count).fill(0)
 
 describe('a ledger is marked at each close', () => {
   test('by the leverage that it gives', () => {
-    expect(dailyOf('by_leverage')).toEqual(near([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
+    expect(dailyOf('by_leverage')).toEqual(published([0, 0, 0.05, 1.1 / 1.05 - 1, ...zeros(10)]))
     expect(of('by_leverage')).toMatchObject({ marking: 'marked', leverage_max: 0.5 })
     expect(of('by_leverage').refused_above_risk_pct).toBeCloseTo(0.6, 12) // 30 times as much
   })
 
   test('by the leverage that its stop and the base risk give: 0.02 over a fifth', () => {
     expect(of('by_stop').leverage_max).toBeCloseTo(0.1, 12)
-    expect(dailyOf('by_stop')).toEqual(near([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
+    expect(dailyOf('by_stop')).toEqual(published([0, 0, 0.01, 1.02 / 1.01 - 1, ...zeros(10)]))
   })
 
   test('by the leverage that its result gives: 0.06 of a gain of a fifth', () => {
     expect(of('by_result').leverage_max).toBeCloseTo(0.3, 12)
-    expect(dailyOf('by_result')).toEqual(near([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
+    expect(dailyOf('by_result')).toEqual(published([0, 0, 0.03, 1.06 / 1.03 - 1, ...zeros(10)]))
   })
 
   test('and without a known leverage, the result is booked whole at the exit and the history is marked as realised', () => {
-    expect(dailyOf('booked_whole')).toEqual(near([0, 0, 0.004, ...zeros(11)]))
+    expect(dailyOf('booked_whole')).toEqual(published([0, 0, 0.004, ...zeros(11)]))
     expect(of('booked_whole')).toMatchObject({
       marking: 'realised',
       leverage_typical: null,
@@ -101,7 +103,7 @@ describe('a ledger is marked at each close', () => {
   })
 
   test('an open trade with it, which is in no ledger and no trade statistic', () => {
-    expect(dailyOf('still_open')).toEqual(near([...zeros(9), 1 / 9, ...zeros(4)]))
+    expect(dailyOf('still_open')).toEqual(published([...zeros(9), 1 / 9, ...zeros(4)]))
     expect(of('still_open').trades.entry_time).toHaveLength(0)
     expect(of('still_open').figures.values).toMatchObject({ trade_count: 0 })
   })
@@ -134,7 +136,7 @@ describe('a ledger is marked at each close', () => {
 
 test('a liquidated account loses all on that day and nothing after it; notices report that, and returns that end early', () => {
   const before = 1 + 6 * (120 / 110 - 1)
-  expect(dailyOf('ruined')).toEqual(near([0, 0, 0, before - 1, -1, ...zeros(9)]))
+  expect(dailyOf('ruined')).toEqual(published([0, 0, 0, before - 1, -1, ...zeros(9)]))
   const { trades } = of('ruined')
   expect([...trades.account_return]).toEqual([-1])
   expect(wordAt(trades.exit_reason, 0)).toBe('liquidation')

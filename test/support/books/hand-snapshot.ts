@@ -4,6 +4,7 @@ import { parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { METHOD_REVISION } from '#core/dataset/definitions.ts'
 import type {
+  Benchmark,
   DatasetRecord,
   Snapshot,
   StrategyData,
@@ -48,6 +49,7 @@ export const HAND_VERSION = '2024-06-01T00:15:00Z'
 export function handSnapshot(
   strategies: readonly HandStrategy[],
   dataset: Partial<DatasetRecord> = {},
+  benchmarks: readonly Benchmark[] = [],
 ): Snapshot {
   const all = strategies.map(toStrategyData)
   const daily = correlationMatrix(all.map(strategy => strategy.daily))
@@ -62,6 +64,7 @@ export function handSnapshot(
         all.map(({ id }) => id),
       ),
     ),
+    benchmarks,
   }
 }
 
@@ -138,6 +141,8 @@ const RECORD: Omit<StrategyRecord, 'id' | 'name' | 'figures' | 'window' | 'incep
   refused_above_risk_pct: null,
   marking: 'reported',
   days_without_bars: 0,
+  trials: null,
+  published_since: null,
 }
 
 function toColumns(trades: readonly HandTrade[]): TradeColumns {

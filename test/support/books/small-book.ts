@@ -13,7 +13,8 @@ export const SECOND_VERSION = '2024-03-02T00:15:00Z'
 
 export const JSON_HEADERS = { content_type: 'application/json' }
 
-const DAYS = 40
+/** Enough for a row of rolling years. */
+const DAYS = 366
 const HOUR_MS = 3_600_000
 
 /** The book as of a version. */
@@ -29,6 +30,12 @@ export function smallBook(version: string): Snapshot {
       { id: 'birch', returns: returns(1) },
     ],
     { version, name: version },
+    [
+      {
+        instrument: 'BTCUSDT-PERP',
+        daily: { period: 'daily', first: 19_723, values: Float64Array.of(size / 100, 0.02) },
+      },
+    ],
   )
 }
 

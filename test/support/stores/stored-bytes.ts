@@ -18,5 +18,6 @@ export async function snapshotBytesOf(privateStore: ObjectStore, version: string
     weekly: await read('weekly'),
     trades: await read('trades'),
     correlation: await read('correlation'),
+    benchmarks: await read('benchmarks'),
   }
 }

@@ -1,7 +1,7 @@
 // The program beside a benchmark. Everything is computed from the numbers as they are published, so that a
 // client that computes it again from the answer gets the same.
 import { toPercent, toSignificant } from '#core/contract/rounding.ts'
-import { type BenchmarkName, benchmarks } from '#core/program/benchmarks.ts'
+import { type BenchmarkName, benchmarks, dcaUpTo } from '#core/program/benchmarks.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { averageCost, type Simulation } from '#core/program/simulate.ts'
 
@@ -14,6 +14,21 @@ export function compare(data: ProgramData, simulation: Simulation) {
     avg_cost_basis: average,
     against: eachBenchmark(name => compareWith(average, published(values[name]))),
   }
+}
+
+/**
+ * The comparison with a benchmark that has spent as much cash as the program, not as much as it was given. The price of the
+ * others does not depend on the amount.
+ */
+export function compareAtEqualCash(
+  data: ProgramData,
+  { cadence_bars, totals }: Simulation,
+  name: BenchmarkName,
+) {
+  const value =
+    name === 'dca' ? dcaUpTo(data, cadence_bars, totals.deployed) : benchmarks(data, cadence_bars)[name]
+  const { advantage_bps: _, ...compared } = compareWith(published(averageCost(totals)), published(value))
+  return compared
 }
 
 /** Something of every benchmark, in their order. */

@@ -9,6 +9,7 @@ import { exportTable } from '#core/dataset/resources/export.ts'
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import { returnPoints } from '#core/dataset/resources/returns.ts'
+import { rollingRows } from '#core/dataset/resources/rolling.ts'
 import { summaryData } from '#core/dataset/resources/summary.ts'
 import { tradeList } from '#core/dataset/resources/trades.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
@@ -28,6 +29,7 @@ const reader =
 
 export const readReturns = reader('returns', returnPoints())
 export const readCurve = reader('curve', curvePoints())
+export const readRolling = reader('rolling', rollingRows())
 export const readStats = reader('stats', statsData())
 export const readTrades = reader('trades', tradeList())
 export const readCorrelation = reader('correlation', correlationMatrix())

@@ -7,7 +7,7 @@ import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
-import { readCsv, readCurve, readExport, readReturns, readTrades, textOf } from './evaluate.ts'
+import { readCsv, readCurve, readExport, readReturns, readRolling, readTrades, textOf } from './evaluate.ts'
 
 const PLAIN_DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
@@ -47,6 +47,25 @@ describe('CSV and JSON carry the same cells, without an exponent, in', () => {
       const { data } = readCurve(snapshot, { ...params, sid })
       expect(rows.map(row => row.map(toValue))).toEqual(data.map(({ t, equity }) => [t, equity]))
     })
+  })
+
+  test('rolling, where a cell that is null is empty', () => {
+    const daily = Array.from({ length: 800 }, (_, i) => (i < 366 ? 0.001 : 0.02 * Math.sin(i * i)))
+    const alone = handSnapshot([{ id: 'alder', returns: daily.with(780, -0.3) }])
+    const { instrument, daily: held } = alone.strategies[0]!
+    const book = { ...alone, benchmarks: [{ instrument, daily: held }] }
+    for (const risk_pct of [null, 0.1]) {
+      const { header, rows } = readCsv('rolling', book, { sid: 'alder', risk_pct })
+      const { data } = readRolling(book, { sid: 'alder', risk_pct })
+      expect(header).toEqual(['t', 'return_pct', 'volatility_pct', 'sharpe', 'beta'])
+      expect(rows.map(row => row.map(cell => (cell === '' ? null : toValue(cell))))).toEqual(
+        data.map(row => header.map(name => row[name])),
+      )
+      expect(data[0]).toMatchObject({ t: '2024-12-30', volatility_pct: 0, sharpe: null, beta: null })
+      expect(data.at(-1)!.sharpe === null).toBe(risk_pct === 0.1) // 5 times a loss of 30 % is ruin
+      expect(data[400]!.beta).toBe(risk_pct === 0.1 ? 5 : 1)
+      expect(readRolling(alone, { sid: 'alder', risk_pct }).data[400]!.beta).toBeNull()
+    }
   })
 
   test('trades', () => {

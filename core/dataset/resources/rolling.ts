@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { isoDate } from '#core/contract/payloads/field.ts'
+import { figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
+import { accountPath } from '#core/figures/account-path.ts'
+import { rollingFigures } from '#core/figures/rolling.ts'
+import { dateColumn, figureColumn, type Table } from '../render/table.ts'
+import { datasetRoute, findStrategy } from './resource.ts'
+import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
+
+const ROLLING_NOTE = `Each row is of the 365 UTC days that end with its day: r are their returns, b those of the instrument, E the equity. A cell is null, and empty in CSV, if its figure is undefined: beta without a benchmark, the Sharpe ratio of a flat window, all but the return of a window with a ruin in it, and the return of one after it. ${RISK_UNIT}`
+
+const figure = (about: string, formula: string, nulls: NullRule) =>
+  z.number().nullable().describe(`${about} 10 significant digits.`).meta(figureRule(formula, nulls))
+
+export const rollingRows = () =>
+  z
+    .array(
+      z
+        .looseObject({
+          t: isoDate('Last UTC day of the window.'),
+          return_pct: figure('Compounded return. Percent,', '100 × (E_i / E_(i-365) - 1)', ['ruin']),
+          volatility_pct: figure('Annualised volatility. Percent,', '100 × sd(r) × √365', ['ruin']),
+          sharpe: figure('Annualised Sharpe ratio,', 'mean(r) / sd(r) × √365', ['zero_variance', 'ruin']),
+          beta: figure('Slope of the returns on those of the instrument,', 'cov(r, b) / var(b)', [
+            ...(['no_benchmark', 'zero_variance', 'ruin'] as const),
+          ]),
+        })
+        .meta({ id: 'RollingRow' }),
+    )
+    .describe('One row for each day from the 365th on, ascending; none if the series is shorter.')
+
+export const rolling = datasetRoute({
+  id: 'rolling',
+  path: '/v1/strategies/{sid}/rolling',
+  title: 'Rolling years',
+  about: 'Return, volatility, Sharpe ratio and beta of every 365 consecutive days, at any risk level.',
+  parameters: ['risk_pct'],
+  formats: ['json', 'csv'],
+  data: rollingRows,
+  isComputed: true,
+  example: { path: '/v1/strategies/ash/rolling' },
+  handler: (snapshot, params) => {
+    const strategy = findStrategy(snapshot, params.sid)
+    const level = riskLevel(params.risk_pct, snapshot.dataset.max_modelled_risk_pct)
+    const { daily, weekly, instrument, base_risk_pct } = strategy
+    const benchmark = snapshot.benchmarks.find(each => each.instrument === instrument)?.daily ?? null
+    const factor = riskFactor(level, base_risk_pct)
+    const figures = compounded(strategy, level, () =>
+      rollingFigures(accountPath(daily, weekly, factor), benchmark),
+    )
+    const { first, return_pct, volatility_pct, sharpe, beta } = figures
+    const rows = return_pct.length
+    const table: Table = {
+      kind: 'table',
+      rows,
+      columns: [
+        dateColumn('t', { period: 'daily', first }),
+        figureColumn('return_pct', return_pct),
+        figureColumn('volatility_pct', volatility_pct),
+        figureColumn('sharpe', sharpe),
+        figureColumn('beta', beta),
+      ],
+      ...(rows === 0 ? {} : { extent: { first, last: first + rows - 1 } }),
+    }
+    return {
+      data: table,
+      table,
+      meta: { ...seriesRiskMeta(level, base_risk_pct), note: noteAt(level, ROLLING_NOTE) },
+    }
+  },
+})

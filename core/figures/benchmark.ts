@@ -1,0 +1,114 @@
+import { type AccountPath, accountPath, allUndefined, unlessRuined } from './account-path.ts'
+import { completeMonthReturns } from './calendar-periods.ts'
+import { MIN_OVERLAP } from './correlation.ts'
+import { maxDrawdown } from './drawdown.ts'
+import { cagr } from './equity-curve.ts'
+import { type Figure, mapFigure, NEGLIGIBLE, percent, percentFigure, undefinedBecause } from './figure.ts'
+import { isFlat, mean, sampleDeviation } from './moments.ts'
+import { pearson } from './pearson.ts'
+import { DAYS_PER_YEAR, lastDay, type Series, sliceSeries } from './series.ts'
+import { sharpe } from './sharpe.ts'
+
+/**
+ * The `benchmark` block: what buying and holding the instrument gave over the days of the account, and the
+ * account compared with it. All of it is undefined without the returns of the instrument on each of these
+ * days (`no_benchmark`), and the ratios after a ruin (`ruin`).
+ *
+ * @param benchmark daily returns of the instrument, at least over the days of the account
+ */
+export function benchmarkFigures(path: AccountPath, benchmark: Series | null) {
+  const days = benchmarkOver(path.daily, benchmark)
+  const held = days === null ? path : accountPath(days, NO_WEEKS, 1)
+  const block = { ...holdingFigures(held), ...comparison(path, held) }
+  return days === null ? allUndefined(block, 'no_benchmark') : block
+}
+
+/** No figure of a benchmark, or of a part of a series, is of its weeks. */
+export const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(0) }
+
+/** The part of a benchmark over the days of a series, or null if it lacks any of them. */
+export function benchmarkOver(daily: Series, benchmark: Series | null): Series | null {
+  if (benchmark === null) return null
+  const days = sliceSeries(benchmark, daily.first, lastDay(daily))
+  return days.first === daily.first && days.values.length === daily.values.length ? days : null
+}
+
+/** The figures by which a benchmark and a part of a series are shown. */
+export function holdingFigures(held: AccountPath) {
+  const { daily, curve, depths } = held
+  const volatility = Math.sqrt(DAYS_PER_YEAR) * sampleDeviation(daily.values)
+  return {
+    net_return_pct: percent(curve.at(-1)! - 1),
+    cagr_pct: percentFigure(cagr(curve)),
+    max_drawdown_pct: percent(maxDrawdown(depths)),
+    ...unlessRuined(held, {
+      sharpe_daily_annualized: sharpe(daily.values, DAYS_PER_YEAR),
+      volatility_annualized_pct:
+        daily.values.length < 2 ? undefinedBecause('too_few_points') : percent(volatility),
+    }),
+  }
+}
+
+function comparison(path: AccountPath, held: AccountPath) {
+  return {
+    excess_return_pct: percent(path.curve.at(-1)! - held.curve.at(-1)!),
+    excess_cagr_pct: mapFigure(cagr(path.curve), own =>
+      mapFigure(cagr(held.curve), its => percent(own - its)),
+    ),
+    ...unlessRuined(path, unlessRuined(held, { ...regression(path, held), ...captures(path, held) })),
+  }
+}
+
+/** Jensen's alpha at a risk-free rate of 0: the part of the mean return that beta does not explain, per year. */
+function regression({ daily: { values }, k }: AccountPath, { daily: { values: benchmark } }: AccountPath) {
+  const slope = beta(values, benchmark)
+  const alpha = (value: number) => DAYS_PER_YEAR * k * (mean(values) - value * mean(benchmark))
+  return {
+    beta: mapFigure(slope, value => k * value),
+    alpha_annualized_pct: mapFigure(slope, value => percent(alpha(value))),
+    correlation: correlation(values, benchmark),
+  }
+}
+
+/**
+ * Slope of the regression of returns on those of a benchmark, `cov(r, b) / var(b)`. Undefined with fewer than
+ * two points (`too_few_points`) and if the benchmark is flat (`zero_variance`).
+ */
+export function beta(returns: Float64Array, benchmark: Float64Array): Figure {
+  if (returns.length < 2) return undefinedBecause('too_few_points')
+  if (isFlat(benchmark)) return undefinedBecause('zero_variance')
+  const [ours, its] = [mean(returns), mean(benchmark)]
+  let covariance = 0
+  let variance = 0
+  for (let i = 0; i < returns.length; i++) {
+    const deviation = benchmark[i]! - its
+    covariance += (returns[i]! - ours) * deviation
+    variance += deviation * deviation
+  }
+  return covariance / variance
+}
+
+function correlation(returns: Float64Array, benchmark: Float64Array): Figure {
+  if (returns.length < MIN_OVERLAP.daily) return undefinedBecause('too_few_points')
+  const rho = pearson(returns, 0, benchmark, 0, returns.length)
+  return Number.isNaN(rho) ? undefinedBecause('zero_variance') : rho
+}
+
+/** Of complete months, in which the benchmark rose and in which it fell. */
+function captures(path: AccountPath, held: AccountPath) {
+  const [ours, its] = [completeMonthReturns(path), completeMonthReturns(held)]
+  return { up_capture_pct: capture(ours, its, 1), down_capture_pct: capture(ours, its, -1) }
+}
+
+/** The quotient of the means is that of the sums, because both are over the same months. */
+function capture(ours: readonly number[], its: readonly number[], sign: 1 | -1): Figure {
+  let [own, of] = [0, 0]
+  its.forEach((change, i) => {
+    if (change * sign <= 0) return
+    own += ours[i]!
+    of += change
+  })
+  if (Math.abs(of) > NEGLIGIBLE) return percent(own / of)
+  if (its.length === 0) return undefinedBecause('too_few_points')
+  return undefinedBecause(sign > 0 ? 'no_wins' : 'no_losses')
+}

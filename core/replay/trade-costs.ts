@@ -1,0 +1,71 @@
+import type { CostData, TradeCosts } from '#core/figures/costs.ts'
+import type { Funding } from './bars.ts'
+import { type LedgerInput, markLedger } from './marks.ts'
+import { paidUpTo, type ResolvedTrade, sumFunding } from './resolve-trade.ts'
+import { commissionRate, signOf, slippagePrice, type Trade } from './trade.ts'
+
+type CostInput = Omit<LedgerInput, 'trades' | 'allowOverlap'> & { readonly trades: readonly ResolvedTrade[] }
+
+/**
+ * What the costs took of each closed trade, and the account at twice the costs; null if the leverage of a trade is
+ * unknown.
+ *
+ * A trade of leverage L holds `q = L / entry price` of the base asset for each unit of account equity at its entry. Its
+ * fees are `q f (entry + exit price)`, its slippage `2 q S`, its funding `q` x what one unit paid, if long. Twice the costs
+ * take the same once more from its result, while q stays: the entry is S worse, so its leverage changes with its price.
+ * Until the exit the ledger is marked as always, with doubled commission and funding.
+ */
+export function costData({ trades, ...market }: CostInput): CostData | null {
+  const { bars, funding, costs } = market
+  if (trades.some(({ leverage }) => leverage === null)) return null
+  const terms = {
+    feeRate: commissionRate(costs),
+    slippage: slippagePrice(costs),
+    funding: sumFunding(bars, funding),
+  }
+  const parts = trades.map(trade => costsOf(trade, terms))
+  const { daily } = markLedger({
+    ...market,
+    trades: trades.map((trade, i) => atTwice(trade, parts[i] ?? null, terms.slippage)),
+    costs: { ...costs, commission_bps_per_side: 2 * costs.commission_bps_per_side },
+    funding: funding === null ? null : doubled(funding),
+    allowOverlap: true, // it was marked before
+  })
+  return { trades: parts.filter(part => part !== null), doubled: daily }
+}
+
+type Terms = {
+  readonly feeRate: number
+  readonly slippage: number
+  readonly funding: ReturnType<typeof sumFunding>
+}
+
+/** Null while the trade is open. */
+function costsOf(trade: ResolvedTrade, { feeRate, slippage, funding }: Terms): TradeCosts | null {
+  const { side, entry_time, exit_time, entry_price, exit_price, leverage, account_return } = trade
+  if (exit_time === null || exit_price === null || leverage === null || account_return === null) return null
+  const quantity = leverage / entry_price
+  const paid = paidUpTo(funding, exit_time) - paidUpTo(funding, entry_time)
+  return {
+    result: account_return,
+    fees: quantity * feeRate * (entry_price + exit_price),
+    slippage: quantity * 2 * slippage,
+    funding: quantity * signOf(side) * paid,
+  }
+}
+
+/** A price that slippage of more than the whole would leave. */
+const LEAST_PRICE = 1e-9
+
+function atTwice(trade: ResolvedTrade, parts: TradeCosts | null, slippage: number): Trade {
+  const { side, entry_price, leverage } = trade
+  const entry = Math.max(entry_price + signOf(side) * slippage, entry_price * LEAST_PRICE)
+  return {
+    ...trade,
+    entry_price: entry,
+    leverage: leverage === null ? null : leverage * (entry / entry_price),
+    account_return: parts === null ? null : parts.result - parts.fees - parts.slippage - parts.funding,
+  }
+}
+
+const doubled = (funding: Funding): Funding => ({ ...funding, rate: funding.rate.map(rate => 2 * rate) })

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
+import {
+  aLedger,
+  catalogue,
+  csv,
+  dailyBars,
+  dailyReturns,
+  FIRST_DAY,
+  nightOf,
+  ONE_TRADE,
+  reported,
+} from './night-book.ts'
+
+const CLOSES = [100, 101, 102, 103, 104, 105, 106, 103, 100, 100]
+
+const files = (service = {}) => ({
+  'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+  'ledgers/birch.csv': ONE_TRADE,
+  'returns/cedar.csv': dailyReturns([0.01, 0.02], FIRST_DAY + 1),
+  'returns/elm.csv': dailyReturns([0.01, 0.02]),
+  'catalogue.yaml': catalogue(
+    [
+      { ...aLedger('birch'), inception: '2024-01-03' },
+      reported('cedar'),
+      { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
+    ],
+    service,
+  ),
+})
+
+describe('the benchmark of an instrument', () => {
+  test('covers the days from the first to the last of the strategies on it; without bars there is none', async () => {
+    const { snapshot } = await nightOf(files())
+    expect(snapshot.benchmarks).toEqual([
+      {
+        instrument: 'BTCUSDT-PERP',
+        daily: {
+          period: 'daily',
+          first: FIRST_DAY + 1,
+          values: Float64Array.from(CLOSES.slice(1), (close, i) =>
+            Number((close / CLOSES[i]! - 1).toPrecision(10)),
+          ),
+        },
+      },
+    ])
+    const text = (format: 'csv' | 'json') =>
+      new TextDecoder().decode(renderAnswer('benchmark', snapshot, { ...DEFAULT_PARAMS, format }).bytes)
+    expect(text('csv').split('\r\n').slice(0, 3)).toEqual([
+      't,BTCUSDT-PERP',
+      '2024-01-02,0.01',
+      '2024-01-03,0.009900990099',
+    ])
+    const { data } = JSON.parse(text('json'))
+    expect(data.instruments).toEqual(['BTCUSDT-PERP'])
+    expect(data.rows[0]).toEqual({ t: '2024-01-02', rets: { 'BTCUSDT-PERP': 0.01 } })
+  })
+
+  test('is left out if the catalogue says so: the answer is empty and says why', async () => {
+    const { snapshot } = await nightOf(files({ benchmark: false }))
+    const { bytes } = renderAnswer('benchmark', snapshot, DEFAULT_PARAMS)
+    const { data, meta } = JSON.parse(new TextDecoder().decode(bytes))
+    expect(data).toEqual({ instruments: [], rows: [] })
+    expect(meta.note).toMatch(/the operator turned the comparison off/)
+  })
+
+  test('is made of the bars that begin first', async () => {
+    const short = csv(
+      't,o,h,l,c,v',
+      ...[3, 4, 5, 6, 7, 8, 9].map(day => `2024-01-${String(day + 1).padStart(2, '0')}T00:00:00Z,7,7,7,7,1`),
+    )
+    const { snapshot } = await nightOf({
+      ...files(),
+      'bars/BTCUSDT-PERP/12h.csv': short,
+      'ledgers/oak.csv': csv('side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage'),
+      'catalogue.yaml': catalogue([
+        { ...aLedger('birch'), inception: '2024-01-03' },
+        { ...aLedger('oak'), mark: '12h', inception: '2024-01-05' },
+        reported('cedar'),
+        { ...reported('elm'), instrument: 'ETHUSDT-PERP' },
+      ]),
+    })
+    expect(snapshot.benchmarks[0]?.daily.values[0]).toBe(0.01)
+  })
+})

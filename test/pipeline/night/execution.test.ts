@@ -1,0 +1,161 @@
+// What the night publishes of costs, excursions and replays.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { toPublishedSeries } from '#core/contract/rounding.ts'
+import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
+import { headlineFigures } from '#core/figures/performance.ts'
+import type { FigureValues } from '#core/figures/split-figures.ts'
+import type { Bars } from '#core/replay/bars.ts'
+import { replay } from '#core/replay/replay.ts'
+import type { Strategy } from '#core/replay/strategy.ts'
+import { FREE } from '../../core/replay/hand.ts'
+import {
+  aLedger,
+  aModule,
+  catalogue,
+  dailyBars,
+  dailyReturns,
+  FIRST_DAY,
+  moduleText,
+  nightOf,
+  ONE_TRADE,
+  reported,
+} from './night-book.ts'
+
+const DAY_MS = 86_400_000
+
+/** Sixty closes that rise and fall. */
+const CLOSES = Array.from({ length: 60 }, (_, i) => 100 + 10 * Math.sin(i / 3))
+
+/** In and out every few days; the stops are from 1.2 to 12 % away, so that the cap of 15 refuses some at a risk of 50 %. */
+const onBar: Strategy['onBar'] = (_, bar, position) => {
+  const day = Math.round(bar.t / 86_400_000)
+  if (position !== null) return day % 3 === 2 ? { act: 'flat', why: 'signal' } : null
+  return day % 3 === 0 ? { act: 'long', stop: bar.c * (1 - 0.012 * (1 + (day % 10))) } : null
+}
+
+const LEVELS = [0.01, 0.02, 0.1, 0.5]
+
+/** A direct run of the same rules, in this process, at a level. */
+function direct(baseRisk: number) {
+  const c = Float64Array.from(CLOSES)
+  const o = c.map((_, i) => c[i - 1] ?? c[i]!)
+  const bars: Bars = {
+    timeframeMs: DAY_MS,
+    t: c.map((_, i) => (FIRST_DAY + i) * DAY_MS),
+    o,
+    h: c.map((close, i) => Math.max(close, o[i]!)),
+    l: c.map((close, i) => Math.min(close, o[i]!)),
+    c,
+    v: c.map(() => 1),
+  }
+  const strategy = {
+    id: 'oak',
+    version: '1',
+    timeframeMs: DAY_MS,
+    warmupBars: 0,
+    baseRisk,
+    init: () => ({}),
+    onBar,
+  }
+  let asked = 0
+  const result = replay({
+    strategy,
+    bars,
+    funding: null,
+    costs: FREE,
+    onEvent: event => {
+      if (event.kind === 'refused' || (event.kind === 'ordered' && event.act !== 'flat')) asked++
+    },
+  })
+  return { ...result, asked }
+}
+
+describe('the night', () => {
+  let snapshot: Snapshot
+  beforeAll(async () => {
+    const night = await nightOf({
+      'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES),
+      'strategies/oak.ts': moduleText('oak', { body: `onBar: ${onBar.toString()},` }),
+      'strategies/elm.ts': moduleText('elm'),
+      'ledgers/birch.csv': ONE_TRADE.replace(',100,', `,${CLOSES[0]},`)
+        .replace(',103,', `,${CLOSES[6]},`)
+        .replace('0.03', String(CLOSES[6]! / CLOSES[0]! - 1)),
+      'returns/cedar.csv': dailyReturns(CLOSES.map(() => 0.001)),
+      'catalogue.yaml': catalogue(
+        [{ ...aModule('oak'), replayed_at: LEVELS }, aModule('elm'), aLedger('birch'), reported('cedar')],
+        { max_modelled_risk_pct: 1 },
+      ),
+    })
+    snapshot = night.snapshot
+  })
+  const group = (id: string, name: string) =>
+    (strategyOf(snapshot, id)!.figures.values.fund_dd as FigureValues)[name] as FigureValues
+
+  test('replays a module at each level of the catalogue, as a run at that level does', () => {
+    const rows = group('oak', 'replays').table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
+    expect(rows).toHaveLength(LEVELS.length)
+    rows.forEach(({ replayed }, i) => {
+      const { daily, state, asked } = direct(LEVELS[i]!)
+      const { net_return_pct, max_drawdown_pct, sharpe_daily_annualized } = headlineFigures(
+        toPublishedSeries(daily),
+        1,
+      )
+      expect(replayed).toEqual({
+        net_return_pct,
+        cagr_pct: null,
+        max_drawdown_pct,
+        sharpe_daily_annualized,
+        trade_count: state.trades_closed,
+        entries_asked: asked,
+        entries_refused: state.entries_refused,
+      })
+    })
+    expect(rows.map(({ replayed }) => Number(replayed.entries_refused) > 0)).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ])
+  })
+
+  test('at base risk the replay, the rescale and the statistics are one; at others they differ', () => {
+    const { values } = strategyOf(snapshot, 'oak')!.figures
+    const replays = group('oak', 'replays')
+    const [half, base] = replays.table as unknown as Record<'replayed' | 'rescaled', FigureValues>[]
+    const { net_return_pct, max_drawdown_pct } = values
+    expect(base!.replayed).toMatchObject({ net_return_pct, max_drawdown_pct })
+    expect(base!.rescaled).toMatchObject({ net_return_pct, max_drawdown_pct })
+    expect(base!.replayed).toMatchObject({
+      trade_count: values.trade_count,
+      entries_asked: replays.entries_asked,
+      entries_refused: replays.entries_refused,
+    })
+    expect(half!.replayed.net_return_pct).not.toBe(half!.rescaled.net_return_pct)
+  })
+
+  test('counts the entries of every module, and has no row where no level is named', () => {
+    expect(group('elm', 'replays')).toEqual({ entries_asked: 1, entries_refused: 0, table: [] })
+    for (const id of ['birch', 'cedar']) {
+      expect(group(id, 'replays')).toEqual({ entries_asked: null, entries_refused: null, table: [] })
+      expect(strategyOf(snapshot, id)!.figures.undefined['fund_dd/replays/entries_asked']).toBe('no_module')
+    }
+  })
+
+  test('without costs publishes shares of 0 and the same figures at twice of them; without bars nothing of it', () => {
+    for (const id of ['oak', 'birch']) {
+      const { net_return_pct, max_drawdown_pct } = strategyOf(snapshot, id)!.figures.values
+      expect(group(id, 'costs')).toMatchObject({
+        fees_pct_of_gross_profit: 0,
+        slippage_pct_of_gross_profit: 0,
+        funding_pct_of_gross_profit: 0,
+        at_twice_the_costs: {
+          net_return_pct: expect.closeTo(Number(net_return_pct), 6),
+          max_drawdown_pct: expect.closeTo(Number(max_drawdown_pct), 6),
+        },
+      })
+    }
+    const { undefined: reasons } = strategyOf(snapshot, 'cedar')!.figures
+    const ofCedar = Object.entries(reasons).filter(([path]) => /^fund_dd\/(costs|excursions)/.test(path))
+    expect(ofCedar.map(([, reason]) => reason)).toEqual(Array(19).fill('unknown_leverage'))
+  })
+})

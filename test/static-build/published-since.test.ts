@@ -1,0 +1,126 @@
+// Since when the history of a strategy is published, and its figures before and after.
+import { beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import { compareSnapshots } from '#core/dataset/compare-snapshots.ts'
+import { withPublications } from '#core/dataset/publication.ts'
+import { rollBack } from '#static-build/move-pointer.ts'
+import { publishVersion } from '#static-build/publish-version.ts'
+import { type HandStrategy, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { orderOf, renderHere } from './hand-order.ts'
+import { bytesAt } from './tree.ts'
+
+/** Published shortly after the end of the day before. */
+const versionOf = (day: number): string => `2024-01-${String(day).padStart(2, '0')}T00:15:00Z`
+
+const RETURNS = [0.01, -0.02, 0.03, 0.01, -0.01, 0.02, 0.04, -0.03, 0.01, 0.02]
+
+/** The history from the first of January up to the eve of a day. */
+const until = (day: number, changes: Partial<HandStrategy> = {}): HandStrategy => ({
+  id: 'oak',
+  returns: RETURNS.slice(0, day - 1),
+  ...changes,
+})
+
+let stores: MemoryStores
+
+beforeEach(() => {
+  stores = createMemoryStores()
+})
+
+const publish = (day: number, ...strategies: HandStrategy[]) =>
+  publishVersion({
+    ...orderOf(versionOf(day), stores),
+    snapshot: handSnapshot(strategies, { version: versionOf(day) }),
+    allowRestatement: true,
+    render: renderHere,
+  })
+
+async function dataOf(day: number, name: string): Promise<unknown> {
+  const bytes = await bytesAt(stores.store, `${versionFolder(versionOf(day))}/${name}.json`)
+  return z.object({ data: z.unknown() }).parse(JSON.parse(new TextDecoder().decode(bytes))).data
+}
+
+const sinceIn = async (day: number, id = 'oak') =>
+  z.looseObject({ published_since: z.string() }).parse(await dataOf(day, `strategies/${id}/meta`))
+    .published_since
+
+const statsSchema = z.looseObject({
+  fund_dd: z.looseObject({ since_publication: z.looseObject({}) }),
+  undefined: z.record(z.string(), z.string()),
+})
+const statsOf = async (day: number) => statsSchema.parse(await dataOf(day, 'strategies/oak/stats'))
+
+const net = (returns: readonly number[]) =>
+  expect.closeTo(100 * (returns.reduce((equity, value) => equity * (1 + value), 1) - 1), 6)
+
+test('the first version has all days before, and none after', async () => {
+  await publish(5, until(5))
+  expect(await sinceIn(5)).toBe(versionOf(5))
+  expect(await dataOf(5, 'strategies')).toMatchObject([{ id: 'oak', published_since: versionOf(5) }])
+  const { fund_dd, undefined: reasons } = await statsOf(5)
+  expect(fund_dd.since_publication).toMatchObject({
+    published_since: versionOf(5),
+    days_before: 4,
+    days_after: 0,
+    before: { net_return_pct: net(RETURNS.slice(0, 4)), cagr_pct: null },
+    after: { net_return_pct: null },
+  })
+  expect(reasons['fund_dd/since_publication/after/net_return_pct']).toBe('not_published')
+  expect(reasons['fund_dd/since_publication/before/cagr_pct']).toBe('less_than_one_year')
+  expect(reasons['fund_dd/since_publication/before/net_return_pct']).toBeUndefined()
+})
+
+test('later versions keep it, and the days after that of the first one are out of sample', async () => {
+  await publish(5, until(5))
+  await publish(6, until(6))
+  await publish(9, until(9), until(9, { id: 'elm' }))
+  expect([await sinceIn(6), await sinceIn(9), await sinceIn(9, 'elm')]).toEqual([
+    versionOf(5),
+    versionOf(5),
+    versionOf(9),
+  ])
+  expect((await statsOf(6)).undefined['fund_dd/since_publication/after/net_return_pct']).toBe(
+    'too_few_points',
+  )
+  expect((await statsOf(9)).fund_dd.since_publication).toMatchObject({
+    days_before: 5,
+    days_after: 3,
+    before: { net_return_pct: net(RETURNS.slice(0, 5)) },
+    after: { net_return_pct: net(RETURNS.slice(5, 8)) },
+  })
+})
+
+test.each([
+  ['a restated return', { returns: [0.011, ...RETURNS.slice(1, 5)] }],
+  ['another base risk', { base_risk_pct: 0.01 }],
+  ['another version of the module', { module_version: '2' }],
+])('%s begins a new history, and another strategy keeps its own', async (_what, changes) => {
+  const elm = (day: number) => until(day, { id: 'elm' })
+  await publish(5, until(5, { module_version: '1' }), elm(5))
+  await publish(6, until(6, { module_version: '1', ...changes }), elm(6))
+  expect([await sinceIn(6), await sinceIn(6, 'elm')]).toEqual([versionOf(6), versionOf(5)])
+})
+
+test('a strategy that was removed and returns has a new history', async () => {
+  await publish(5, until(5), until(5, { id: 'elm' }))
+  await publish(6, until(6, { id: 'elm' }))
+  await publish(7, until(7), until(7, { id: 'elm' }))
+  expect([await sinceIn(7), await sinceIn(7, 'elm')]).toEqual([versionOf(7), versionOf(5)])
+})
+
+test('after a rollback the served version counts, and what only the other one published begins again', async () => {
+  await publish(5, until(5))
+  await publish(6, until(6), until(6, { id: 'elm' }))
+  await rollBack(stores.store, versionOf(5), { nowMs: Date.parse(versionOf(6)) + 1000, signer: null })
+  await publish(7, until(7), until(7, { id: 'elm' }))
+  expect([await sinceIn(7), await sinceIn(7, 'elm')]).toEqual([versionOf(5), versionOf(7)])
+})
+
+test('a version that did not record it counts itself as the first', () => {
+  const before = handSnapshot([until(5)], { version: versionOf(5) })
+  const after = handSnapshot([until(6)], { version: versionOf(6) })
+  const { strategies } = withPublications(after, before, compareSnapshots(before, after))
+  expect(strategies[0]?.published_since).toBe(versionOf(5))
+})

@@ -1,0 +1,274 @@
+// The second computation of every figure, in pandas, against what nights publish: examples/python/recompute.py.
+import { existsSync } from 'node:fs'
+import { cp, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { DAY_MS, toCompactInstant, toIsoDate } from '#core/calendar.ts'
+import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import {
+  publishBook,
+  type Stores,
+  TINY_BOOK,
+  TINY_LAST_DAY,
+  TINY_VERSION,
+} from '../support/books/publish-book.ts'
+import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
+import { lastingFolder, newStores } from '../support/stores/stores.ts'
+import { writeFiles } from '../support/temporary-folder.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../examples/python/recompute.py')
+
+const recompute = async (...args: readonly string[]): Promise<Exit> =>
+  startProcess(DEBIAN_PYTHON, [SCRIPT, ...args], { env: await pandasEnv() }).ended
+
+/** The address of a service of these stores, for the running test. */
+async function serve(stores: Stores): Promise<string> {
+  const service = await startServing(stores)
+  onTestFinished(async () => {
+    service.kill('SIGTERM')
+    await service.ended
+  })
+  return service.url
+}
+
+/** Any file server: the address of the public store, with some files altered on the way. */
+async function serveFiles({ url }: Stores, alter: (path: string, text: string) => string): Promise<string> {
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    readFile(fileURLToPath(url) + path, 'utf8').then(
+      text => response.end(alter(path, text)),
+      () => response.writeHead(404).end(),
+    )
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  return `http://127.0.0.1:${port}`
+}
+
+/** Daily returns that end with the tiny book; six decimals, gains and losses. */
+const wave = (days: number): number[] =>
+  Array.from({ length: days }, (_, i) => Math.round(2e4 * Math.sin(i * i) + 300) / 1e6)
+
+/** What is hard to compute, each by its id: returns up to the last day of the tiny book, or up to `last`. */
+const EDGES: Readonly<Record<string, { readonly returns: readonly number[]; readonly last?: string }>> = {
+  'one-day': { returns: [0.01] },
+  'one-loss': { returns: [-0.01] },
+  'two-days': { returns: [0.01, -0.02] },
+  'two-equal-days': { returns: [0.01, 0.01] },
+  'three-days': { returns: [0.01, -0.02, 0.03] },
+  'nineteen-days': { returns: wave(19) },
+  'a-month': { returns: wave(30), last: '2024-12-31' },
+  constant: { returns: Array.from({ length: 400 }, () => 0.001) },
+  'only-losses': { returns: Array.from({ length: 400 }, (_, i) => -0.001 - (i % 2) / 1e4) },
+  'a-year': { returns: wave(365) },
+  'nearly-four-years': { returns: wave(1400) },
+  'ruined-at-risk': { returns: [...wave(200), -0.3, ...wave(150)] },
+  ruined: { returns: [...wave(100), -1, ...new Array<number>(300).fill(0)] },
+  'ruined-on-the-last-day': { returns: [...wave(400), -1] },
+}
+
+const LEDGERS = {
+  untraded: [],
+  'only-open': ['short,2025-02-10T00:00:00Z,28241.0,,,,0.5,,'],
+  overlapping: [
+    'long,2024-02-02T00:00:00Z,41184.5,2024-02-08T00:00:00Z,43023.0,signal,0.5,,',
+    'short,2024-02-05T00:00:00Z,42003.0,2024-02-08T00:00:00Z,43023.0,signal,0.25,,',
+    'long,2024-02-08T00:00:00Z,43023.0,2024-02-09T00:00:00Z,42621.5,signal,0.25,,',
+    'long,2025-02-10T00:00:00Z,28241.0,,,,0.5,,',
+    'short,2025-02-15T00:00:00Z,27560.5,,,,0.25,,',
+  ],
+  'one-win': ['long,2024-02-02T00:00:00Z,41184.5,2024-02-08T00:00:00Z,43023.0,signal,0.5,,'],
+}
+
+/** The tiny book, and strategies at the edges of the definitions. */
+async function edgeBook(): Promise<string> {
+  const book = join(await lastingFolder(), 'book')
+  await cp(TINY_BOOK, book, { recursive: true })
+  const entry = (id: string, source: string) =>
+    `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: ${source}, engine: by hand, commission_bps_per_side: 5, slippage_ticks: 2, allow_overlap: true, trials: 20 }\n`
+  const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
+  const files: Record<string, string> = {}
+  for (const [id, { returns, last = TINY_LAST_DAY }] of Object.entries(EDGES)) {
+    const before = Date.parse(last) / DAY_MS - returns.length
+    files[`returns/${id}.csv`] =
+      `t,ret\n${returns.map((ret, i) => `${toIsoDate(before + i + 1)},${ret}\n`).join('')}`
+  }
+  const header = 'side,entry_time,entry_price,exit_time,exit_price,exit_reason,leverage,stop,account_return'
+  for (const [id, rows] of Object.entries(LEDGERS)) {
+    files[`ledgers/${id}.csv`] = [header, ...rows, ''].join('\n')
+  }
+  const entries = [
+    ...Object.keys(EDGES).map(id => entry(id, 'returns')),
+    ...Object.keys(LEDGERS).map(id => entry(id, 'ledger')),
+  ]
+  await writeFiles(book, {
+    ...files,
+    'catalogue.yaml': catalogue.replace('strategies:\n', `strategies:\n${entries.join('')}`),
+  })
+  return book
+}
+
+/** The lines of blocks, by name. */
+const blocksIn = (text: string): Map<string, string> =>
+  new Map(
+    [...text.matchAll(/^(\S.*?) +((?:\d+ strateg|the book).*)$/gm)].map(([, name, line]) => [name!, line!]),
+  )
+
+const BLOCKS = [
+  ...[
+    'correlation daily',
+    'correlation weekly',
+    'summary',
+    'equal_weight_book',
+    'diversification',
+    'returns',
+    'weeks',
+  ],
+  ...[
+    'stats',
+    'trades',
+    'risk_adjusted',
+    'drawdowns',
+    'monthly',
+    'annual',
+    'exposure',
+    'benchmark',
+    'since_publication',
+    'undefined',
+  ],
+  ...['curve', 'rolling', 'headline', 'at risk 0.01', 'at risk 0.1'],
+]
+
+const tiny = (): Stores => inject('tinyStore')
+const STATS = '/strategies/beech/stats.json'
+const tinyFile = (path: string): string => `/v1/snapshots/${toCompactInstant(TINY_VERSION)}${path}`
+
+const jsonReport = z.object({
+  blocks: z.record(
+    z.string(),
+    z.object({ following: z.int(), differences: z.array(z.object({ of: z.string(), path: z.string() })) }),
+  ),
+  not_recomputed: z.record(z.string(), z.string()),
+})
+
+const isThere = existsSync(DEBIAN_PYTHON)
+
+describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHON})`}`, () => {
+  test.each<[string, () => Promise<Stores>]>([
+    [
+      'the sample book',
+      async () => {
+        const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
+        await writeSampleBook(book)
+        await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
+        return stores
+      },
+    ],
+    [
+      'a book of edge cases',
+      async () => {
+        const stores = await newStores()
+        await publishBook(await edgeBook(), stores)
+        return stores
+      },
+    ],
+  ])('finds no difference in %s', async (_what, publish) => {
+    const { code, stdout, stderr } = await recompute(await serve(await publish()))
+    expect([code, stderr, stdout.split('\n').filter(line => /differ|^ /.test(line))]).toEqual([0, '', []])
+    const blocks = blocksIn(stdout)
+    expect([...blocks.keys()].toSorted()).toEqual(BLOCKS.toSorted())
+    for (const line of blocks.values()) expect(line).toContain('all equal')
+  })
+
+  test('reads published files from any file server, and says what it cannot check there', async () => {
+    const { code, stdout, stderr } = await recompute(await serveFiles(tiny(), (_, text) => text))
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('not checked: rolling years and other risk levels')
+  })
+
+  test.each<[string, string, RegExp, string, string]>([
+    ['a digit of a return', '/strategies/elm/returns.daily.json', /-?0\.0\d+1/, '0.5', 'returns'],
+    ['a digit of a week', '/strategies/elm/returns.weekly.json', /ret":0\.\d\d/, 'ret":0.99', 'returns'],
+    ['a digit of the curve', '/strategies/elm/curve.json', /equity":1\.0/, 'equity":1.1', 'curve'],
+    ['a correlation', '/correlation.weekly.json', /\[1,-?0\.\d/, '[1,0.9', 'correlation weekly'],
+    ['a figure of the book', '/summary.json', /"cagr_pct":-?\d/, '"cagr_pct":7', 'equal_weight_book'],
+    ['an identity', STATS, /"payoff_ratio":(\d+)\.\d/, '"payoff_ratio":$1.99', 'payoff_ratio'],
+    ['a reason', STATS, /"no_drawdown"|"too_few_points"/, '"ruin"', 'undefined'],
+    ['an unknown field', STATS, /"calmar":/, '"calmer":1,"calmar":', 'calmer'],
+    ['a missing field', STATS, /"omega":[\d.]+,/, '', 'fund_dd/risk_adjusted/omega'],
+  ])('exits with 1 and names %s that was altered', async (_what, file, pattern, replacement, named) => {
+    let altered = 0
+    const url = await serveFiles(tiny(), (path, text) => {
+      if (path !== tinyFile(file)) return text
+      altered += Number(pattern.test(text))
+      return text.replace(pattern, replacement)
+    })
+    const { code, stdout, stderr } = await recompute(url)
+    expect([altered, code, stderr]).toEqual([1, 1, ''])
+    expect(stdout).toMatch(/\d+ differ/)
+    expect(stdout).toContain(named)
+  })
+
+  test('notices a change of the last digit of every number that open data determine', async () => {
+    const altered: string[] = []
+    const url = await serveFiles(tiny(), (path, text) => {
+      if (path !== tinyFile(STATS)) return text
+      const answer = JSON.parse(text)
+      return JSON.stringify({ ...answer, data: increased(answer.data, '', altered) })
+    })
+    const { code, stdout } = await recompute(url, '--strategy', 'beech', '--json')
+    const report = jsonReport.parse(JSON.parse(stdout))
+    const named = new Set(
+      Object.values(report.blocks).flatMap(block => block.differences.map(({ path }) => path)),
+    )
+    const listed = Object.keys(report.not_recomputed)
+    const isListed = (path: string) => listed.some(name => `${path}/`.startsWith(`${name}/`))
+    const missed = altered.filter(path => !named.has(path) && !isListed(path))
+    expect([code, missed.filter(path => !FOLLOWING.test(path))]).toEqual([1, []])
+    expect(altered.length).toBeGreaterThan(150)
+  })
+
+  test('prints its options, and refuses with 2 what it cannot answer', async () => {
+    const service = await serve(tiny())
+    expect(await recompute('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('examples:') })
+    const refused: readonly [string[], string][] = [
+      [[], 'the following arguments are required: url'],
+      [[service, '--risk', '0'], 'invalid positive value'],
+      [[service, '--strategy', 'oak'], 'there is no strategy oak'],
+      [[service, '--version', '2001-01-01T00:00:00Z'], 'answered 404'],
+      [['http://127.0.0.1:1'], 'Connection refused'],
+      [['nowhere'], 'unknown url type'],
+    ]
+    for (const [args, message] of refused) {
+      expect(await recompute(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+    }
+  })
+})
+
+/** Figures that only follow from others to their digits: one more in the last digit may still follow. */
+const FOLLOWING =
+  /^fund_dd\/(trades\/(profit_factor|expectancy|payoff|kelly|largest|sqn)|exposure\/)|^profit_factor$|^leverage_max$/
+
+/** A tree with one more in the last digit of each number; `paths` receives where. */
+function increased(node: unknown, path: string, paths: string[]): unknown {
+  if (typeof node === 'number') {
+    paths.push(path)
+    return Number.isInteger(node) ? node + 1 : Number((node + 1e-6).toFixed(6))
+  }
+  if (typeof node !== 'object' || node === null) return node
+  const entries = Object.entries(node).map(([name, child]) => [
+    name,
+    increased(child, path === '' ? name : `${path}/${name}`, paths),
+  ])
+  return Array.isArray(node) ? entries.map(([, child]) => child) : Object.fromEntries(entries)
+}
