@@ -302,6 +302,10 @@ describe('deliveries', () => {
     expect((await request('GET', '/ops/signals/2/nobody')).status).toBe(404)
     expect((await request('GET', '/ops/signals/9')).status).toBe(404)
     expect((await request('GET', '/ops/signals/x')).status).toBe(422)
+    for (const list of ['signals', 'deliveries']) {
+      const { status, json } = await request('GET', `/ops/${list}?before=0`)
+      expect([status, json]).toMatchObject([422, { error: { code: 'validation_error' } }])
+    }
     expect((await request('GET', '/ops/deliveries?status=lost&limit=0')).json).toMatchObject({
       error: { details: [{ param: 'status' }, { param: 'limit' }] },
     })
