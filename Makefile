@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn test soak bench check types lint format fast-test clean
+.PHONY: help setup run cdn fleet test soak bench check types lint format pages fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -22,6 +22,9 @@ run: $(INSTALLED) ## build the sample book if nothing is published, and serve (C
 cdn: $(INSTALLED) ## the same with nginx serving the files, and Varnish as the CDN (Ctrl-C stops)
 	@node deploy/cdn.ts
 
+fleet: $(INSTALLED) ## a build on three workers, of which one is killed, beside the build on one machine
+	@node deploy/fleet.ts
+
 test: $(INSTALLED) ## the whole suite
 	@vitest run
 
@@ -35,6 +38,8 @@ check: types lint fast-test ## types, lint and the fast tests, in under a minute
 
 types: $(INSTALLED)
 	@tsc --noEmit
+	@tsc --noEmit -p pages/browser
+	@tsc --noEmit -p clients/typescript
 
 lint: $(INSTALLED)
 	@biome check .
@@ -44,6 +49,9 @@ fast-test: $(INSTALLED)
 
 format: $(INSTALLED) ## format the sources
 	@biome check --write .
+
+pages: $(INSTALLED) ## build the scripts of the pages, which are committed
+	@rolldown --config rolldown.config.ts
 
 clean: ## remove dependencies, data and test leftovers
 	@rm -rf node_modules .data .servers coverage

@@ -5,6 +5,7 @@ import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
 import { measureFigures } from './history/figures.ts'
 import { measureKernels } from './history/kernels.ts'
+import { measurePages } from './history/pages.ts'
 import { measurePreview } from './history/preview.ts'
 import { measureRescale } from './history/rescale.ts'
 import { measureStart } from './history/start.ts'
@@ -18,6 +19,7 @@ const PARTS = {
   start: measureStart,
   build: measureBuild,
   preview: measurePreview,
+  pages: measurePages,
 }
 
 const asked = process.argv.slice(2).filter(name => name !== '')

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { type EpochDay, parseIsoDate, parseIsoInstant } from '#core/calendar.ts'
 import { EFFORTS, type Effort } from '#core/contract/effort.ts'
 import { readEnvironment, UsageError } from './environment.ts'
+import { addFleetOptions, type FleetOptions, toFleetOrder } from './fleet-options.ts'
 import { addSigningOptions, type SigningOptions, toConsent } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
 import { addStoreOptions, type StoreOptions, storeUrls } from './store-option.ts'
@@ -18,14 +19,19 @@ export type BookOptions = {
 
 /** Which book, and up to which day. */
 export const addBookOptions = (command: Command): Command =>
-  command
-    .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
-    .option(
-      '--as-of <date>',
-      'the last day of the window, such as 2026-06-30 (default: the last day of the data)',
-    )
-    .option('--allow-stale', 'accept bars, funding and returns that end more than 36 hours ago')
-    .option('--threads <n>', 'worker threads (default: one for each core)')
+  addThreadsOption(
+    command
+      .requiredOption('--book <dir>', 'the folder with catalogue.yaml')
+      .option(
+        '--as-of <date>',
+        'the last day of the window, such as 2026-06-30 (default: the last day of the data)',
+      )
+      .option('--allow-stale', 'accept bars, funding and returns that end more than 36 hours ago'),
+  )
+
+/** `--threads`, as every command that computes or renders has it. */
+export const addThreadsOption = (command: Command): Command =>
+  command.option('--threads <n>', 'worker threads (default: one for each core)')
 
 /** Throws a UsageError for an option that is not valid. */
 export const toBookOrder = ({ book, asOf, threads, allowStale }: BookOptions, { cwd, cores }: Runtime) => ({
@@ -37,7 +43,8 @@ export const toBookOrder = ({ book, asOf, threads, allowStale }: BookOptions, { 
 
 export type BuildOptions = BookOptions &
   StoreOptions &
-  SigningOptions & {
+  SigningOptions &
+  FleetOptions & {
     readonly version?: string
     readonly effort?: string
     readonly allowRestatement?: boolean
@@ -46,7 +53,7 @@ export type BuildOptions = BookOptions &
 
 /** What to build from, where to publish, and how. */
 export const addBuildOptions = (command: Command): Command =>
-  addSigningOptions(addStoreOptions(addBookOptions(command)))
+  addFleetOptions(addSigningOptions(addStoreOptions(addBookOptions(command))))
     .option('--version <instant>', 'name of the version, such as 2026-11-21T00:15:00Z (default: now)')
     .option('--effort <best|good|quick>', 'compression effort (default: BUILD_EFFORT, or good)')
     .option('--allow-restatement', 'allow changes to published history; the version is marked as restated')
@@ -56,7 +63,7 @@ export type BuildOrder = Readonly<ReturnType<typeof toBuildOrder>>
 
 /** Throws a UsageError for an option that is not valid. */
 export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
-  const { redisUrl, reporting, operations } = readEnvironment(runtime)
+  const { redisUrl, fleetUrl, reporting, operations } = readEnvironment(runtime)
   return {
     ...toBookOrder(options, runtime),
     ...storeUrls(options, runtime),
@@ -70,6 +77,7 @@ export function toBuildOrder(options: BuildOptions, runtime: Runtime) {
     /** Where an alert goes if they differ. */
     alertWays: reporting,
     effort: parseEffort(options.effort) ?? operations.buildEffort,
+    fleet: toFleetOrder(options, fleetUrl),
   }
 }
 
@@ -93,7 +101,8 @@ function parseEffort(text: string | undefined): Effort | null {
   throw new UsageError(`--effort: expected ${EFFORTS.join(', ')}, got '${text}'`)
 }
 
-function parseThreads(text: string | undefined, cores: number): number {
+/** Throws a UsageError for a number that is not valid. */
+export function parseThreads(text: string | undefined, cores: number): number {
   const threads = text === undefined ? threadsFor(cores) : Number(text)
   if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return threads
   throw new UsageError(`--threads: expected a whole number from 1 to ${MOST_THREADS}, got '${text}'`)

@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts'
 export type BuildSummary = ReturnType<typeof toSummary>
 
 export function toSummary(result: BuildResult) {
-  const { snapshot, program, manifest, manifestSha256, timings, book } = result
+  const { snapshot, program, manifest, manifestSha256, timings, book, fleet } = result
   const { artifacts } = manifest
   const sum = (bytes: (artifact: Artifact) => number): number =>
     artifacts.reduce((all, each) => all + bytes(each), 0)
@@ -37,6 +37,8 @@ export function toSummary(result: BuildResult) {
       gzip_bytes: sum(({ encodings }) => encodings.gzip?.bytes ?? 0),
     },
     timings_ms: timings,
+    /** Who rendered it; null for one machine. */
+    fleet,
   }
 }
 

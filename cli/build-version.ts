@@ -23,13 +23,18 @@ import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
+import { type FleetRecord, plannedVersion } from './fleet-options.ts'
 import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
-import { assertLiveAgrees } from './live-agreement.ts'
 import type { Runtime } from './runtime.ts'
 import type { Terminal } from './terminal.ts'
 
 export type BuildResult = Night &
-  Published & { readonly book: Book; readonly timings: Readonly<Record<string, number>> }
+  Published & {
+    readonly book: Book
+    readonly timings: Readonly<Record<string, number>>
+    /** Null for a build on one machine. */
+    readonly fleet: FleetRecord | null
+  }
 
 /**
  * A night: read the book, compute the dataset, publish it as a version. Whatever throws, nothing is published and the
@@ -76,13 +81,14 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   const { terminal } = runtime
   const { store, privateStore, threads, book, watch } = order
   const progress = watch.follow(terminal.progress)
-  const version = order.version ?? toIsoInstant(runtime.now())
+  const planned = await plannedVersion(privateStore, order.fleet)
+  const version = order.version ?? planned ?? toIsoInstant(runtime.now())
   const window = windowOf(order, runtime)
   const windowEnd = toIsoDate(lastPublicDay(book, window))
   await assertClock(store, runtime.now())
   assertNotAhead(version, runtime.now())
   await assertSignedHead(store, order.signer, order.consent)
-  await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null })
+  await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
   watch.begin('compute')
   const night = await computeSnapshot(book, {
     version,
@@ -94,10 +100,15 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   if (order.redisUrl !== null) {
     watch.begin('compare')
+    const { assertLiveAgrees } = await import('./live-agreement.ts') // a client of Redis takes its time to load
     await assertLiveAgrees(book, order.redisUrl, order, runtime)
   }
   watch.begin('publish')
   const builtWith = await describeCode(runtime.root)
+  const fleet =
+    order.fleet === null
+      ? null
+      : await (await import('./fleet.ts')).openFleet(order.fleet, { version, threads }, runtime)
   const published = await publishVersion({
     snapshot: night.snapshot,
     program: night.program,
@@ -112,10 +123,12 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
     signer: order.signer,
     allowRestatement: order.allowRestatement,
     assertAlone: order.lock.assertHeld,
-  })
+    ...(fleet === null ? {} : { render: fleet.render }),
+  }).finally(() => fleet?.close())
+  const record = (await fleet?.end(privateStore)) ?? null
   const timings = watch.end()
   await recordBuild(privateStore, version, timings)
-  return { ...night, ...published, book, timings }
+  return { ...night, ...published, book, timings, fleet: record }
 }
 
 const windowOf = ({ asOf, allowStale }: Pick<BuildOrder, 'asOf' | 'allowStale'>, { now }: Runtime) => ({

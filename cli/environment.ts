@@ -27,6 +27,8 @@ const port = z.coerce.number().int().min(0).max(LARGEST_PORT)
 
 const webAddress = z.url({ protocol: /^https?$/ }).optional()
 
+const withoutSlash = (address: string | undefined): string | null => address?.replace(/\/+$/, '') ?? null
+
 const yes = z
   .enum(['yes', 'no'])
   .default('no')
@@ -79,6 +81,8 @@ const VARIABLES = {
   HOST: z.string().min(1).default('127.0.0.1').describe('an address to listen on'),
   HISTORY_PORT: port.default(8080).describe(`a port from 0 to ${LARGEST_PORT}`),
   PUBLIC_BASE_URL: webAddress.describe('an address such as https://data.example.org'),
+  HISTORY_BASE_URL: webAddress.describe('the public address of the history service, to which signals link'),
+  SIGNALS_BASE_URL: webAddress.describe('the public address of the signals service, for the guides'),
   ALLOWED_ORIGINS: list
     .refine(origins => origins.every(isOrigin))
     .describe('origins such as https://www.example.org, separated by commas'),
@@ -119,6 +123,10 @@ const VARIABLES = {
   ALLOW_UNSAFE_REDIS: yes.describe(
     'no, or yes if the provider of the Redis guarantees durability in another way',
   ),
+  FLEET_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe('the Redis of a fleet of build workers, such as redis://10.0.0.5:6379'),
   SIGNALS_PORT: port.default(8081).describe(`a port from 0 to ${LARGEST_PORT}`),
   OPERATOR_PORT: port.default(8082).describe(`a port from 0 to ${LARGEST_PORT}`),
   OPERATOR_TOKEN: z
@@ -189,7 +197,9 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
     s3: toS3Access(data),
     host: data.HOST,
     historyPort: data.HISTORY_PORT,
-    publicBaseUrl: data.PUBLIC_BASE_URL?.replace(/\/+$/, '') ?? null,
+    publicBaseUrl: withoutSlash(data.PUBLIC_BASE_URL),
+    historyBaseUrl: withoutSlash(data.HISTORY_BASE_URL),
+    signalsBaseUrl: withoutSlash(data.SIGNALS_BASE_URL),
     allowedOrigins: data.ALLOWED_ORIGINS,
     purgeCommand: data.CDN_PURGE_COMMAND ?? null,
     redisUrl: data.REDIS_URL ?? null,
@@ -197,6 +207,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
     allowsUnsafeRedis: data.ALLOW_UNSAFE_REDIS,
     deprecatedAtMs: data.DEPRECATED_AT ?? null,
     sunsetAtMs: data.SUNSET_AT ?? null,
+    fleetUrl: data.FLEET_URL ?? null,
     operations: {
       adminHost: data.ADMIN_HOST,
       adminPort: data.ADMIN_PORT ?? null,
@@ -208,7 +219,7 @@ export function parseEnvironment(env: NodeJS.ProcessEnv, dataFolder: string) {
       port: data.SIGNALS_PORT,
       operatorPort: data.OPERATOR_PORT,
       operatorToken: data.OPERATOR_TOKEN ?? null,
-      operatorUrl: data.OPERATOR_URL?.replace(/\/+$/, '') ?? null,
+      operatorUrl: withoutSlash(data.OPERATOR_URL),
       secretKey: data.SECRET_KEY ?? null,
       allowsPrivateWebhooks: data.ALLOW_PRIVATE_WEBHOOKS,
       trustedProxies: data.TRUSTED_PROXIES,
@@ -246,7 +257,7 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
 }
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
-const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
+const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
 
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'

@@ -161,6 +161,7 @@ const toFault = (error: unknown, requestId?: string): string =>
 const toSettings = (environment: Environment, boundUrl: string): HistorySettings => ({
   allowedOrigins: new Set([...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins]),
   publicBaseUrl: environment.publicBaseUrl ?? toReachable(boundUrl),
+  signalsBaseUrl: environment.signalsBaseUrl,
   deprecatedAtMs: environment.deprecatedAtMs,
   sunsetAtMs: environment.sunsetAtMs,
 })

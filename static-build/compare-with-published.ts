@@ -10,7 +10,7 @@ import { parseJson } from '#storage/parse-json.ts'
 import type { LoggedEntry } from '#storage/pointer-log.ts'
 import { firstPublications } from '#storage/publications.ts'
 import { findManifest } from '#storage/published-manifest.ts'
-import { readProgram, type ServedProgram } from '#storage/published-program.ts'
+import { readProgram, type StoredProgram } from '#storage/published-program.ts'
 import { UnreadableError } from '#storage/unreadable-error.ts'
 import { logBefore, readPublishedSnapshot, rolledBackIn } from './previous-snapshot.ts'
 import { RestatementError } from './restatement.ts'
@@ -138,7 +138,7 @@ async function newestOf(
   order: Comparison,
   alias: string,
   log: readonly LoggedEntry[],
-): Promise<ServedProgram | null> {
+): Promise<StoredProgram | null> {
   for (const { entry } of firstPublications(log).toReversed()) {
     if ((await findManifest(order.store, entry)).fault === 'missing') continue
     const why =
@@ -151,7 +151,7 @@ async function newestOf(
 }
 
 /** Its checksum was checked, so it is what a build wrote: a list of records. */
-function deploysIn({ version, documents }: ServedProgram): readonly unknown[] {
+function deploysIn({ version, documents }: StoredProgram): readonly unknown[] {
   const deploys = parseJson(documents.deploys)
   if (Array.isArray(deploys)) return deploys
   throw new UnreadableError(`the deployments of ${version} have another form: update the program`)
@@ -160,7 +160,7 @@ function deploysIn({ version, documents }: ServedProgram): readonly unknown[] {
 function assertAppended(
   published: readonly unknown[],
   deploys: readonly object[],
-  { version, alias }: ServedProgram,
+  { version, alias }: StoredProgram,
 ): void {
   const seq = published.findIndex((deploy, i) => JSON.stringify(deploy) !== JSON.stringify(deploys[i])) + 1
   if (seq === 0) return

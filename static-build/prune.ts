@@ -4,6 +4,7 @@ import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { type Publication, publicationsOf } from '#storage/publications.ts'
+import { RUNS } from './fleet/run-files.ts'
 
 /** Which versions stay. The served one always does. */
 type KeepRule = {
@@ -17,7 +18,7 @@ const SNAPSHOTS = 'v1/snapshots/'
 
 /**
  * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never
- * published (`unfinished`). The manifest goes first: a version without one is removed, whatever files remain.
+ * published (`unfinished`), and all runs of fleets: none is under way under the lock of the store. The manifest goes first: a version without one is removed, whatever files remain.
  * The pointer log does not change.
  */
 export async function prune(store: ObjectStore, privateStore: ObjectStore, rule: KeepRule, nowMs: number) {
@@ -36,6 +37,7 @@ export async function prune(store: ObjectStore, privateStore: ObjectStore, rule:
     await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
+  await removeAll(privateStore, RUNS) // as unfinished as their versions, or records of runs that are over
   return { removed: toRemove, unfinished }
 }
 

@@ -75,21 +75,24 @@ export async function publishVersion(order: PublishOrder) {
   }
   const artifacts = await (order.render ?? renderVersion)({
     store,
-    version,
+    privateStore,
     points: publishedPoints(snapshot),
-    snapshot: bytes,
+    snapshot,
+    bytes,
     effort: order.effort,
     threads: order.threads,
     progress: order.progress,
   })
   const strategies = snapshot.strategies.map(({ id }) => id)
-  const documents = versionDocuments({ version, strategies, artifacts }, changes)
+  const instruments = snapshot.benchmarks.map(({ instrument }) => instrument)
+  const documents = versionDocuments({ version, strategies, instruments, artifacts }, changes)
   const manifest: Manifest = {
     manifest_version: MANIFEST_VERSION,
     version,
     render_revision: RENDER_REVISION,
     snapshot_format: SNAPSHOT_FORMAT,
     strategies,
+    instruments,
     window: snapshot.dataset.window,
     previous: changes.previous,
     history_restated: changes.history_restated,

@@ -2,6 +2,8 @@ import type { Params } from '#core/contract/parameters.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { ASSETS } from '#pages/assets.ts'
+import { publishedPages } from '#pages/page-routes.ts'
 import type { Point } from './render-point.ts'
 
 /** A point and how much is in its answer: cells, near enough to share out the work. */
@@ -13,14 +15,23 @@ export type SizedPoint = Point & { readonly cells: number }
  */
 export function publishedPoints(snapshot: Snapshot): SizedPoint[] {
   const byId = new Map(snapshot.strategies.map(strategy => [strategy.id, strategy]))
-  const points = DATASET_ROUTES.flatMap(route =>
-    canonicalPoints(route, [...byId.keys()]).map(params => ({ id: route.id, params })),
+  const answers = DATASET_ROUTES.flatMap(route =>
+    canonicalPoints(route, [...byId.keys()]).map((params): SizedPoint => {
+      const cells = CELLS[route.id](snapshot, byId.get(params.sid) ?? null, params)
+      return { kind: 'answer', id: route.id, params, cells }
+    }),
   )
-  const sized = points.map(point => {
-    const strategy = byId.get(point.params.sid) ?? null
-    return { ...point, cells: CELLS[point.id](snapshot, strategy, point.params) }
-  })
-  return sized.sort((a, b) => b.cells - a.cells)
+  const pages = publishedPages([...byId.keys()]).map(
+    ({ route, sid }): SizedPoint => ({ kind: 'page', id: route.id, sid, cells: PAGE }),
+  )
+  const assets = ASSETS.map(({ name }): SizedPoint => ({ kind: 'asset', name, cells: RECORD }))
+  return [...answers, ...pages, ...assets].sort((a, b) => b.cells - a.cells)
+}
+
+/** The strategy that a point is about, or '' if it is about the book: a part of a snapshot has all points of its strategy. */
+export function sidOf(point: Point): string {
+  if (point.kind === 'asset') return ''
+  return point.kind === 'page' ? point.sid : point.params.sid
 }
 
 type Cells = (snapshot: Snapshot, strategy: StrategyData | null, params: Params) => number
@@ -29,6 +40,8 @@ const FIGURES = 150
 const RECORD = 20
 const DATED_VALUE = 2
 const TRADE = 6
+/** A page takes as long as the returns of ten years. */
+const PAGE = 7000
 
 /** Rows times columns of each answer, near enough to distinguish a large one from a small one. */
 const CELLS: { readonly [Id in ResourceId]: Cells } = {
@@ -38,7 +51,7 @@ const CELLS: { readonly [Id in ResourceId]: Cells } = {
   correlation: ({ strategies }) => strategies.length ** 2,
   export: ({ strategies }, _strategy, { period }) =>
     strategies.reduce((cells, { [period]: series }) => cells + series.values.length, 0),
-  benchmark: ({ benchmarks }) => benchmarks.reduce((cells, { daily }) => cells + daily.values.length, 0),
+  benchmark: snapshot => DATED_VALUE * daysOf(snapshot) * (snapshot.benchmarks.length + 1), // the equal-weight book, too
   strategy: () => RECORD,
   stats: () => FIGURES,
   returns: (_snapshot, strategy, { period }) => DATED_VALUE * (strategy?.[period].values.length ?? 0),
@@ -46,3 +59,6 @@ const CELLS: { readonly [Id in ResourceId]: Cells } = {
   rolling: () => 0, // no file
   trades: (_snapshot, strategy) => TRADE * (strategy?.trades.entry_time.length ?? 0),
 }
+
+const daysOf = ({ strategies }: Snapshot): number =>
+  Math.max(0, ...strategies.map(({ daily }) => daily.values.length))

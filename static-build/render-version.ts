@@ -1,68 +1,119 @@
 import { Tinypool } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
+import { partOf } from '#core/dataset/part.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
-import type { SizedPoint } from './published-points.ts'
+import { type SizedPoint, sidOf } from './published-points.ts'
 import type { RenderedPoint } from './render-point.ts'
-import type { RenderTask } from './render-worker.ts'
+import type { BookTask, PartTask } from './render-worker.ts'
 
 /** What a static build renders and where to. */
 export type RenderOrder = {
   readonly store: ObjectStore
-  readonly version: string
-  /** In the order of the work: the largest first. */
+  readonly privateStore: ObjectStore
   readonly points: readonly SizedPoint[]
-  readonly snapshot: SnapshotBytes
+  readonly snapshot: Snapshot
+  /** The same snapshot, encoded. */
+  readonly bytes: SnapshotBytes
   readonly effort: Effort
   readonly threads: number
   readonly progress: Progress
 }
 
 /**
- * Batches that wait for a disk or a network while the threads render the next ones. Enough to keep two cores
+ * Tasks that wait for a disk or a network while the threads render the next ones. Enough to keep two cores
  * busy on a slow disk; bounded, because their bytes are in memory.
  */
-const BATCHES_IN_WRITING = 8
+const TASKS_IN_WRITING = 8
 
 /**
  * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines
  * of the manifest come back by key, in whatever order the work ended.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
-  const { store, version, points, effort, threads } = order
-  const snapshot = toShared(order.snapshot)
+  const renderer = createRenderer(order.threads)
+  try {
+    const count = createCount(order, 'render')
+    const tasks = [...bookTasks(order, renderer), ...partTasks(order, renderer)]
+    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
+      const lines = await writePoints(order.store, await run())
+      count(lines.length)
+      return lines
+    })
+    return sortLines(artifacts)
+  } finally {
+    await renderer.close()
+  }
+}
+
+export type Renderer = ReturnType<typeof createRenderer>
+
+/** Threads that render: of a build, or of a worker of a fleet. */
+export function createRenderer(threads: number) {
   const pool = new Tinypool({
     filename: new URL('./render-worker.ts', import.meta.url).href,
-    name: 'runTask',
     minThreads: threads,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
   })
-  let done = 0
-  const count = () =>
-    order.progress({ step: 'render', done: done++, total: points.length, unit: 'artifacts' })
-  count() // none yet
-  try {
-    const artifacts = await inLanes(
-      batchPoints(points, threads),
-      threads + BATCHES_IN_WRITING,
-      async batch => {
-        const task: RenderTask = { version, snapshot, points: batch, effort }
-        const rendered: RenderedPoint[] = await pool.run(task)
-        for (const point of rendered) {
-          await writePoint(store, point)
-          count()
-        }
-        return rendered.map(({ artifact }) => artifact)
-      },
-    )
-    return artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
-  } finally {
-    await pool.destroy()
+  return {
+    /** Tasks at a time that keep the threads busy while files are written. */
+    lanes: threads + TASKS_IN_WRITING,
+    /** Renders the files of the strategy of a part. */
+    part: (task: PartTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderPart' }),
+    /** Renders a file of the book. */
+    book: (task: BookTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderBook' }),
+    close: () => pool.destroy(),
   }
+}
+
+/** A piece of the work of the threads, and the cells in it. */
+type Task = { readonly cells: number; readonly run: () => Promise<RenderedPoint[]> }
+
+/** A task for each point that is about the book. */
+export function bookTasks(
+  { points, snapshot: { dataset }, bytes, effort }: RenderOrder,
+  renderer: Renderer,
+): Task[] {
+  const snapshot = toShared(bytes)
+  return points
+    .filter(point => sidOf(point) === '')
+    .map(({ cells, ...point }) => ({
+      cells,
+      run: () => renderer.book({ version: dataset.version, snapshot, point, effort }),
+    }))
+}
+
+/** A task for each strategy. */
+function partTasks({ points, snapshot, effort }: RenderOrder, renderer: Renderer): Task[] {
+  const cells = Map.groupBy(points, sidOf)
+  return snapshot.strategies.map(({ id }, position) => ({
+    cells: cells.get(id)!.reduce((sum, point) => sum + point.cells, 0),
+    run: () => renderer.part({ part: encodeSnapshot(partOf(snapshot, position)), effort }),
+  }))
+}
+
+/** The largest first: threads that share the work end together if the last pieces are small. */
+const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.cells - a.cells)
+
+/** The lines of a manifest in their order. */
+export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
+  artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
+
+/** Reports how many of the points are done; the step is the name of what renders them. */
+export function createCount({ points, progress }: Pick<RenderOrder, 'points' | 'progress'>, step: string) {
+  let done = 0
+  const count = (more: number): void => {
+    done += more
+    progress({ step, done, total: points.length, unit: 'artifacts' })
+  }
+  count(0) // none yet
+  return count
 }
 
 /** The same bytes on memory that threads share. */
@@ -73,34 +124,6 @@ const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
     return [file, shared]
   })
   return Object.fromEntries(entries) as SnapshotBytes // the same keys
-}
-
-/** Small enough that threads which share the batches end together. */
-const BATCHES_A_THREAD = 64
-
-/** The bytes of a batch are in memory together. */
-const MOST_POINTS = 16
-
-/**
- * Points in their order, in batches: one message to a thread costs as much as rendering a small answer, and a
- * large book has thousands. A batch is full with as much work as is fair, so a small book goes point by
- * point.
- */
-export function batchPoints(points: readonly SizedPoint[], threads: number): SizedPoint[][] {
-  const fairCells = points.reduce((sum, { cells }) => sum + cells, 0) / (threads * BATCHES_A_THREAD)
-  const batches: SizedPoint[][] = []
-  let batch: SizedPoint[] = []
-  let cells = 0
-  for (const point of points) {
-    if (batch.length > 0 && (batch.length === MOST_POINTS || cells + point.cells > fairCells)) {
-      batches.push(batch)
-      batch = []
-      cells = 0
-    }
-    batch.push(point)
-    cells += point.cells
-  }
-  return batch.length === 0 ? batches : [...batches, batch]
 }
 
 /**
@@ -130,6 +153,19 @@ export async function inLanes<Item, Result>(
   if (failures.length > 0) throw failures[0]
   return results
 }
+
+/** Writes the files of points, and returns their lines of the manifest. */
+export async function writePoints(
+  store: ObjectStore,
+  rendered: readonly RenderedPoint[],
+): Promise<Artifact[]> {
+  for (const point of rendered) await writePoint(store, point)
+  return linesOf(rendered)
+}
+
+/** The lines of the manifest for points. */
+export const linesOf = (rendered: readonly RenderedPoint[]): Artifact[] =>
+  rendered.map(({ artifact }) => artifact)
 
 /**
  * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several

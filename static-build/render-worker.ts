@@ -1,27 +1,40 @@
-// A thread of the static build: gets canonical points, returns their files and lines of the manifest.
+// A thread of the static build or of a worker of a fleet: renders files of one strategy, or of the book.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
+import { publishedPoints, sidOf } from './published-points.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
-export type RenderTask = {
+export type PartTask = {
+  /** The part of one strategy (`core/dataset/part.ts`). */
+  readonly part: SnapshotBytes
+  readonly effort: Effort
+}
+
+/** Returns a `RenderedPoint` for each point of the strategy of a part. */
+export function renderPart({ part, effort }: PartTask) {
+  const snapshot = decodeSnapshot(part)
+  const points = publishedPoints(snapshot).filter(point => sidOf(point) !== '')
+  return handOver(points.map(point => renderPoint(snapshot, point, effort)))
+}
+
+export type BookTask = {
   readonly version: string
   /** The snapshot on shared memory: every thread reads the same bytes. */
   readonly snapshot: SnapshotBytes
-  readonly points: readonly Point[]
+  readonly point: Point
   readonly effort: Effort
 }
 
 /** Decoding costs a pass over the document, so a thread does it once; one build has one snapshot. */
 let decoded: { readonly version: string; readonly snapshot: Snapshot } | null = null
 
-/** Returns a `RenderedPoint` for each point to the caller of the pool. */
-export function runTask({ version, snapshot, points, effort }: RenderTask) {
+/** Returns the `RenderedPoint` of a point of the book. */
+export function renderBook({ version, snapshot, point, effort }: BookTask) {
   if (decoded?.version !== version) decoded = { version, snapshot: decodeSnapshot(snapshot) }
-  const whole = decoded.snapshot
-  return handOver(points.map(point => renderPoint(whole, point, effort)))
+  return handOver([renderPoint(decoded.snapshot, point, effort)])
 }
 
 /** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */

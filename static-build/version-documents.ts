@@ -11,6 +11,8 @@ import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Format, Params } from '#core/contract/parameters.ts'
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { dataSchema } from '#core/contract/route.ts'
+import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
+import { utcNameOf } from '#core/dataset/render/csv.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { sha256 } from '#storage/digest.ts'
@@ -25,11 +27,11 @@ export type Document = {
   readonly headers: ObjectHeaders
 }
 
+/** What a manifest says of the files of its version. */
+type Described = Pick<Manifest, 'version' | 'strategies' | 'instruments' | 'artifacts'>
+
 /** What a version has beside its artifacts. The list of digests comes last: it names the others. */
-export function versionDocuments(
-  manifest: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>,
-  changes: Changes,
-): readonly Document[] {
+export function versionDocuments(manifest: Described, changes: Changes): readonly Document[] {
   const described: Document[] = [
     { name: 'changes.json', bytes: toJsonBytes(changes), headers: IMMUTABLE_JSON },
     { name: 'datapackage.json', bytes: toJsonBytes(dataPackage(manifest)), headers: IMMUTABLE_JSON },
@@ -52,13 +54,9 @@ const ABOUT =
   'length and digest; `manifest.json` beside this file is what is signed. Paths are relative to the folder of the version.'
 
 /** The descriptor of a version: a resource for each artifact, with a Table Schema if its file is a table. */
-export function dataPackage({
-  version,
-  strategies,
-  artifacts,
-}: Pick<Manifest, 'version' | 'strategies' | 'artifacts'>): object {
+export function dataPackage({ version, strategies, instruments = [], artifacts }: Described): object {
   const points = pointsByKey(version, strategies)
-  const tables = tablesByName(strategies)
+  const tables = tablesByName(strategies, instruments)
   const folder = `${versionFolder(version)}/`
   return {
     $schema: `${PROFILE}/datapackage.json`,
@@ -93,12 +91,15 @@ const pointsByKey = (version: string, strategies: readonly string[]): Map<string
   )
 
 /** The same for all strategies, so made once: a large book has thousands of files. */
-const tablesByName = (strategies: readonly string[]): Map<string, object> =>
+const tablesByName = (strategies: readonly string[], instruments: readonly string[]): Map<string, object> =>
   new Map(
-    DATASET_ROUTES.filter(({ isComputed }) => !isComputed).flatMap(route =>
-      route.formats
+    DATASET_ROUTES.flatMap(route =>
+      route.published
         .filter(format => format !== 'json')
-        .map(format => [tableName(route, format), toTable(route, format, strategies)]),
+        .map(format => [
+          tableName(route, format),
+          toTable(route, format, route.id === 'benchmark' ? [...instruments, BOOK_COLUMN] : strategies),
+        ]),
     ),
   )
 
@@ -122,26 +123,24 @@ function titlesOf({ route, params }: CanonicalAnswer): object {
 
 /**
  * The columns of a table as a Table Schema, from the payload that describes the same table on the wire; one
- * column for each strategy if the rows hold all of them. JSON answers have an envelope, so they are no tables
- * to the standard; the other formats hold the rows alone. `unit` is ours: the standard leaves units to
- * additional properties.
+ * column for each strategy or instrument if the rows hold all of them. JSON answers have an envelope, so they
+ * are no tables to the standard; the other formats hold the rows alone. `unit` is ours: the standard leaves
+ * units to additional properties.
  */
-function toTable(route: DatasetRoute, format: Format, strategies: readonly string[]): object {
+function toTable(route: DatasetRoute, format: Format, columns: readonly string[]): object {
   const { properties } = tablePayload.parse(unnamed(z.toJSONSchema(dataSchema(route), { io: 'output' })))
-  const columns = route.id === 'benchmark' ? [] : strategies // no manifest lists the instruments
   const fields = Object.entries(properties).flatMap(([name, column]) =>
     column.additionalProperties === undefined
       ? [toField(name, column, format)]
-      : columns.map(id => toStrategyField(id, name, column)),
+      : columns.map(id => toWideField(id, name, column)),
   )
-  const isDated = fields[0]?.type === 'date'
+  const isDated = fields[0]?.name === 't'
   return {
     type: 'table',
     ...(format === 'csv' ? { dialect: { delimiter: ',', lineTerminator: '\r\n', header: true } } : {}),
     schema: {
       $schema: `${PROFILE}/tableschema.json`,
-      fields,
-      ...(route.id === 'benchmark' ? { fieldsMatch: ['subset'] } : {}),
+      fields: format === 'csv' ? [...fields, ...utcFields(fields)] : fields,
       ...(format === 'csv' ? { missingValues: [''] } : {}),
       ...(isDated ? { primaryKey: [fields[0]?.name] } : {}),
     },
@@ -204,8 +203,19 @@ function toField(name: string, column: z.infer<typeof property>, format: Format)
   }
 }
 
-/** Not required: a strategy has no value before its inception. */
-const toStrategyField = (id: string, name: string, { description }: z.infer<typeof property>) => ({
+/** In CSV instants are there a second time. */
+const utcFields = (fields: readonly { readonly name: string; readonly description: string | undefined }[]) =>
+  fields
+    .filter(({ name }) => INSTANTS.includes(name))
+    .map(({ name }) => ({
+      name: utcNameOf(name),
+      type: 'datetime',
+      description: `\`${name}\` in ISO 8601.`,
+      constraints: { required: true },
+    }))
+
+/** Not required: a strategy has no value before its inception, and an instrument none where no strategy is on it. */
+const toWideField = (id: string, name: string, { description }: z.infer<typeof property>) => ({
   name: id,
   type: 'number',
   description,
@@ -213,7 +223,7 @@ const toStrategyField = (id: string, name: string, { description }: z.infer<type
 })
 
 function typeOf(name: string, { type, format: wireFormat }: z.infer<typeof property>, format: Format) {
-  if (wireFormat === 'date') return 'date'
+  if (wireFormat === 'date') return format === 'csv' ? 'date' : 'datetime'
   if (INSTANTS.includes(name)) return format === 'csv' ? 'integer' : 'datetime'
   return type === 'number' ? 'number' : 'string'
 }

@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import { versionFolder } from '#core/contract/artifacts.ts'
 import { POLLED } from '#core/contract/caching.ts'
 import {
   CURRENT_KEY,
@@ -139,12 +140,23 @@ async function signEntry(
   await writeOnce(store, signatureKey(digest), signer.sign(bytes), IMMUTABLE_BYTES)
 }
 
-/** Writes the hint of an entry. Any process may repeat it at any time. */
-export const deriveHint = (
+/** Writes the hint of an entry, and the first page of a store without a service. Any process may repeat it at any time. */
+export async function deriveHint(
   store: ObjectStore,
   { seq, version, manifest_sha256 }: PointerEntry,
-): Promise<void> =>
-  store.replace(CURRENT_KEY, toJsonBytes({ seq, version, manifest_sha256 } satisfies CurrentHint), {
-    ...IMMUTABLE_JSON,
+): Promise<void> {
+  const hint = toJsonBytes({ seq, version, manifest_sha256 } satisfies CurrentHint)
+  await store.replace(CURRENT_KEY, hint, { ...IMMUTABLE_JSON, cache_control: POLLED })
+  await store.replace(INDEX_KEY, new TextEncoder().encode(leadTo(version)), {
+    content_type: 'text/html; charset=utf-8',
     cache_control: POLLED,
   })
+}
+
+/** What a file server answers at the root of a copy of the store. */
+const INDEX_KEY = 'index.html'
+
+function leadTo(version: string): string {
+  const page = `${versionFolder(version)}/index.html`
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${version}</title><meta http-equiv="refresh" content="0; url=${page}"><a href="${page}">Version ${version}</a></html>\n`
+}

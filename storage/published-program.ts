@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import {
@@ -9,6 +10,7 @@ import {
   programFileName,
   programIndex,
 } from '#core/contract/program-files.ts'
+import { SNAPSHOT_FILES } from '#core/dataset/snapshot-files.ts'
 import type { ProgramData } from '#core/program/program.ts'
 import { parseProgramDataFile } from '#core/program/program-data-file.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -17,8 +19,11 @@ import { readPrivateFile } from './private-file.ts'
 import { readManifest } from './published-manifest.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
+/** A program as a version published it, with what its page says of that version. */
+export type ServedProgram = StoredProgram & { readonly dataset: DatasetFacts }
+
 /** A program as a version published it. */
-export type ServedProgram = {
+export type StoredProgram = {
   readonly version: string
   readonly alias: string
   readonly data: ProgramData
@@ -35,7 +40,7 @@ export async function readProgram(
   store: ObjectStore,
   privateStore: ObjectStore,
   current: CurrentVersion,
-): Promise<ServedProgram | null> {
+): Promise<StoredProgram | null> {
   return readProgramOf(privateStore, await readManifest(store, current))
 }
 
@@ -43,7 +48,7 @@ export async function readProgram(
 export async function readProgramOf(
   privateStore: ObjectStore,
   { version, program_sha256 }: Pick<Manifest, 'version' | 'program_sha256'>,
-): Promise<ServedProgram | null> {
+): Promise<StoredProgram | null> {
   if (program_sha256 === null) return null
   const index = await readIndex(privateStore, version, program_sha256)
   const read = async (file: ProgramFile) =>
@@ -57,6 +62,28 @@ export async function readProgramOf(
   if (data === null || data.plan.alias !== index.alias)
     throw otherForm(privateStore, privateKey(version, programFileName('data')))
   return { version, alias: index.alias, data, documents }
+}
+
+const datasetFacts = z.object({
+  name: z.string(),
+  version: z.string(),
+  disclaimer: z.string(),
+  methodology_url: z.string(),
+  public_url: z.string().nullable().default(null),
+  synthetic: z.boolean().default(false),
+})
+export type DatasetFacts = Readonly<z.infer<typeof datasetFacts>>
+
+/** What the private snapshot of a version says of it as a whole. Throws as `readProgram` does. */
+export async function readDatasetFacts(
+  privateStore: ObjectStore,
+  { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
+): Promise<DatasetFacts> {
+  const key = privateKey(version, SNAPSHOT_FILES.document)
+  const bytes = await readPrivateFile(privateStore, key, snapshot[SNAPSHOT_FILES.document])
+  const document = z.object({ dataset: datasetFacts }).safeParse(parseJson(bytes))
+  if (document.success) return document.data.dataset
+  throw otherForm(privateStore, key)
 }
 
 async function readIndex(privateStore: ObjectStore, version: string, digest: string): Promise<ProgramIndex> {

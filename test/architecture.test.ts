@@ -4,10 +4,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { brokenRules, undocumented } from './support/rules/house-rules.ts'
-import { forbiddenImports, importCycle, type Source } from './support/rules/imports.ts'
+import { forbiddenImports, importCycle, type Source, specifiersOf } from './support/rules/imports.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const ROOMS = '{core,storage,pipeline,static-build,signals,api,cli}'
+const ROOMS = '{core,storage,pipeline,pages,static-build,signals,api,cli}'
 
 const readSource = (path: string): Source => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })
 
@@ -20,7 +20,7 @@ describe('the product', () => {
   test('is found in its rooms', () => {
     expect(SOURCES.length).toBeGreaterThan(150)
     expect(new Set(SOURCES.map(({ path }) => path.split('/')[0]))).toEqual(
-      new Set(['core', 'storage', 'pipeline', 'static-build', 'signals', 'api', 'cli']),
+      new Set(['core', 'storage', 'pipeline', 'pages', 'static-build', 'signals', 'api', 'cli']),
     )
   })
 
@@ -41,6 +41,13 @@ describe('the product', () => {
     expect(figures.length).toBeGreaterThan(20)
     expect(figures.flatMap(undocumented)).toEqual([])
   })
+})
+
+test('the client for TypeScript imports nothing but itself, so that it runs wherever `fetch` is', () => {
+  const sources = globSync('clients/typescript/src/**/*.ts', { cwd: ROOT }).map(readSource)
+  const specifiers = sources.flatMap(({ text }) => specifiersOf(text))
+  expect(specifiers.length).toBeGreaterThan(5)
+  expect(specifiers.filter(specifier => !specifier.startsWith('./'))).toEqual([])
 })
 
 describe('an import is refused', () => {

@@ -4,14 +4,13 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { toPattern } from '#core/contract/route.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { PAGE_ROUTES } from '#pages/page-routes.ts'
 import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { COMMON_HEADERS, METHODS, preflightHeaders } from '../http/headers.ts'
-import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
 import { latestHandler, pinnedHandler } from './answers/answer-resource.ts'
 import {
   type Answered,
   type AnswerKind,
-  answerHeaders,
   type Exchange,
   type Handler,
   type HistoryEnv,
@@ -22,7 +21,9 @@ import {
 } from './exchange.ts'
 import { createFileHandler, createLogHandler } from './files/stored-files.ts'
 import { INFRASTRUCTURE_ROUTES } from './infrastructure.ts'
-import { createIndexHandler } from './pages/index-page.ts'
+import { createDocsHandler, DOCS_PATTERN } from './pages/docs.ts'
+import { feedHandler } from './pages/feed.ts'
+import { answerFile, createPageHandler, indexHandler, isFilePath, refuse } from './pages/pages.ts'
 import { createDocumentHandler, createLlmsHandler } from './routes.ts'
 
 /** The history service as a Hono app: every route of the table, and the refusals of everything else. */
@@ -44,23 +45,25 @@ export function createHistoryApp(parts: HistoryParts): Hono<HistoryEnv> {
     mount(app, parts, file.path, createFileHandler(file))
   }
   mount(app, parts, LOG_TEMPLATE, createLogHandler(), LOG_PATTERN)
-  mount(app, parts, '/', createIndexHandler())
+  mount(app, parts, '/', indexHandler)
+  for (const page of PAGE_ROUTES.filter(({ path }) => path !== '/'))
+    mount(app, parts, page.path, createPageHandler(page))
+  mount(app, parts, '/feed.atom', feedHandler)
   mount(app, parts, '/openapi.json', createDocumentHandler(parts.settings))
   mount(app, parts, '/llms.txt', createLlmsHandler(parts.settings))
-  const reference = createReference(REFERENCE)
-  for (const pattern of REFERENCE_PATTERNS)
-    mount(app, parts, pattern, c => reference(c, answerHeaders(c, parts)))
-  app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; / lists what there is')))
-  app.onError((error, c) => sendError(c, parts, error))
+  const docs = createDocsHandler(parts.settings)
+  mount(app, parts, '/docs', docs)
+  mount(app, parts, '/docs/{file}', docs, DOCS_PATTERN)
+  app.notFound(async c => {
+    const { method, path } = c.req
+    if (isFilePath(path) && method === 'OPTIONS') return listMethods(c, parts)
+    if (isFilePath(path) && method !== 'GET' && method !== 'HEAD') return sendError(c, parts, wrongMethod())
+    const file = await answerFile(c, parts).catch((error: unknown) => refuse(c, parts, error))
+    return file ?? refuse(c, parts, new ApiError('not_found', 'no such path; / lists what there is'))
+  })
+  app.onError((error, c) => refuse(c, parts, error))
   return app
 }
-
-const REFERENCE = {
-  title: 'Historical strategy data: the API',
-  document: '/openapi.json',
-  tries: ['get'],
-  links: { '/': 'Index' },
-} as const
 
 /**
  * Entries of the log and their signatures under one pattern: a variable beside a folder would make the router take its
@@ -90,9 +93,12 @@ function mount(
   })
   app.all(pattern, c => {
     c.set('route', template)
-    throw new ApiError('method_not_allowed', `this path answers ${METHODS}`, { headers: { allow: METHODS } })
+    throw wrongMethod()
   })
 }
+
+const wrongMethod = (): ApiError =>
+  new ApiError('method_not_allowed', `this path answers ${METHODS}`, { headers: { allow: METHODS } })
 
 function listMethods(c: Exchange, { settings }: HistoryParts): Response {
   const preflight = preflightHeaders(settings.allowedOrigins, c.req.raw.headers)

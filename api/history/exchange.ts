@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
+import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import type { FileRoute } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_PATTERN } from '#core/contract/openapi.ts'
@@ -10,7 +11,10 @@ import {
   type Register,
   register,
 } from '#core/contract/register.ts'
+import { csvWriting } from '#core/dataset/render/csv.ts'
 import { type Json, renderJson } from '#core/dataset/render/json.ts'
+import type { Table } from '#core/dataset/render/table.ts'
+import { writeWhole } from '#core/dataset/render/text-writer.ts'
 import type { ReadyAnswer } from '../http/content-coding.ts'
 import { type Clock, type ServiceEnv, sendBytes, sendRefusal, toApiError, tookMs } from '../http/exchange.ts'
 import { deprecationHeaders, matchesEtag, sharedHeaders } from '../http/headers.ts'
@@ -103,13 +107,13 @@ export const notModified = (headers: Readonly<Record<string, string>>, etag: str
   new Response(null, { status: 304, headers: { ...headers, etag } })
 
 /** What an infrastructure endpoint says, before the envelope. */
-export type InfrastructureAnswer = { readonly data: Json; readonly links: Links }
+export type InfrastructureAnswer = { readonly data: Json; readonly links: Links; readonly table?: Table }
 
-/** An answer about the process: enveloped with the moment and the measured time. */
+/** An answer about the process: enveloped with the moment and the measured time, or its table as CSV. */
 export function sendLive(
   c: Exchange,
   parts: HistoryParts,
-  { data, links }: InfrastructureAnswer,
+  { data, links, table }: InfrastructureAnswer,
   caching: string,
   etag: string | null = null,
   more: Readonly<Record<string, string>> = {},
@@ -118,12 +122,16 @@ export function sendLive(
     ...answerHeaders(c, parts),
     'cache-control': caching,
     ...(etag === null ? {} : { etag }),
+    ...(table === undefined ? {} : { 'content-type': MEDIA_TYPES.csv }),
     ...more,
   }
   if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
     return notModified(headers, etag)
   }
-  const body = renderJson({ data, meta: liveMeta(c, parts), links })
+  const body =
+    table === undefined
+      ? renderJson({ data, meta: liveMeta(c, parts), links })
+      : writeWhole(csvWriting(table))
   c.set('bytes', body.length)
   return sendBytes(body, headers)
 }
@@ -167,6 +175,8 @@ export type HistorySettings = {
   readonly allowedOrigins: ReadonlySet<string>
   /** Address of the service as its users see it, without a slash at the end. */
   readonly publicBaseUrl: string
+  /** The same of the signals service; null if it is not stated. */
+  readonly signalsBaseUrl: string | null
   /** When this version of the interface was deprecated, epoch ms, null as long as it is not. */
   readonly deprecatedAtMs: number | null
   /** When it will stop answering, epoch ms, null if no date is set. */

@@ -2,13 +2,22 @@
 import { z } from 'zod'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { dayParameter, type Outcome, type Parameters, parseQuery } from '#core/contract/parameters.ts'
+import {
+  dayParameter,
+  type Format,
+  formatParameter,
+  type Outcome,
+  type Parameters,
+  parseQuery,
+} from '#core/contract/parameters.ts'
 import { dateWindow, fraction } from '#core/contract/payloads/field.ts'
 import { pinnedPath } from '#core/contract/pins.ts'
 import type { Links } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import type { Json } from '#core/dataset/render/json.ts'
+import { type Table, textColumn } from '#core/dataset/render/table.ts'
+import { othersThan } from '#core/dataset/resources/resource.ts'
 import { sha256 } from '#storage/digest.ts'
 import { servedAt } from '#storage/publications.ts'
 import { CACHING } from '../http/headers.ts'
@@ -96,7 +105,9 @@ const day = dayParameter('A day: leads to the dataset of the version that was se
 const ECHO_LENGTH = 80
 
 /** Asks the list of versions for the one that was in force on a day: `?as_of=2026-11-21`. */
-const versionsQuery = { as_of: { ...day, parse: parseDay } }
+const versionsQuery = { as_of: { ...day, parse: parseDay }, format: formatParameter(['json', 'csv']) }
+
+const VERSIONS_OTHERS = othersThan(Object.keys(versionsQuery))
 
 function parseDay(texts: readonly string[]): Outcome<EpochDay | null> {
   const outcome = day.parse(texts)
@@ -107,11 +118,12 @@ function parseDay(texts: readonly string[]): Outcome<EpochDay | null> {
 export type InfrastructureRoute = Omit<Route<'infrastructure', Handler>, 'query'> & {
   readonly about: string
   readonly query: Parameters
-  readonly formats: readonly ['json']
+  readonly formats: readonly Format[]
 }
 
 type Definition = Omit<InfrastructureRoute, 'method' | 'group' | 'query' | 'formats'> & {
   readonly query?: Parameters
+  readonly formats?: readonly Format[]
 }
 
 const infrastructureRoute = (definition: Definition): InfrastructureRoute => ({
@@ -188,14 +200,16 @@ export const INFRASTRUCTURE_ROUTES: readonly InfrastructureRoute[] = [
     title: 'Published versions',
     about: 'All published versions, newest first; with `as_of` the way to the one that was served on a day.',
     query: versionsQuery,
+    formats: ['json', 'csv'],
     data: versionList,
     statuses: [200, 304, 307],
     refusals: ['not_found', 'not_ready'],
     handler: (c, parts) => {
-      const { as_of } = parseQuery(versionsQuery, new URL(c.req.url).searchParams)
+      const { searchParams } = new URL(c.req.url)
+      const { as_of, format } = parseQuery(versionsQuery, searchParams, VERSIONS_OTHERS)
       const history = assertKnown(parts.source.history())
       return as_of === null
-        ? listVersions(c, parts, history)
+        ? listVersions(c, parts, history, format)
         : redirectTo(c, parts, versionOn(history, as_of))
     },
   }),
@@ -218,17 +232,31 @@ function assertReady(
 }
 
 /** What was published, newest first. */
-function listVersions(c: Exchange, parts: HistoryParts, { publications, head }: History): Response {
+function listVersions(
+  c: Exchange,
+  parts: HistoryParts,
+  { publications, head }: History,
+  format: Format,
+): Response {
   const removed = publications.filter(({ is_removed }) => is_removed).map(({ version }) => version)
   const answer = {
     data: publications.map(publication => ({ ...publication })),
     links: { self: '/v1/dataset/versions', dataset: '/v1/dataset', version: '/version' },
+    ...(format === 'csv' ? { table: versionTable(publications) } : {}),
   }
   // Weak: `meta` has the time, so the bytes differ while the answer is the same.
   const states = [head, c.get('served')?.version, ...removed].join(' ')
   const etag = `W/"${sha256(new TextEncoder().encode(states)).slice(0, 32)}"`
   return sendLive(c, parts, answer, CACHING.pointer, etag)
 }
+
+const versionTable = (publications: History['publications']): Table => ({
+  kind: 'table',
+  rows: publications.length,
+  columns: (
+    ['version', 'published', 'manifest_sha256', 'is_served', 'is_removed', 'history_restated'] as const
+  ).map(name => textColumn(name, row => String(publications[row]![name]))),
+})
 
 function versionOn({ log }: History, asOf: EpochDay): string {
   const day = toIsoDate(asOf)

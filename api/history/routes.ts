@@ -5,11 +5,12 @@ import type { ErrorCode } from '#core/contract/errors.ts'
 import { FILE_ROUTES, FILE_VARIABLES, type FileVariable } from '#core/contract/file-routes.ts'
 import { REQUEST_ID_TEXT, type Service, toOpenApi } from '#core/contract/openapi.ts'
 import { ID_PATTERN, type Parameter, type Schema } from '#core/contract/parameters.ts'
+import { meta } from '#core/contract/payloads/meta.ts'
 import { AS_OF_PARAMETER, PIN_PARAMETER, pinnedPath, pinnedTemplate } from '#core/contract/pins.ts'
-import { meta } from '#core/contract/register.ts'
 import type { Route } from '#core/contract/route.ts'
 import type { DatasetRoute } from '#core/dataset/resources/resource.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { type Endpoint, GUIDES } from '#pages/guides/guides.ts'
 import { createCodedBytes } from '../http/content-coding.ts'
 import { CACHING } from '../http/headers.ts'
 import { type Handler, type HistorySettings, sendReady } from './exchange.ts'
@@ -32,6 +33,13 @@ const GROUPS: Service<Group>['groups'] = {
   proof: { name: 'Proof', description: 'What was published and served when, with digests and signatures.' },
   infrastructure: { name: 'Infrastructure', description: 'The process and the version that it serves.' },
 }
+
+/** The endpoints, with the place of each in the reference. */
+export const ENDPOINTS: readonly Endpoint[] = ROUTES.map(({ id, path, about, group }) => ({
+  path,
+  about,
+  operation: `/${GROUPS[group].name}/${id}`,
+}))
 
 const ABOUT_VARIABLES: { readonly [Name in FileVariable]: string } = {
   version: 'Compact form of a dataset version: `20261121T001500Z`.',
@@ -74,6 +82,10 @@ const toPinned = (route: DatasetRoute): Route<Group> => ({
   example: { path: pinnedTemplate(route), of: route.id },
 })
 
+const UNKNOWN_PARAMETERS =
+  'A parameter that another route has, or whose name nearly is one that is known (`risk` for `risk_pct`), is refused with ' +
+  '422 and a suggestion; all other unknown query parameters are ignored. `error.details` lists everything that was refused.'
+
 /** The OpenAPI document as a plain object. */
 export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
   const { default: recorded } = await import('#core/contract/examples.json', { with: { type: 'json' } })
@@ -85,7 +97,9 @@ export async function historyDocument(publicBaseUrl: string): Promise<Schema> {
         summary: 'Audited history of BTC trading strategies: free, read-only, versioned.',
         description:
           'Factual history, not advice and not a forecast. Every figure can be rescaled to another risk level with ' +
-          '`risk_pct`. Unknown query parameters are ignored; every refused one is listed in `error.details`. ' +
+          '`risk_pct`. ' +
+          UNKNOWN_PARAMETERS +
+          ' ' +
           REQUEST_ID_TEXT,
       },
       server: { url: publicBaseUrl, description: 'This service.' },
@@ -154,6 +168,10 @@ export const toLlmsText = (publicBaseUrl: string): string =>
     pinning(publicBaseUrl),
     VERIFYING,
     section(
+      'Guides',
+      GUIDES.map(({ name, title, about }) => line(title, `${publicBaseUrl}/docs/guides/${name}`, about)),
+    ),
+    section(
       'Proof',
       FILE_ROUTES.map(({ title, path, about }) => line(title, publicBaseUrl + path, about)),
     ),
@@ -163,14 +181,20 @@ export const toLlmsText = (publicBaseUrl: string): string =>
         `${publicBaseUrl}/openapi.json`,
         'Every field with its definition and unit.',
       ),
-      line('API reference', `${publicBaseUrl}/docs`, 'The same document for people, drawn in a browser.'),
+      line(
+        'API reference',
+        `${publicBaseUrl}/docs/reference`,
+        'The same document for people, drawn in a browser.',
+      ),
+      line('Index for people', `${publicBaseUrl}/docs`, 'Guides, endpoints and references.'),
     ]),
   ].join('\n\n') + '\n'
 
 const ABOUT = [
   'JSON answers are `{data, meta, links}`, errors are `{error, meta}` with `error.code`, `error.message` and',
-  '`error.details`. A figure that cannot be computed is null, and `undefined` beside it says why. Unknown query',
-  'parameters are ignored, and invalid values are refused with 422. `{sid}` is the id of a strategy: ask the catalogue first.',
+  '`error.details`. A figure that cannot be computed is null, and `undefined` beside it says why.',
+  '`{sid}` is the id of a strategy: ask the catalogue first. Invalid values are refused with 422.',
+  UNKNOWN_PARAMETERS,
 ].join('\n')
 
 const UNITS = [

@@ -1,11 +1,12 @@
 // What every service does with a request and its answer.
 import type { HttpBindings } from '@hono/node-server'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, Env, MiddlewareHandler } from 'hono'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, INTERNAL_ERROR_MESSAGE, STATUS_OF } from '#core/contract/errors.ts'
 import type { KeyedMeta } from '#core/contract/keyed-meta.ts'
 import type { Register } from '#core/contract/register.ts'
-import { CACHING } from './headers.ts'
+import type { CodedBytes } from './content-coding.ts'
+import { CACHING, matchesEtag } from './headers.ts'
 
 export type Clock = {
   /** The time of day, epoch milliseconds. */
@@ -40,6 +41,19 @@ export const sendBytes = (bytes: Uint8Array<ArrayBuffer>, headers: Headers, stat
     status,
     headers: { ...JSON_MEDIA, ...headers, 'content-length': String(bytes.length) },
   })
+
+/** The same for bytes in the coding that the client prefers; 304 to a client that has them. */
+export async function sendCoded<E extends Env>(
+  c: Context<E>,
+  coded: CodedBytes,
+  headers: Headers,
+): Promise<Response> {
+  const { bytes, etag, headers: own } = await coded(c.req.header('accept-encoding'))
+  if (matchesEtag(c.req.header('if-none-match'), etag)) {
+    return new Response(null, { status: 304, headers: { ...headers, etag } })
+  }
+  return new Response(bytes, { headers: { ...headers, ...own } })
+}
 
 /** How long a client should wait before it retries, if an error is temporary. */
 const RETRY_AFTER_SECONDS = 5

@@ -39,7 +39,7 @@ export const DEVELOPMENT_ORIGINS: readonly string[] = DEVELOPMENT_PORTS.flatMap(
 /** Headers that a page's script may read. */
 const EXPOSED =
   'ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, ' +
-  'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped'
+  'Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id'
 
 /** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 86_400

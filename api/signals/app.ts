@@ -3,8 +3,9 @@ import { ApiError } from '#core/contract/errors.ts'
 import { allowedMethods, byPath } from '#core/contract/route.ts'
 import type { Identity } from '#signals/clients/client.ts'
 import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
+import { METHODS } from '../http/headers.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
-import { createReference, REFERENCE_PATTERNS } from '../http/reference/reference.ts'
+import { createReference } from '../http/reference/reference.ts'
 import {
   type Answered,
   answerHeaders,
@@ -16,6 +17,7 @@ import {
 } from './exchange.ts'
 import { createIdentify, type Identify } from './identify.ts'
 import { createPrograms } from './program/prepared-program.ts'
+import { programPageRoute, STYLE_PATH, sendStyle } from './program/program-page.ts'
 import { createRemoteAddress, type RemoteAddress } from './remote-address.ts'
 import { answerPreview, forPages } from './routes/preview.ts'
 import { createDocuments, SIGNALS_ROUTES } from './routes.ts'
@@ -40,6 +42,7 @@ export function createSignalsApp(parts: SignalsParts): Hono<SignalsEnv> {
   for (const [path, routes] of byPath(SIGNALS_ROUTES)) {
     mount(app, path, routes, served, callers)
   }
+  mountProgramPage(app, served, remoteAddress)
   mountReference(app, served)
   app.notFound(c =>
     sendError(c, parts, new ApiError('not_found', 'no such path; /openapi.json lists what there is')),
@@ -58,20 +61,35 @@ const answeredOf = (c: Exchange, { clock }: SignalsParts, remoteAddress: RemoteA
   client: c.get('client') ?? null,
 })
 
+/** `/program`, and its style sheet: for browsers, so the document of the API does not list them. */
+function mountProgramPage(app: Hono<SignalsEnv>, parts: ServedParts, remoteAddress: RemoteAddress): void {
+  app.get('/program', c => {
+    assertUrlLength(c.req.url)
+    return answerPreview(programPageRoute(c), remoteAddress(c), c, parts)
+  })
+  app.get(STYLE_PATH, c => sendStyle(c, parts))
+  for (const path of ['/program', STYLE_PATH]) closePath(app, path, parts, METHODS)
+}
+
 /** `/docs`: the API reference. Requests cannot be tried there, because nearly all need a key. */
 function mountReference(app: Hono<SignalsEnv>, parts: ServedParts): void {
+  const { historyBaseUrl } = parts.settings
   const reference = createReference({
+    path: '/docs',
     title: 'Live trade signals: the API',
     document: '/openapi.json',
     tries: [],
-    links: {},
+    links:
+      historyBaseUrl === null
+        ? {}
+        : { [`${historyBaseUrl}/docs/guides/webhooks`]: 'Webhooks in ten minutes' },
   })
-  for (const pattern of REFERENCE_PATTERNS) {
+  for (const pattern of ['/docs', '/docs/:folder/:file']) {
     app.get(pattern, c => {
       assertUrlLength(c.req.url)
       return reference(c, answerHeaders(parts))
     })
-    closePath(app, pattern, parts, 'GET, HEAD, OPTIONS')
+    closePath(app, pattern, parts, METHODS)
   }
 }
 

@@ -55,11 +55,12 @@ export async function startPinned(
 /** The kernel reports processor time in hundredths of a second. */
 const TICK_SECONDS = 0.01
 
-/** Seconds of processor time that all threads of a process took so far. */
+/** Seconds of processor time that all threads of a process, and its child processes that have ended, took so far. */
 export async function processorSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before may hold anything
-  return (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS
+  const ticks = fields.slice(11, 15).map(Number) // user and system, then those of the children
+  return ticks.reduce((sum, each) => sum + each, 0) * TICK_SECONDS
 }
 
 /** Most memory that a process has had so far, in MiB. */

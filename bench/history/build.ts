@@ -25,7 +25,7 @@ const MOST_SECONDS = { default: 240, quick: 60 }
 /** Everything but correlation is linear: a strategy of the largest book costs no more than one of a tenth of it. */
 const MOST_GROWTH = 1.2
 
-const VERSION = '2026-07-01T00:15:00Z'
+export const GENERATED_VERSION = '2026-07-01T00:15:00Z'
 
 /** How often the memory and the processor time of the build are looked at; the kernel keeps the peak. */
 const LOOK_MS = 250
@@ -121,7 +121,17 @@ function growth(builds: readonly Built[]): Figure[] {
   })
 }
 
+/** A build whose store nobody needs. */
 async function build(book: string, folder: string, size: number, effort: Effort): Promise<Built> {
+  try {
+    return await runBuild(book, folder, size, effort)
+  } finally {
+    for (const each of [folder, `${folder}.private`]) await rm(each, { recursive: true, force: true })
+  }
+}
+
+/** Builds a book into a store in a folder, in a process of its own. */
+export async function runBuild(book: string, folder: string, size: number, effort: Effort): Promise<Built> {
   const command = [join(ROOT, 'cli/highwater.ts'), 'build', '--json', '--book', book]
   const running = runFile(
     process.execPath,
@@ -133,7 +143,7 @@ async function build(book: string, folder: string, size: number, effort: Effort)
         '--as-of',
         GENERATED_AS_OF,
         '--version',
-        VERSION,
+        GENERATED_VERSION,
       ],
       ...(effort === 'quick' ? ['--effort', 'quick'] : []),
     ],
@@ -156,7 +166,6 @@ async function build(book: string, folder: string, size: number, effort: Effort)
     return { size, effort, timings, peakMib: peak, processorSeconds: used, brMib }
   } finally {
     clearInterval(look)
-    for (const each of [folder, `${folder}.private`]) await rm(each, { recursive: true, force: true })
   }
 }
 

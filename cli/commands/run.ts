@@ -111,6 +111,7 @@ async function publishSample(environment: Environment, runtime: Runtime): Promis
     ...{ book, storeUrl, privateStoreUrl, s3, version: SAMPLE_VERSION, asOf: SAMPLE_AS_OF },
     ...{ allowStale: false, allowRestatement: false, consent: NO_CONSENT },
     redisUrl: null, // the sample has no live signals
+    fleet: null,
     alertWays: reporting,
     threads: threadsFor(runtime.cores),
     effort: operations.buildEffort,

@@ -102,6 +102,7 @@ async function listenToClients(
     clock,
     settings: {
       publicBaseUrl: environment.publicBaseUrl ?? toReachable(url),
+      historyBaseUrl: environment.historyBaseUrl,
       trustedProxies: environment.signals.trustedProxies,
       deprecatedAtMs: environment.deprecatedAtMs,
       sunsetAtMs: environment.sunsetAtMs,

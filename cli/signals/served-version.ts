@@ -4,7 +4,7 @@ import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
-import { readProgramOf, type ServedProgram } from '#storage/published-program.ts'
+import { readDatasetFacts, readProgramOf, type ServedProgram } from '#storage/published-program.ts'
 
 /** How often the served version is checked. */
 export const LOOK_MS = 5_000
@@ -19,7 +19,9 @@ export function followVersion(
   { onError, raise }: { readonly onError: (error: unknown) => void; readonly raise: (alert: Alert) => void },
 ) {
   // A manifest names every file of a version and is large: only these fields of it are kept.
-  let served: (Pick<Manifest, 'version' | 'strategies' | 'program_sha256'> & { sha256: string }) | null = null
+  let served:
+    | (Pick<Manifest, 'version' | 'strategies' | 'program_sha256' | 'snapshot'> & { sha256: string })
+    | null = null
   let program: ServedProgram | null = null
   let programOf = ''
   let looking: Promise<void> | null = null
@@ -28,11 +30,12 @@ export function followVersion(
     if (head === null) return
     const { manifest_sha256: sha256 } = head.entry
     if (sha256 !== served?.sha256) {
-      const { version, strategies, program_sha256 } = await readManifest(store, head.entry)
-      served = { sha256, version, strategies, program_sha256 }
+      const { version, strategies, program_sha256, snapshot } = await readManifest(store, head.entry)
+      served = { sha256, version, strategies, program_sha256, snapshot }
     }
     if (sha256 === programOf) return
-    program = await readProgramOf(privateStore, served)
+    const stored = await readProgramOf(privateStore, served)
+    program = stored && { ...stored, dataset: await readDatasetFacts(privateStore, served) }
     programOf = sha256
   }
   const report = (error: unknown): void => {

@@ -1,6 +1,3 @@
-import { z } from 'zod'
-import type { ValueOf } from './value-of.ts'
-
 /**
  * Every error code of both services and the HTTP status that it is answered with: one closed table, printed
  * in the API reference. A code never changes its meaning.
@@ -29,34 +26,20 @@ export const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF
 
-const parameterProblem = z
-  .object({
-    param: z.string().describe('Name of the parameter, of the field, or `body`.'),
-    value: z.string().describe('What was given, cut if it is long.'),
-    reason: z.string().describe('What is wrong with it.'),
-    allowed: z.array(z.string()).optional().describe('The legal values, if there are few.'),
-  })
-  .describe('One refused parameter.')
-  .meta({ id: 'ParameterProblem' })
-
 /** One refused parameter. `allowed` lists the legal values if there are few. */
-export type ParameterProblem = ValueOf<typeof parameterProblem>
-
-const errorDetails = z
-  .union([
-    z.array(parameterProblem),
-    z.object({
-      checks: z.record(z.string(), z.boolean()).describe('The checks, false for each that fails.'),
-    }),
-    z.object({ available: z.array(z.string()).describe('What there is instead.') }),
-    z.null(),
-  ])
-  .describe(
-    'More about the error, or null: the refused parameters of a `validation_error`, the checks of `not_ready`.',
-  )
+export type ParameterProblem = {
+  readonly param: string
+  readonly value: string
+  readonly reason: string
+  readonly allowed?: readonly string[] | undefined
+}
 
 /** What `details` may hold; each code has one shape or none. */
-export type ErrorDetails = ValueOf<typeof errorDetails>
+export type ErrorDetails =
+  | readonly ParameterProblem[]
+  | { readonly checks: Readonly<Record<string, boolean>> }
+  | { readonly available: readonly string[] }
+  | null
 
 /** An error that the caller made or must know of: thrown anywhere below a request, answered in one place. */
 export class ApiError extends Error {
@@ -80,16 +63,6 @@ export class ApiError extends Error {
 
 /** The message of every unexpected error: its cause never leaves the process. */
 export const INTERNAL_ERROR_MESSAGE = 'something went wrong on our side; the request was not at fault'
-
-export const errorPayload = z
-  .object({
-    code: z
-      .enum(Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]]) // keyof of the literal above
-      .describe('One of a closed list of codes; branch on this, never on the message.'),
-    message: z.string().describe('What was wrong, in one sentence, for people.'),
-    details: errorDetails,
-  })
-  .describe('What went wrong.')
 
 /** The refusal of one parameter; `value` is what may be repeated of it. */
 export const invalidParameter = (param: string, value: string, reason: string): ApiError =>

@@ -39,6 +39,12 @@ export const manifest = z
     render_revision: z.int().describe('Revision of the code that renders answers.'),
     snapshot_format: z.int().describe('Version of the format of the private snapshot.'),
     strategies: z.array(z.string()).describe('Ids in catalogue order.'),
+    instruments: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Instruments of `/v1/benchmark`, in the order of its columns; versions without it do not list them.',
+      ),
     window: z
       .object({
         from: z.string().nullable().describe('First day of any series, or null.'),

@@ -1,9 +1,10 @@
 // The OpenAPI 3.1 document of a service, generated from its routes.
 import { z } from 'zod'
 import { MEDIA_TYPES } from './artifacts.ts'
-import { type ErrorCode, errorPayload, STATUS_OF } from './errors.ts'
+import { type ErrorCode, STATUS_OF } from './errors.ts'
 import { type Format, isBinary, type Parameter, type Schema } from './parameters.ts'
-import { links } from './register.ts'
+import { errorPayload } from './payloads/error.ts'
+import { links } from './payloads/meta.ts'
 import { byPath, dataSchema, type Query, type Route, type SuccessStatus, variablesOf } from './route.ts'
 
 /** What a document says of a service beside its routes. */

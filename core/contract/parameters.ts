@@ -3,6 +3,7 @@ import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
 import type { Period } from '#core/figures/series.ts'
 import { toText } from './decimal.ts'
 import { ApiError, type ParameterProblem } from './errors.ts'
+import { meantBy, nearestTo } from './near-miss.ts'
 
 export const PERIODS = ['daily', 'weekly'] as const satisfies readonly Period[]
 export const FORMATS = ['json', 'csv', 'arrow', 'parquet'] as const
@@ -34,7 +35,8 @@ export const DEFAULT_PARAMS: Params = {
   format: 'json',
 }
 
-export type QueryName = Exclude<keyof Params, 'sid'>
+export const QUERY_NAMES = ['period', 'risk_pct', 'from', 'to', 'ids', 'format'] as const
+export type QueryName = (typeof QUERY_NAMES)[number]
 
 /** Strategy ids as they stand in paths, queries and column names. */
 export const ID_PATTERN = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -68,8 +70,16 @@ export const once =
 export const oneOf = <T extends string>(allowed: readonly T[]): Parser<T> =>
   once(text => {
     const value = allowed.find(candidate => candidate === text)
-    return value === undefined ? refuse([text], `must be one of ${allowed.join(', ')}`, allowed) : { value }
+    if (value !== undefined) return { value }
+    return refuse(
+      [text],
+      `must be one of ${allowed.join(', ')}${question(nearestTo(text.toLowerCase(), allowed))}`,
+      allowed,
+    )
   })
+
+/** The end of a refusal that knows what was probably meant. */
+const question = (meant: string | null): string => (meant === null ? '' : `; did you mean ${meant}?`)
 
 /** JSON Schema, and what else OpenAPI says of a parameter. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -131,9 +141,26 @@ export const wholeNumberParameter = <Initial extends number | null>(
   print: String,
 })
 
-/** Reads a query; unknown names are ignored. Throws a `validation_error` that lists every problem at once. */
-export function parseQuery<P extends Parameters>(parameters: P, query: URLSearchParams): ValuesOf<P> {
-  const { values, problems } = readQuery(parameters, query)
+/** Names that a route takes or refuses although they are none of its parameters. */
+export type Others = {
+  /** What is read before the parameters. */
+  readonly taken: readonly string[]
+  /** Parameters of other routes: refused if their value asks for something, because this route would not do it. */
+  readonly refused: Parameters
+}
+
+const NO_OTHERS: Others = { taken: [], refused: {} }
+
+/**
+ * Reads a query. Names that resemble no known one are ignored; one that nearly is a known one is refused, because the
+ * answer would not be the one that was wanted. Throws a `validation_error` that lists every problem at once.
+ */
+export function parseQuery<P extends Parameters>(
+  parameters: P,
+  query: URLSearchParams,
+  others: Others = NO_OTHERS,
+): ValuesOf<P> {
+  const { values, problems } = readQuery(parameters, query, others)
   if (problems.length > 0) throw unfitQuery(problems)
   return values
 }
@@ -142,6 +169,7 @@ export function parseQuery<P extends Parameters>(parameters: P, query: URLSearch
 export function readQuery<P extends Parameters>(
   parameters: P,
   query: URLSearchParams,
+  others: Others = NO_OTHERS,
 ): { readonly values: ValuesOf<P>; readonly problems: readonly ParameterProblem[] } {
   const values: Record<string, unknown> = {}
   const problems: ParameterProblem[] = []
@@ -150,7 +178,41 @@ export function readQuery<P extends Parameters>(
     if ('problem' in outcome) problems.push({ param, ...outcome.problem })
     else values[param] = outcome.value
   }
+  problems.push(...strayProblems(Object.keys(parameters), query, others))
   return { values: values as ValuesOf<P>, problems } // every name has its initial value or what its own parser returned
+}
+
+/** A refusal lists no more names that are not parameters: an address has room for thousands. */
+const MOST_STRAYS = 8
+
+/** What is wrong with the names that are no parameters, whatever their order: caches sort them. */
+function strayProblems(
+  parameters: readonly string[],
+  query: URLSearchParams,
+  { taken, refused }: Others,
+): ParameterProblem[] {
+  const own = [...parameters, ...taken]
+  const known = [...own, ...Object.keys(refused)]
+  const problems: ParameterProblem[] = []
+  for (const param of [...new Set(query.keys())].sort()) {
+    if (own.includes(param)) continue
+    const other = Object.hasOwn(refused, param) ? refused[param]! : null
+    const meant = other === null ? meantBy(param, known) : null
+    if (other === null ? meant === null : asksNothing(other, query.getAll(param))) continue
+    const reason =
+      other === null
+        ? `is unknown${question(meant)}`
+        : `is no parameter of this route, which takes ${own.join(', ')}`
+    problems.push({ param, ...refuse(query.getAll(param).sort(), reason).problem })
+    if (problems.length === MOST_STRAYS) break
+  }
+  return problems
+}
+
+/** Whether the answer is the same without it: it is blank, or what is answered anyway. */
+function asksNothing({ initial, parse }: Parameter<unknown>, texts: readonly string[]): boolean {
+  const outcome = parse(texts)
+  return texts.every(text => text.trim() === '') || ('value' in outcome && outcome.value === initial)
 }
 
 export const unfitQuery = (details: readonly ParameterProblem[]): ApiError =>
@@ -203,7 +265,8 @@ export const SMALLEST_RISK_PCT = 1e-9
 const LARGEST_RISK_PCT = Number.MAX_VALUE
 
 const riskLevel: Parser<number> = once(text => {
-  if (!NUMBER_PATTERN.test(text)) return refuse([text], 'must be a plain decimal number such as 0.02')
+  if (!NUMBER_PATTERN.test(text))
+    return refuse([text], `must be a plain decimal number such as 0.02${question(numberMeantBy(text))}`)
   const value = Number(text)
   if (!Number.isFinite(value)) return refuse([text], 'must be a finite number')
   if (value <= 0) return refuse([text], 'must be greater than 0')
@@ -211,6 +274,13 @@ const riskLevel: Parser<number> = once(text => {
     ? { value }
     : refuse([text], `must be at least ${toText(SMALLEST_RISK_PCT)}`)
 })
+
+/** The number that `1,5`, `.5` or `1 %` means; null if it is not that clear. */
+function numberMeantBy(text: string): string | null {
+  const [, digits = '', percent] = /^\s*\+?(\d{0,9}[.,]?\d{1,9})\s*(%?)\s*$/.exec(text) ?? []
+  const value = Number(digits.replace(',', '.')) / (percent === '%' ? 100 : 1)
+  return value > 0 ? toText(Number(value.toPrecision(10))) : null
+}
 
 /** Comma-separated and repeated keys mean the same; order is kept, repetitions are dropped. */
 const idList: Parser<readonly string[]> = texts => {
@@ -221,7 +291,7 @@ const idList: Parser<readonly string[]> = texts => {
 }
 
 /** The parameters of the dataset routes; those of a route are in its definition. */
-const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Parameter<Params[Name]> } = {
+export const PARAMETERS: { readonly [Name in Exclude<QueryName, 'format'>]: Parameter<Params[Name]> } = {
   period: wordParameter('Period of the returns; weeks are complete ISO weeks.', PERIODS),
   risk_pct: {
     about:
@@ -257,18 +327,18 @@ export const pickParameters = (
     names.map(name => [name, name === 'format' ? formatParameter(formats) : PARAMETERS[name]]),
   )
 
-const formatParameter = (formats: readonly [Format, ...Format[]]): Parameter<Format> =>
+export const formatParameter = (formats: readonly [Format, ...Format[]]): Parameter<Format> =>
   wordParameter('Every format but `json` answers the rows alone, without the envelope.', formats)
 
 /**
- * Reads the parameters of a dataset route; others are ignored, and what is not given or not known keeps its
- * default. Reports all problems at once, in the order of the parameters.
+ * Reads the parameters of a dataset route; what is not given or not known keeps its default. Reports all problems at once, in the order of the parameters.
  */
 export function parseParams(
   parameters: HistoryQuery & Parameters,
   query: URLSearchParams,
+  others: Others = NO_OTHERS,
 ): { readonly params: Params; readonly problems: readonly ParameterProblem[] } {
-  const { values, problems } = readQuery(parameters, query)
+  const { values, problems } = readQuery(parameters, query, others)
   const params: Params = { ...DEFAULT_PARAMS, ...values }
   return { params, problems: [...problems, ...rangeProblems(params)] }
 }

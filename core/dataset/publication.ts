@@ -1,13 +1,14 @@
 import type { Changes } from '#core/contract/payloads/changes.ts'
 import { type Publication, sincePublicationFigures } from '#core/figures/since-publication.ts'
 import { type FigureBlock, type FigureValue, splitFigures } from '#core/figures/split-figures.ts'
+import { toAncestor } from './lineage.ts'
 import { isRestated } from './restated.ts'
 import type { Snapshot, StrategyData } from './snapshot.ts'
 
 /**
  * The snapshot as it is published after `before`, the version that was served until then (null if there is none): since
- * when the history of each strategy is published, and its figures before and after. A version that did not record it
- * counts itself as the first.
+ * when the history of each strategy is published, its figures before and after, and what each version changed. A version
+ * that did not record it counts itself as the first.
  */
 export function withPublications(snapshot: Snapshot, before: Snapshot | null, changes: Changes): Snapshot {
   const old = new Map(before?.strategies.map(strategy => [strategy.id, strategy]))
@@ -25,7 +26,8 @@ export function withPublications(snapshot: Snapshot, before: Snapshot | null, ch
     const since = kept && (kept.published_since ?? before?.dataset.version)
     return published(strategy, { since: since ?? snapshot.dataset.version, isNew: since === undefined })
   })
-  return { ...snapshot, strategies }
+  const lineage = [...(before?.dataset.lineage ?? []), toAncestor(changes)]
+  return { ...snapshot, strategies, dataset: { ...snapshot.dataset, lineage } }
 }
 
 function published(strategy: StrategyData, publication: Publication): StrategyData {

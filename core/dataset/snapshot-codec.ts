@@ -14,6 +14,7 @@ import { sincePublication } from '#core/contract/payloads/since-publication.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
 import {
+  type Others,
   SNAPSHOT_FORMAT,
   type Snapshot,
   type StrategyData,
@@ -45,7 +46,8 @@ export function encodeSnapshot(snapshot: Snapshot): SnapshotBytes {
   }
 }
 
-function toDocument({ dataset, strategies, book, diversification, benchmarks }: Snapshot): SnapshotDocument {
+function toDocument(snapshot: Snapshot): SnapshotDocument {
+  const { dataset, strategies, book, diversification, benchmarks, others } = snapshot
   const rows = {
     daily: rowsOf(strategies.map(({ daily }) => daily.values.length)),
     weekly: rowsOf(strategies.map(({ weekly }) => weekly.values.length)),
@@ -68,6 +70,7 @@ function toDocument({ dataset, strategies, book, diversification, benchmarks }: 
       ...rows.benchmarks[i]!,
       first: toIsoDate(daily.first),
     })),
+    ...(others === undefined ? {} : { others: toStoredOthers(others) }),
     words: { side: SIDES, exit_reason: EXIT_WORDS },
   }
 }
@@ -80,6 +83,25 @@ function recordOf({
 }: StrategyData): StrategyRecord {
   return record
 }
+
+const toStoredOthers = ({
+  nearest,
+  book: { daily, alive },
+}: Others): NonNullable<SnapshotDocument['others']> => ({
+  nearest,
+  book: { first: toIsoDate(daily.first), ret: [...daily.values], alive: [...alive] },
+})
+
+const toOthers = ({
+  nearest,
+  book: { first, ret, alive },
+}: NonNullable<SnapshotDocument['others']>): Others => ({
+  nearest,
+  book: {
+    daily: { period: 'daily', first: parseIsoDate(first)!, values: Float64Array.from(ret) },
+    alive: Uint32Array.from(alive),
+  },
+})
 
 /** The rows of each strategy in a table of all. */
 function rowsOf(lengths: readonly number[]): Rows[] {
@@ -171,6 +193,10 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
       method_revision: document.dataset.method_revision ?? FIRST_METHOD,
       funding: (document.dataset.funding ?? []).map(coverage => ({ ...UNRECORDED, ...coverage })),
       accepted_findings: document.dataset.accepted_findings ?? [],
+      lineage: document.dataset.lineage ?? [],
+      public_url: document.dataset.public_url ?? null,
+      program_url: document.dataset.program_url ?? null,
+      synthetic: document.dataset.synthetic ?? false,
     },
     strategies: document.strategies.map(
       (record): StrategyData => ({
@@ -191,6 +217,7 @@ export function decodeSnapshot(bytes: SnapshotBytes): Snapshot {
     book: document.book,
     diversification: document.diversification,
     benchmarks: readBenchmarks(bytes.benchmarks, document),
+    ...(document.others === undefined ? {} : { others: toOthers(document.others) }),
   }
 }
 

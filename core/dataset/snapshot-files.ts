@@ -3,7 +3,7 @@
 import type { Period } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
 import { EXIT_REASONS } from '#core/replay/trade.ts'
-import type { DatasetRecord, StrategyRecord } from './snapshot.ts'
+import type { DatasetRecord, Others, StrategyRecord } from './snapshot.ts'
 
 export const SNAPSHOT_FILES = {
   document: 'snapshot.json',
@@ -47,5 +47,13 @@ export type SnapshotDocument = {
   readonly book: FigureBlock
   readonly diversification: FigureBlock
   readonly benchmarks: readonly (DatedRows & { readonly instrument: string })[]
+  readonly others?: Pick<Others, 'nearest'> & {
+    /** The first day, and of each day the return and how many strategies are alive. */
+    readonly book: {
+      readonly first: string
+      readonly ret: readonly number[]
+      readonly alive: readonly number[]
+    }
+  }
   readonly words: { readonly side: readonly string[]; readonly exit_reason: readonly string[] }
 }

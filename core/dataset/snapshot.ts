@@ -4,11 +4,13 @@ import type {
   TvStatus,
   VerificationState,
 } from '#core/contract/payloads/strategy.ts'
+import type { Book } from '#core/figures/book.ts'
 import type { CorrelationMatrix } from '#core/figures/correlation.ts'
 import type { Period, Series } from '#core/figures/series.ts'
 import type { FigureBlock } from '#core/figures/split-figures.ts'
 import type { Side } from '#core/replay/strategy.ts'
 import type { ExitReason } from '#core/replay/trade.ts'
+import type { Ancestor } from './lineage.ts'
 
 // The dataset in memory: everything that the resources are functions of.
 
@@ -75,6 +77,14 @@ export type DatasetRecord = {
   readonly history_restated: boolean
   /** The definitions that its figures were computed by: see `definitions.ts`. */
   readonly method_revision: number
+  /** What each version that led to this one changed, and last this one; the first that recorded it is the first here. */
+  readonly lineage: readonly Ancestor[]
+  /** Address of the service as its users see it, without a slash at the end; null if the catalogue does not state it. */
+  readonly public_url: string | null
+  /** Address of the page of the program; null if the catalogue does not state it. */
+  readonly program_url: string | null
+  /** Whether the data are made up: every page says so. */
+  readonly synthetic: boolean
 }
 
 /** The source of the daily returns of a strategy. */
@@ -152,6 +162,17 @@ export type StrategyData = StrategyRecord & {
 /** Holding an instrument: its daily returns as published, from the first to the last day of the strategies on it. */
 export type Benchmark = { readonly instrument: string; readonly daily: Series }
 
+/** A strategy whose daily returns move with those of another, and their correlation. */
+export type Nearest = { readonly id: string; readonly name: string; readonly rho: number }
+
+/** What the files of one strategy need of the other strategies. */
+export type Others = {
+  /** First the closest. */
+  readonly nearest: readonly Nearest[]
+  /** The equal-weight book of all strategies. */
+  readonly book: Book
+}
+
 export type Snapshot = {
   readonly dataset: DatasetRecord
   /** In catalogue order. */
@@ -162,6 +183,8 @@ export type Snapshot = {
   readonly diversification: FigureBlock
   /** In the order in which the catalogue first names the instruments; none in snapshots that were made before. */
   readonly benchmarks: readonly Benchmark[]
+  /** Only of a part (`part.ts`), which has one strategy and no matrices. */
+  readonly others?: Others
 }
 
 /** How the history of a strategy came about. */
@@ -189,5 +212,5 @@ const POSITIONS = new WeakMap<readonly StrategyData[], ReadonlyMap<string, numbe
  * The published effect of a trade on the equity, by account return, like the win rate: if the leverage is
  * unknown, prices alone may miss a cost and the sign.
  */
-export const tradeResult = (accountReturn: number) =>
+export const tradeResult = (accountReturn: number): 'win' | 'loss' | 'breakeven' =>
   accountReturn > 0 ? 'win' : accountReturn < 0 ? 'loss' : 'breakeven'

@@ -36,6 +36,11 @@ export function accountPath(daily: Series, weekly: Series, k: number): AccountPa
   return { daily, weekly, k, curve, depths: drawdowns(curve), ruinDay: ruin === null ? null : ruin - 1 }
 }
 
+const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(0) }
+
+/** The path of a benchmark, a part of a history or a replay, of which no figure is of its weeks. */
+export const dailyPath = (daily: Series, k = 1): AccountPath => accountPath(daily, NO_WEEKS, k)
+
 function assertPeriod({ period }: Series, expected: Series['period']): void {
   if (period !== expected) {
     throw new RangeError(

@@ -1,13 +1,11 @@
-import { type AccountPath, accountPath, allUndefined, unlessRuined } from './account-path.ts'
+import { type AccountPath, allUndefined, dailyPath, unlessRuined } from './account-path.ts'
 import { completeMonthReturns } from './calendar-periods.ts'
-import { MIN_OVERLAP } from './correlation.ts'
-import { maxDrawdown } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
-import { type Figure, mapFigure, NEGLIGIBLE, percent, percentFigure, undefinedBecause } from './figure.ts'
-import { isFlat, mean, sampleDeviation } from './moments.ts'
-import { pearson } from './pearson.ts'
+import { type Figure, mapFigure, NEGLIGIBLE, percent, undefinedBecause } from './figure.ts'
+import { isFlat, mean } from './moments.ts'
+import { MIN_OVERLAP, pearson } from './pearson.ts'
+import { holdingFigures } from './performance.ts'
 import { DAYS_PER_YEAR, lastDay, type Series, sliceSeries } from './series.ts'
-import { sharpe } from './sharpe.ts'
 
 /**
  * The `benchmark` block: what buying and holding the instrument gave over the days of the account, and the
@@ -18,35 +16,16 @@ import { sharpe } from './sharpe.ts'
  */
 export function benchmarkFigures(path: AccountPath, benchmark: Series | null) {
   const days = benchmarkOver(path.daily, benchmark)
-  const held = days === null ? path : accountPath(days, NO_WEEKS, 1)
+  const held = days === null ? path : dailyPath(days)
   const block = { ...holdingFigures(held), ...comparison(path, held) }
   return days === null ? allUndefined(block, 'no_benchmark') : block
 }
-
-/** No figure of a benchmark, or of a part of a series, is of its weeks. */
-export const NO_WEEKS: Series = { period: 'weekly', first: 0, values: new Float64Array(0) }
 
 /** The part of a benchmark over the days of a series, or null if it lacks any of them. */
 export function benchmarkOver(daily: Series, benchmark: Series | null): Series | null {
   if (benchmark === null) return null
   const days = sliceSeries(benchmark, daily.first, lastDay(daily))
   return days.first === daily.first && days.values.length === daily.values.length ? days : null
-}
-
-/** The figures by which a benchmark and a part of a series are shown. */
-export function holdingFigures(held: AccountPath) {
-  const { daily, curve, depths } = held
-  const volatility = Math.sqrt(DAYS_PER_YEAR) * sampleDeviation(daily.values)
-  return {
-    net_return_pct: percent(curve.at(-1)! - 1),
-    cagr_pct: percentFigure(cagr(curve)),
-    max_drawdown_pct: percent(maxDrawdown(depths)),
-    ...unlessRuined(held, {
-      sharpe_daily_annualized: sharpe(daily.values, DAYS_PER_YEAR),
-      volatility_annualized_pct:
-        daily.values.length < 2 ? undefinedBecause('too_few_points') : percent(volatility),
-    }),
-  }
 }
 
 function comparison(path: AccountPath, held: AccountPath) {

@@ -14,16 +14,33 @@ export type Book = { readonly daily: Series; readonly alive: Uint32Array }
  *
  * @param series daily series, in any order
  */
-export function equalWeightBook(series: readonly Series[]): Book {
+export const equalWeightBook = (series: readonly Series[]): Book => weightedBook(series, () => 1)
+
+/**
+ * The same with a positive weight for each series: the mean of a day is weighted by those of the strategies that are alive
+ * on it, so that weights need not add up to 1. With equal weights of 1 it is the equal-weight book, bit for bit.
+ *
+ * @param weightOf the weight of a series, by its position
+ */
+export function weightedBook(series: readonly Series[], weightOf: (position: number) => number): Book {
   series.forEach(assertFinite)
   const live = series.filter(({ values }) => values.length > 0)
   if (live.length === 0) return EMPTY
   const first = live.reduce((earliest, each) => Math.min(earliest, each.first), Infinity)
   const last = live.reduce((latest, each) => Math.max(latest, lastDay(each)), -Infinity)
   const values = new Float64Array(last - first + 1)
+  const weights = new Float64Array(values.length)
   const alive = new Uint32Array(values.length)
-  for (const each of live) addTo(values, alive, each.values, each.first - first)
-  for (let i = 0; i < values.length; i++) if (alive[i]! > 0) values[i] = values[i]! / alive[i]!
+  series.forEach((each, position) => {
+    const weight = weightOf(position)
+    each.values.forEach((value, i) => {
+      const day = each.first - first + i
+      values[day] = values[day]! + weight * value
+      weights[day] = weights[day]! + weight
+      alive[day] = alive[day]! + 1
+    })
+  })
+  for (let i = 0; i < values.length; i++) if (alive[i]! > 0) values[i] = values[i]! / weights[i]!
   return { daily: { period: 'daily', first, values }, alive }
 }
 
@@ -32,11 +49,18 @@ const EMPTY: Book = {
   alive: new Uint32Array(0),
 }
 
-function addTo(sums: Float64Array, alive: Uint32Array, values: Float64Array, from: number): void {
-  for (let i = 0; i < values.length; i++) {
-    sums[from + i] = sums[from + i]! + values[i]!
-    alive[from + i] = alive[from + i]! + 1
-  }
+/**
+ * An equal-weight book without one of its series, over the same days; on a day on which no other strategy is alive it
+ * returns 0.
+ */
+export function bookWithout({ daily, alive }: Book, own: Series): Series {
+  const shift = daily.first - own.first
+  const values = daily.values.map((value, i) => {
+    const member = own.values[i + shift]
+    if (member === undefined) return value
+    return alive[i]! === 1 ? 0 : (value * alive[i]! - member) / (alive[i]! - 1)
+  })
+  return { ...daily, values }
 }
 
 /** The performance of the equal-weight book of these daily series, at base risk, and what it consists of. */

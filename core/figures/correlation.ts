@@ -1,6 +1,6 @@
 import { dotProducts } from '#core/kernels/dot-products.ts'
 import { isFlat, mean, sampleVariance } from './moments.ts'
-import { clampCorrelation, pearson } from './pearson.ts'
+import { clampCorrelation, correlatePair, MIN_OVERLAP } from './pearson.ts'
 import { assertFinite, type Period, type Series, STEP_DAYS } from './series.ts'
 
 /**
@@ -14,9 +14,6 @@ export type CorrelationMatrix = {
   /** Points that both series have; on the diagonal, the length of the series. */
   readonly overlap: Int32Array
 }
-
-/** Fewest common points of a defined correlation: a month of days, a quarter of complete weeks. */
-export const MIN_OVERLAP: Readonly<Record<Period, number>> = { daily: 30, weekly: 12 }
 
 /** Why a cell with this overlap is undefined: it is too short, or else one of the series is flat over it. */
 export const undefinedCellReason = (overlap: number, period: Period): 'too_few_points' | 'zero_variance' =>
@@ -124,24 +121,15 @@ function correlateOthers(
         overlap[cell] = x.values.length
         continue
       }
-      const common = commonPoints(x, y)
-      overlap[cell] = common.count
-      if (common.count < MIN_OVERLAP[x.period]) continue
-      rho[cell] = pearson(x.values, common.xFrom, y.values, common.yFrom, common.count)
+      const pair = correlatePair(x, y)
+      overlap[cell] = pair.overlap
+      rho[cell] = pair.rho
     }
   }
 }
 
 const isSameWindow = (x: Series, y: Series): boolean =>
   x.first === y.first && x.values.length === y.values.length
-
-/** Where the common points of two series begin in each, and their number. */
-function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; count: number } {
-  const shift = (y.first - x.first) / STEP_DAYS[x.period]
-  const xFrom = Math.max(shift, 0)
-  const yFrom = Math.max(-shift, 0)
-  return { xFrom, yFrom, count: Math.max(Math.min(x.values.length - xFrom, y.values.length - yFrom), 0) }
-}
 
 /**
  * The values minus their mean, divided by their norm: the dot product of two such columns is their Pearson

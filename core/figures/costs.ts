@@ -1,5 +1,6 @@
+import { allUndefined, dailyPath } from './account-path.ts'
 import { type Figure, mapFigure, NEGLIGIBLE, percent, undefinedBecause } from './figure.ts'
-import { type Headline, headlineFigures } from './performance.ts'
+import { headlineFigures } from './performance.ts'
 import type { Series } from './series.ts'
 
 /** A closed trade and what its costs took, fractions of account equity at entry. */
@@ -33,11 +34,12 @@ export function costFigures(data: CostData | null, k: number) {
   const gross = data === null ? undefinedBecause('unknown_leverage') : grossProfit(trades)
   const shareOf = (part: 'fees' | 'slippage' | 'funding'): Figure =>
     mapFigure(gross, profit => percent(trades.reduce((sum, trade) => sum + trade[part], 0) / profit))
+  const twice = headlineFigures(dailyPath(data?.doubled ?? NO_DAYS, k))
   return {
     fees_pct_of_gross_profit: shareOf('fees'),
     slippage_pct_of_gross_profit: shareOf('slippage'),
     funding_pct_of_gross_profit: shareOf('funding'),
-    at_twice_the_costs: data === null ? UNKNOWN : headlineFigures(data.doubled, k),
+    at_twice_the_costs: data === null ? allUndefined(twice, 'unknown_leverage') : twice,
   }
 }
 
@@ -50,9 +52,4 @@ function grossProfit(trades: readonly TradeCosts[]): Figure {
   return sum > NEGLIGIBLE ? sum : undefinedBecause('no_wins')
 }
 
-const UNKNOWN: Headline = {
-  net_return_pct: undefinedBecause('unknown_leverage'),
-  cagr_pct: undefinedBecause('unknown_leverage'),
-  max_drawdown_pct: undefinedBecause('unknown_leverage'),
-  sharpe_daily_annualized: undefinedBecause('unknown_leverage'),
-}
+const NO_DAYS: Series = { period: 'daily', first: 0, values: new Float64Array(0) }

@@ -1,5 +1,6 @@
 import { type Figure, undefinedBecause } from './figure.ts'
 import { isFlat } from './moments.ts'
+import { type Period, type Series, STEP_DAYS } from './series.ts'
 
 /**
  * Pearson correlation of `count` values of `x` from `xFrom` on with as many of `y` from `yFrom` on; NaN if
@@ -37,6 +38,27 @@ export function pearson(
 
 /** Rounding may put a perfect correlation a few units in the last place above 1. */
 export const clampCorrelation = (rho: number): number => Math.min(Math.max(rho, -1), 1)
+
+/** Fewest common points of a defined correlation: a month of days, a quarter of complete weeks. */
+export const MIN_OVERLAP: Readonly<Record<Period, number>> = { daily: 30, weekly: 12 }
+
+/**
+ * The correlation of two series over their common points, and how many these are. NaN if they are fewer than 30 days or 12
+ * weeks, or if one of the series is flat over them. Both must be of one period and in step.
+ */
+export function correlatePair(x: Series, y: Series): { readonly rho: number; readonly overlap: number } {
+  const { xFrom, yFrom, count } = commonPoints(x, y)
+  const isTooShort = count < MIN_OVERLAP[x.period]
+  return { rho: isTooShort ? Number.NaN : pearson(x.values, xFrom, y.values, yFrom, count), overlap: count }
+}
+
+/** Where the common points of two series begin in each, and their number. */
+function commonPoints(x: Series, y: Series): { xFrom: number; yFrom: number; count: number } {
+  const shift = (y.first - x.first) / STEP_DAYS[x.period]
+  const xFrom = Math.max(shift, 0)
+  const yFrom = Math.max(-shift, 0)
+  return { xFrom, yFrom, count: Math.max(Math.min(x.values.length - xFrom, y.values.length - yFrom), 0) }
+}
 
 /**
  * Autocorrelation at lag 1: the Pearson correlation of `r_1..r_{n-1}` with `r_2..r_n`, each with its own

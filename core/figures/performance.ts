@@ -1,10 +1,9 @@
 import { toIsoDate } from '#core/calendar.ts'
-import { accountPath, unlessRuined } from './account-path.ts'
-import { completeWeeks } from './derived-series.ts'
+import { type AccountPath, accountPath, unlessRuined } from './account-path.ts'
 import { daysUnderwater, maxDrawdown } from './drawdown.ts'
 import { cagr } from './equity-curve.ts'
-import { type Figure, percent, percentFigure } from './figure.ts'
-import { longestRun } from './moments.ts'
+import { percent, percentFigure, undefinedBecause } from './figure.ts'
+import { longestRun, sampleDeviation } from './moments.ts'
 import { DAYS_PER_YEAR, dayOf, lastDay, type Series, WEEKS_PER_YEAR } from './series.ts'
 import { sharpe, sortino } from './sharpe.ts'
 
@@ -22,7 +21,7 @@ import { sharpe, sortino } from './sharpe.ts'
  */
 export function performanceFigures(daily: Series, weekly: Series, k: number) {
   const path = accountPath(daily, weekly, k)
-  const { curve, depths, ruinDay } = path
+  const { depths, ruinDay } = path
   const n = daily.values.length
   return {
     n_days: n,
@@ -33,11 +32,8 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
     ruined: ruinDay !== null,
     // The day of ruin.
     ruin_t: ruinDay === null ? null : toIsoDate(dayOf(daily, ruinDay)),
-    net_return_pct: percent(curve[n]! - 1),
-    cagr_pct: percentFigure(cagr(curve)),
-    max_drawdown_pct: percent(maxDrawdown(depths)),
+    ...headlineFigures(path),
     ...unlessRuined(path, {
-      sharpe_daily_annualized: sharpe(daily.values, DAYS_PER_YEAR),
       sortino_daily_annualized: sortino(daily.values, DAYS_PER_YEAR),
       sharpe_weekly_annualized: sharpe(weekly.values, WEEKS_PER_YEAR),
     }),
@@ -45,17 +41,22 @@ export function performanceFigures(daily: Series, weekly: Series, k: number) {
   }
 }
 
-/** The figures by which one history is compared with another. */
-export type Headline = Readonly<
-  Record<'net_return_pct' | 'cagr_pct' | 'max_drawdown_pct' | 'sharpe_daily_annualized', Figure>
->
+/** The figures by which one history is compared with another; null rules as above. */
+export const headlineFigures = (path: AccountPath) => ({
+  net_return_pct: percent(path.curve.at(-1)! - 1),
+  cagr_pct: percentFigure(cagr(path.curve)),
+  max_drawdown_pct: percent(maxDrawdown(path.depths)),
+  ...unlessRuined(path, { sharpe_daily_annualized: sharpe(path.daily.values, DAYS_PER_YEAR) }),
+})
 
-/** Those of a daily series at `k` times its risk; null rules as above. */
-export function headlineFigures(daily: Series, k: number): Headline {
-  const { net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized } = performanceFigures(
-    daily,
-    completeWeeks(daily),
-    k,
-  )
-  return { net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized }
+/** Those by which a benchmark and a part of a history are shown; the volatility needs two days (`too_few_points`). */
+export function holdingFigures(path: AccountPath) {
+  const { values } = path.daily
+  const volatility = percent(path.k * sampleDeviation(values) * Math.sqrt(DAYS_PER_YEAR))
+  return {
+    ...headlineFigures(path),
+    ...unlessRuined(path, {
+      volatility_annualized_pct: values.length < 2 ? undefinedBecause('too_few_points') : volatility,
+    }),
+  }
 }

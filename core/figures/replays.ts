@@ -1,6 +1,8 @@
-import { type Figure, isUndefined, undefinedBecause } from './figure.ts'
+import { dailyPath } from './account-path.ts'
+import { type Figure, undefinedBecause } from './figure.ts'
 import { headlineFigures } from './performance.ts'
 import type { Series } from './series.ts'
+import { splitFigures } from './split-figures.ts'
 
 /** How many entries a module asked for in a replay, and how many of them the leverage cap refused. */
 export type Entries = { readonly asked: number; readonly refused: number }
@@ -42,14 +44,4 @@ export const replayFigures = (data: ReplayData | null, daily: Series, baseRisk: 
 const ofModule = (count: number | undefined): Figure => count ?? undefinedBecause('no_module')
 
 /** The row has the values alone: tables give no reasons. */
-function valuesOf(daily: Series, k: number) {
-  const { net_return_pct, cagr_pct, max_drawdown_pct, sharpe_daily_annualized } = headlineFigures(daily, k)
-  return {
-    net_return_pct: valueOrNull(net_return_pct),
-    cagr_pct: valueOrNull(cagr_pct),
-    max_drawdown_pct: valueOrNull(max_drawdown_pct),
-    sharpe_daily_annualized: valueOrNull(sharpe_daily_annualized),
-  }
-}
-
-const valueOrNull = (figure: Figure): number | null => (isUndefined(figure) ? null : figure)
+const valuesOf = (daily: Series, k: number) => splitFigures(headlineFigures(dailyPath(daily, k))).values

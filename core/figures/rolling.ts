@@ -111,19 +111,9 @@ function momentsUpTo(x: Float64Array, y: Float64Array, block: number): Moments[]
   return all
 }
 
-/** The moments with one more point (B. P. Welford, Technometrics 4, 1962). */
-function added(moments: Moments, x: number, y: number): Moments {
-  const count = moments.count + 1
-  const [dx, dy] = [x - moments.x, y - moments.y]
-  const mean = { x: moments.x + dx / count, y: moments.y + dy / count }
-  return {
-    count,
-    ...mean,
-    xx: moments.xx + dx * (x - mean.x),
-    yy: moments.yy + dy * (y - mean.y),
-    xy: moments.xy + dx * (y - mean.y),
-  }
-}
+/** The moments with one more point. */
+const added = (moments: Moments, x: number, y: number): Moments =>
+  merged(moments, { count: 1, x, y, xx: 0, yy: 0, xy: 0 })
 
 /** The moments of two parts together (Chan, Golub and LeVeque, The American Statistician 37, 1983). */
 function merged(a: Moments, b: Moments): Moments {

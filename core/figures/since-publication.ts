@@ -1,8 +1,8 @@
 import { parseIsoInstant, toEpochDay } from '#core/calendar.ts'
-import { accountPath, allUndefined } from './account-path.ts'
-import { holdingFigures, NO_WEEKS } from './benchmark.ts'
-import { undefinedBecause } from './figure.ts'
-import { type Series, sliceSeries } from './series.ts'
+import { type AccountPath, allUndefined, dailyPath } from './account-path.ts'
+import type { Figure, UndefinedReason } from './figure.ts'
+import { holdingFigures } from './performance.ts'
+import { lastDay, type Series, sliceSeries } from './series.ts'
 
 /** The first version with the history of a strategy; `isNew` if no version before has it. */
 export type Publication = { readonly since: string; readonly isNew: boolean }
@@ -13,29 +13,24 @@ export type Publication = { readonly since: string; readonly isNew: boolean }
  * part in the first version (`not_published`). After a ruin there is no later part (`ruin`).
  */
 export function sincePublicationFigures(daily: Series, publication: Publication | null) {
-  const day = publication === null ? null : toEpochDay(parseIsoInstant(publication.since)!)
-  const before = sliceSeries(daily, null, day)
-  const after = sliceSeries(daily, day === null ? null : day + 1, null)
-  const early = partFigures(before)
-  const late = partFigures(after)
-  const none = undefinedBecause('not_published')
-  const isRuined = accountPath(before, NO_WEEKS, 1).ruinDay !== null
+  const day = publication === null ? lastDay(daily) : toEpochDay(parseIsoInstant(publication.since)!)
+  const before = dailyPath(sliceSeries(daily, null, day))
+  const after = dailyPath(sliceSeries(daily, day + 1, null))
+  const unknown = publication === null ? 'not_published' : null
+  const noLater = publication?.isNew ? 'not_published' : before.ruinDay === null ? null : 'ruin'
   return {
     published_since: publication?.since ?? null,
-    days_before: publication === null ? none : before.values.length,
-    days_after: publication === null ? none : after.values.length,
-    before: publication === null ? allUndefined(early, 'not_published') : early,
-    after:
-      publication === null || publication.isNew
-        ? allUndefined(late, 'not_published')
-        : isRuined
-          ? allUndefined(late, 'ruin')
-          : late,
+    ...unless(unknown, { days_before: before.daily.values.length, days_after: after.daily.values.length }),
+    before: unless(unknown, partFigures(before)),
+    after: unless(unknown ?? noLater, partFigures(after)),
   }
 }
 
-function partFigures(daily: Series) {
-  const figures = holdingFigures(accountPath(daily, NO_WEEKS, 1))
-  if (daily.values.length > 0) return figures
-  return { ...allUndefined(figures, 'too_few_points'), cagr_pct: figures.cagr_pct }
+const unless = <Field extends string>(reason: UndefinedReason | null, block: Record<Field, Figure>) =>
+  reason === null ? block : allUndefined(block, reason)
+
+function partFigures(part: AccountPath) {
+  const figures = holdingFigures(part)
+  const { cagr_pct: _, ...others } = figures
+  return { ...figures, ...unless(part.daily.values.length === 0 ? 'too_few_points' : null, others) }
 }

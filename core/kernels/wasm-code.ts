@@ -37,7 +37,7 @@ export function compile({ parameters, results, locals, code }: FunctionCode): We
 
 /** The function of a compiled module, on a memory. */
 export const functionOn = <Function>(module: WebAssembly.Module, memory: WebAssembly.Memory): Function =>
-  new WebAssembly.Instance<{ readonly f: Function }>(module, { m: { m: memory } }).exports.f
+  new WebAssembly.Instance(module, { m: { m: memory } }).exports.f as Function // the only export of `compile`
 
 const section = (id: number, content: Code): number[] => [id, ...sized(content)]
 const sized = (content: Code): number[] => [...unsigned(content.length), ...content]

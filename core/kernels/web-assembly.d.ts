@@ -4,9 +4,9 @@ declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>)
   }
-  class Instance<Exports extends object> {
+  class Instance {
     constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>)
-    readonly exports: Exports
+    readonly exports: Readonly<Record<string, unknown>>
   }
   class Memory {
     constructor(pages: { readonly initial: number })

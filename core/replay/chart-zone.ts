@@ -11,18 +11,24 @@ export const OFFSETS = Array.from({ length: 26 * 4 + 1 }, (_, i) => (i - 12 * 4)
 /** Zones of charts without daylight saving. */
 export const FIXED_ZONES: readonly ToInstant[] = OFFSETS.map(offset => shown => shown - offset)
 
+type OffsetAt = (ms: number) => number
+
+/** Every instant at which clocks show a time: in autumn an hour has two, the earlier first, and in spring one has none. */
+export function instantsBy(offsetAt: OffsetAt): (shown: number) => readonly number[] {
+  return shown => {
+    const offsets = new Set([offsetAt(shown - DAY_MS), offsetAt(shown + DAY_MS)])
+    return [...offsets].map(offset => shown - offset).filter(ms => ms + offsetAt(ms) === shown)
+  }
+}
+
 /**
  * The instants of a zone of the IANA database, such as `America/New_York`. Of a time that the clock shows twice in
  * autumn it takes the first instant; of one that it skips in spring, the instant after the same time by the old clock.
  */
 export function instantsOf(zone: string): ToInstant {
   const offsetAt = offsetsOf(zone)
-  return shown => {
-    const [before, after] = [offsetAt(shown - DAY_MS), offsetAt(shown + DAY_MS)]
-    const isShownBefore = offsetAt(shown - before) === before
-    const isShownAfter = offsetAt(shown - after) === after
-    return shown - (isShownBefore || !isShownAfter ? before : after)
-  }
+  const instantsAt = instantsBy(offsetAt)
+  return shown => instantsAt(shown)[0] ?? shown - offsetAt(shown - DAY_MS)
 }
 
 /** Whether the runtime knows a zone of this name. */
@@ -37,7 +43,7 @@ export function isZone(name: string): boolean {
 }
 
 /** By how much the clocks of a zone are ahead of UTC at an instant; throws a RangeError for an unknown zone. */
-export function offsetsOf(timeZone: string): (ms: number) => number {
+export function offsetsOf(timeZone: string): OffsetAt {
   const fields = { year: 'numeric', month: 'numeric', day: 'numeric' } as const
   const clock = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const
   const format = new Intl.DateTimeFormat('en-US', { timeZone, ...fields, ...clock })

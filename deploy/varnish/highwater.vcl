@@ -22,12 +22,13 @@ sub vcl_recv {
       return (pass);
     }
     unset req.http.Cookie;
-    # One order of parameters, without those that the service ignores. Escaped names and repeated ones stay, because the
-    # order of ids has a meaning, and so does a query with a question mark in it.
+    # One order of parameters, without those that no service will ever have (core/contract/near-miss.ts). Others stay: the
+    # service refuses those that it nearly knows. Escaped names and repeated ones stay, because the order of ids has a
+    # meaning, and so does a query with a question mark in it.
     if (req.url ~ "^(?=.{1,2000}$)/v1/[^%?]+\?[^%?]*$" && req.url
         !~ "[?&](as_of|dataset_version|format|from|ids|period|risk_pct|to)[=&](?:.*&)?\1(?:[=&]|$)") {
       set req.url = regsuball(req.url,
-        "(?<=[?&])(?!(?:as_of|dataset_version|format|from|ids|period|risk_pct|to)(?:[=&]|$))[^&]*(?:&|$)", "");
+        "(?<=[?&])(?:[A-Za-z0-9]?|_[^=&]*|utm_[^=&]*|fbclid|gclid|msclkid)(?:=[^&]*)?(?:&|$)", "");
       set req.url = regsub(std.querysort(req.url), "[?&]+$", "");
     }
     call fold_coding;

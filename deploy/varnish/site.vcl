@@ -20,7 +20,7 @@ acl purgers {
 sub allow_origin {
   if (req.http.Origin ~ "^(?:https://www\.example\.org|http://localhost:5173|http://127\.0\.0\.1:5173|http://localhost:3000|http://127\.0\.0\.1:3000|http://localhost:8100|http://127\.0\.0\.1:8100)$") {
     set resp.http.Access-Control-Allow-Origin = req.http.Origin;
-    set resp.http.Access-Control-Expose-Headers = "ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped";
+    set resp.http.Access-Control-Expose-Headers = "ETag, Link, Content-Location, Content-Disposition, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, Unencoded-Digest, X-Dataset-Version, X-Disclaimer, X-Risk-Pct-Effective, X-Risk-Pct-Clamped, X-Request-Id";
   }
 }
 

@@ -7,8 +7,8 @@ A published number is equal if it is the recomputed one rounded, halves away fro
 doubles in another order differ from about the 15th digit on, so where the recomputed number is within 1e-12 of the
 middle between two published ones, either is right: such numbers pass, and are counted as ties.
 
-What open data do not determine is compared with what is published beside it, or listed with the reason. A field
-that is neither fails.
+What open data do not determine is listed with the reason, and must lie in the range that the published figures beside
+it leave: see bounds.py. A field that is not known fails.
 """
 
 import argparse
@@ -23,12 +23,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+import bounds
 import pandas as pd
-from figures import (
-    Account, Between, Null, annual, benchmark, between, complete_weeks, correlation, correlation_answer, date, diversification,
-    drawdowns, equal_weight_book, equity_identities, exposure, exposure_with_open, monthly, performance, reasons,
-    risk_adjusted, rolling, since_publication, trade_figures,
-)
+from book import correlation, correlation_answer, diversification, equal_weight_book
+from bounds import NOT_RECOMPUTABLE, Between, between
+from comparisons import benchmark, rolling, since_publication
+from figures import Account, Null, annual, complete_weeks, date, drawdowns, monthly, performance, reasons, risk_adjusted
+from trades import exposure, ledger, results_by_side, trade_figures
 
 EXAMPLES = """examples:
   recompute.py http://127.0.0.1:8080
@@ -37,27 +38,7 @@ EXAMPLES = """examples:
 
 exit status: 0 all equal, 1 differences, 2 wrong usage or unusable answers
 """
-ON_EQUITY = "weighs trades by account equity, which needs their leverage; /trades does not publish it"
-LEVERAGE = "needs the leverage of the entries and its cap; only the largest leverage is published"
-BARS = "needs the bars between entry and exit, and the leverage; the night alone has both"
-MODULE = "needs the strategy module; its rescaled figures are compared"
-TEXT = "describes and is no figure"
-NOT_RECOMPUTED = {
-    "ccy": TEXT,
-    "refused_above_risk_pct": LEVERAGE,
-    "fund_dd/costs": BARS,
-    "fund_dd/excursions": BARS,
-    "fund_dd/replays": MODULE,
-    "fund_dd/trades/average_win_pct": ON_EQUITY,
-    "fund_dd/trades/average_loss_pct": ON_EQUITY,
-    "fund_dd/trades/median_trade_pct": ON_EQUITY,
-    "fund_dd/trades/std_trade_pct": ON_EQUITY,
-    "fund_dd/trades/best_trade_pct": ON_EQUITY,
-    "fund_dd/trades/worst_trade_pct": ON_EQUITY,
-    "fund_dd/trades/top5_wins_share_of_gross_profit_pct": ON_EQUITY,
-    "fund_dd/trades/long/profit_factor": ON_EQUITY,
-    "fund_dd/trades/short/profit_factor": ON_EQUITY,
-}
+TEXT = ("ccy",)  # describes, and is no figure
 
 
 # The open data
@@ -108,16 +89,6 @@ class Source:
             raise Unusable(f"{self.url}{address}: {getattr(error, 'reason', error)}") from error
 
 
-def is_listed(path):
-    """Whether a field, or a group that it is in, is listed as not recomputed."""
-    return any(path == name or path.startswith(f"{name}/") for name in NOT_RECOMPUTED)
-
-
-def ledger(rows):
-    columns = ["side", "entry_time", "exit_time", "duration_days", "return_pct", "result"]
-    return pd.DataFrame(rows, columns=columns).sort_values(["exit_time", "entry_time"], kind="stable")
-
-
 # Comparing
 
 
@@ -156,7 +127,7 @@ def digits_of(name, path, otherwise):
 
 
 GROUPS = """headline equal_weight_book diversification trades risk_adjusted drawdowns monthly annual exposure
-    benchmark since_publication undefined""".split()
+    benchmark since_publication costs excursions replays undefined""".split()
 
 
 @dataclass
@@ -182,9 +153,7 @@ class Report:
                     self.compare(where, sid, published[name], expected[name], at, digits_of(name, at, digits))
                 elif name in expected:
                     self.differ(where, sid, at, "nothing", expected[name])
-                elif at in NOT_RECOMPUTED:
-                    self.listed[at] = NOT_RECOMPUTED[at]
-                else:
+                elif at not in TEXT:
                     self.differ(where, sid, at, published[name], "nothing: this program does not know the field")
         elif isinstance(expected, list) and isinstance(published, list) and len(expected) == len(published):
             for i, (mine, theirs) in enumerate(zip(expected, published)):
@@ -194,6 +163,8 @@ class Report:
             here.of.add(sid)
             here.values += 1
             here.following += isinstance(expected, Between)
+            if (name := bounds.listed(path)) is not None:
+                self.listed[name] = NOT_RECOMPUTABLE[name]
             verdict = equality(published, expected, digits)
             here.ties += verdict == "tie"
             if verdict == "different":
@@ -229,6 +200,9 @@ def wide(rows, names):
     return pd.DataFrame([row["rets"] for row in rows], index=index, columns=names, dtype=float)
 
 
+BOOK = "equal_weight_book"
+
+
 def check_book(report, source):
     """The returns of all strategies side by side, and what is made of them. Returns the tables, with that of the benchmarks."""
     tables = {}
@@ -251,6 +225,9 @@ def check_book(report, source):
     }
     report.compare("summary", "the book", summary, expected)
     held, _ = source.get("/benchmark")
+    book = [{"t": row["t"], "ret": row["rets"][BOOK]} for row in held["rows"] if BOOK in row["rets"]]
+    if book:  # versions of older programs have no such column
+        report.compare(BOOK, "the book", book, points(tables["daily"].mean(axis=1).fillna(0.0), "ret"))
     tables["benchmark"] = wide(held["rows"], held["instruments"])
     return tables
 
@@ -284,8 +261,18 @@ def check_strategy(report, source, item, tables, levels):
 
     base, account = item["base_risk_pct"], Account(daily, weekly)
     market = tables["benchmark"].get(item["instrument"])
-    due = published["fund_dd"]
-    by_trades = {**trade_figures(trades, len(daily)), **equity_identities(due["trades"], base)}
+    due, null = published["fund_dd"], published["undefined"]
+    by_trades = trade_figures(trades, len(daily))
+    on_equity = bounds.trades_on_equity(due["trades"], results_by_side(trades), base)
+    both = {side: {**by_trades[side], **on_equity[side]} for side in ("long", "short")}
+    by_trades.update(on_equity, **both)
+    unknown = null.get("fund_dd/excursions/mae_r/mean"), null.get("fund_dd/costs/at_twice_the_costs/net_return_pct")
+
+    def rescaled_at(level):
+        at_level = performance(Account(daily, weekly, level / base))
+        names = ("net_return_pct", "cagr_pct", "max_drawdown_pct", "sharpe_daily_annualized")
+        return {name: at_level[name] for name in names}
+
     in_market, theirs = exposure(trades, daily), due["exposure"]
     is_open = theirs["average_concurrent_positions"] is not None and any(
         equality(theirs[name], in_market[name], PERCENT) == "different" for name in in_market
@@ -296,9 +283,12 @@ def check_strategy(report, source, item, tables, levels):
         "drawdowns": drawdowns(account),
         "monthly": monthly(account),
         "annual": annual(account, trades),
-        "exposure": exposure_with_open(theirs, in_market) if is_open else in_market,
+        "exposure": bounds.exposure_with_open(theirs, in_market) if is_open else in_market,
         "benchmark": benchmark(account, market),
         "since_publication": since_publication(daily, item["published_since"], source.version),
+        "costs": bounds.costs(due["costs"], by_trades, len(daily), unknown[1]),
+        "excursions": bounds.excursions(due["excursions"], by_trades, unknown[0]),
+        "replays": bounds.replays(due["replays"], published, base, rescaled_at),
     }
     ledger_names = ("win_rate_pct", "profit_factor", "profit_factor_notional")
     of_ledger = {"trade_count": by_trades["count"], **{name: by_trades[name] for name in ledger_names}}
@@ -308,20 +298,19 @@ def check_strategy(report, source, item, tables, levels):
         """The whole answer at k times the base risk, as far as it is not one of the published figures on equity."""
         top = {**performance(at_level), **of_ledger}
         null = {**reasons(top), **reasons({"fund_dd": expected})}
-        null.update((name, why) for name, why in published["undefined"].items() if is_listed(name))
         top["win_rate_pct"] = 0 if trades.empty else top["win_rate_pct"]
         top["leverage_max"] = None if leverage is None else between(lambda most: k * most, leverage)
+        top["refused_above_risk_pct"] = bounds.refused_above(published["refused_above_risk_pct"], item, due["replays"])
         return {**top, "fund_dd": expected, "undefined": null}
 
     report.compare("stats", sid, published, stats_at(1.0, account))
-    for row in due["replays"]["table"] or []:
-        at_level = performance(Account(daily, weekly, row["risk_pct"] / base))
-        report.compare("replays", sid, row["rescaled"], {name: at_level[name] for name in row["rescaled"]})
     report.compare("curve", sid, source.get(f"{path}/curve")[0], points(account.E.iloc[1:], "equity"))
     if source.keys is None:
         report.compare("rolling", sid, source.get(f"{path}/rolling")[0], rows(rolling(account, market)), digits=ROLLING)
     headline = ("cagr_pct", "max_drawdown_pct", "sharpe_daily_annualized", "profit_factor", "trade_count")
-    report.compare("headline", sid, item["headline"], {name: published[name] for name in headline})
+    report.compare("headline", sid, item["headline"], {name: published[name] for name in headline}, "headline")
+    if leverage is not None:
+        report.compare("headline", sid, item["leverage_typical"], Between(0, leverage), "leverage_typical")
     for level in levels if source.keys is None else []:
         block, query = f"at risk {level:g}", f"risk_pct={level!r}"
         answer, meta = source.get(f"{path}/stats?{query}")
@@ -354,7 +343,7 @@ def print_report(report, source):
         print("not checked: rolling years and other risk levels, which a file server does not compute")
     for reason in dict.fromkeys(report.listed.values()):
         names = ", ".join(sorted(name for name, why in report.listed.items() if why == reason))
-        print(f"not recomputed: {names}: {reason}")
+        print(f"not recomputable: {names}: {reason}")
 
 
 def to_json(report, source):
@@ -369,7 +358,7 @@ def to_json(report, source):
         }
         for name, block in report.blocks.items()
     }
-    return json.dumps({"version": source.version, "blocks": blocks, "not_recomputed": report.listed}, indent=1)
+    return json.dumps({"version": source.version, "blocks": blocks, "not_recomputable": report.listed}, indent=1)
 
 
 def positive(text):

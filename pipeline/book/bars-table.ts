@@ -13,6 +13,8 @@ export const BARS_TABLE: TableKind = {
     v: 'volume v vol basevolume volume(?!usd|eur|gbp|busd|try|jpy|krw)[a-z]{2,5}',
     q: 'quotevolume quoteassetvolume turnover volume(?:usdt|usdc|usd|eur|gbp|busd|try|jpy|krw)',
     symbol: 'symbol s pair ticker market coin',
+    /** Whether the bar is over. */
+    over: 'confirm complete isclosed',
   },
   required: ['t', 'o', 'h', 'l', 'c'],
   formats: [
@@ -32,6 +34,7 @@ export const BARS_TABLE: TableKind = {
   orders: [
     ['binance', 't o h l c v - q - - - -'],
     ['kraken-api', 't o h l c - v -'],
+    ['okx', 't o h l c v - q over'],
     ['kraken', 't o h l c v -'],
     ['ccxt/freqtrade/bitvavo', 't o h l c v'],
     ['coinbase', 't l h o c v'],

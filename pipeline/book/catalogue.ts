@@ -83,6 +83,29 @@ export const serviceShape = {
   }),
   data_source: text('Where the bars come from.'),
   engine: text('What made the histories.'),
+  public_url: z
+    .url({ protocol: /^https?$/ })
+    .max(MAX_LONG_TEXT_CHARS)
+    .transform(url => url.replace(/\/+$/, ''))
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'Address of the service as its users see it: pages cite it.',
+      expected: 'an http or https URL',
+    }),
+  program_url: z
+    .url({ protocol: /^https?$/ })
+    .max(MAX_LONG_TEXT_CHARS)
+    .nullable()
+    .default(null)
+    .meta({
+      description: 'Address of the page of the program, on the signals service: pages link to it.',
+      expected: 'an http or https URL',
+    }),
+  synthetic: z.boolean().default(false).meta({
+    description: 'Whether the data are made up: every page says so.',
+    expected: 'true or false',
+  }),
   benchmark: z.boolean().default(true).meta({
     description: 'Whether each strategy is compared with holding its instrument.',
     expected: 'true or false',

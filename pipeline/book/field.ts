@@ -1,5 +1,5 @@
-import leven from 'leven'
 import { z } from 'zod'
+import { nearestTo } from '#core/contract/near-miss.ts'
 
 /** What is wrong with one field of a record: with its value, or with the key itself. */
 export type FieldProblem = { readonly key: string; readonly part: 'key' | 'value'; readonly message: string }
@@ -49,12 +49,6 @@ export function hint(word: string, known: readonly string[], noun: string): stri
   return nearest === null
     ? `the known ${noun}s are ${listed(known)}`
     : `the nearest ${noun} is ${JSON.stringify(nearest)}`
-}
-
-/** The known word with the fewest letters to change; null if more than half of the letters differ. */
-export function nearestTo(word: string, known: readonly string[]): string | null {
-  const [nearest = null] = known.toSorted((a, b) => leven(word, a) - leven(word, b))
-  return nearest !== null && leven(word, nearest) <= word.length / 2 ? nearest : null
 }
 
 /** A count with its noun, as in a sentence. */

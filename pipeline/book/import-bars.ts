@@ -45,10 +45,13 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
   if (symbols.size > 1) return refuse(`expected one instrument, got ${listed([...symbols])}: split the file`)
 
   const isSame = (a: ReadBar, b: ReadBar): boolean => BAR_COLUMNS.every(name => Object.is(a[name], b[name]))
-  const conflicts: (readonly [ReadBar, ReadBar])[] = []
-  const bars = putInOrder(read, tally, isSame, (...both) => conflicts.push(both))
-  const [earlier, later] = rivalsIn(conflicts, read.length) ?? []
-  if (later !== undefined) return reporterOf(reading, later.file)(explainRivals(earlier!, later), later.row)
+  const pairs: Pair[] = []
+  const bars = putInOrder(read, tally, isSame, (...pair) => pairs.push(pair))
+  const conflicts = pairs.filter(differByMore(pairs))
+  const rivals = explainRivals(conflicts, read.length)
+  if (rivals !== null) return reporterOf(reading, rivals.file)(rivals.message, rivals.row)
+  tally.count('rounded', pairs.length - conflicts.length)
+  tally.count('conflicts', conflicts.length)
   const distances = distancesOf(bars)
   const timeframe = bars.length < 3 ? stated : distances.timeframe
   if (timeframe === null || timeframe !== (stated ?? timeframe) || bars.length === 0)
@@ -65,7 +68,11 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
   const kept = rules.drop_last ? bars.slice(0, -1) : bars
   const whole = kept.filter(({ t }) => t + timeframeMs <= reading.nowMs)
   tally.count('unfinished', bars.length - whole.length)
-  if (whole.length === 0) return refuse('expected bars that are over, got none')
+  const last = whole.at(-1)
+  if (last === undefined) return refuse('expected bars that are over, got none')
+  const isLater = bars.length > whole.length
+  if (!isLater && !showsEnd(files[paths.indexOf(last.file)]!, last.file, last.t + timeframeMs))
+    tally.count('last_bar', 1)
   const columns = newBarColumns()
   for (const bar of whole) addBar(columns, bar)
   const file = toBarsFile(subject, timeframe, columns)
@@ -76,19 +83,60 @@ export async function importBars(reading: Reading, rules: BarsRules): Promise<Im
   return { ...file, ...originOf(reading, files, tally, listed(paths)) }
 }
 
+/** Whether a file shows that its last bar, which ends at an instant, was over when the file was made. */
+function showsEnd({ format, places }: MappedFile, path: string, endMs: number): boolean {
+  // An archive of a month or a day, `BTCUSDT-1h-2024-12.zip`, is made when it is over.
+  const [period] = /\d{4}-\d\d(?:-\d\d)?(?=\.\w+(?:\.gz)?$)/.exec(path) ?? []
+  const isArchive = period !== undefined && !spellMoment(endMs).startsWith(period)
+  return places.has('over') || format === 'highwater' || (format === 'binance' && isArchive)
+}
+
 /** Corrections of a bar move its close less than this, and concern few bars. */
 const LARGEST_CORRECTION = 1.1
 const MOST_CORRECTED = { share: 0.01, bars: 10 }
 
-/** Two bars of one time that are no correction of each other; null if there are none. */
-function rivalsIn(conflicts: readonly (readonly [ReadBar, ReadBar])[], rows: number) {
-  const isRival = ([a, b]: readonly [ReadBar, ReadBar]) => Math.max(a.c / b.c, b.c / a.c) > LARGEST_CORRECTION
+/** Two bars of one time with different values, the later row last. */
+type Pair = readonly [ReadBar, ReadBar]
+
+/** Why two bars of one time are no correction of each other, and where; null if there are none. */
+function explainRivals(conflicts: readonly Pair[], rows: number) {
+  const far = conflicts.find(([a, b]) => Math.max(a.c / b.c, b.c / a.c) > LARGEST_CORRECTION)
   const isMany = conflicts.length > Math.max(MOST_CORRECTED.bars, MOST_CORRECTED.share * rows)
-  return conflicts.find(isRival) ?? (isMany ? conflicts[0] : undefined) ?? null
+  const [a, b] = far ?? (isMany ? conflicts[0]! : [])
+  if (a === undefined || b === undefined) return null
+  const name = far ? 'c' : BAR_COLUMNS.find(each => a[each] !== b[each])!
+  const why = far
+    ? 'these are two instruments, or two units: bring each alone'
+    : `${conflicts.length} times have two bars that differ by more than another rounding of the same values, so these are two sources: bring each alone`
+  const message = `${name}: expected one bar of ${spellMoment(a.t)}, got ${a[name]} (row ${a.row} of ${a.file}) and ${b[name]}: ${why}`
+  return { file: b.file, row: b.row, message }
 }
 
-const explainRivals = ({ t, c, file, row }: ReadBar, later: ReadBar): string =>
-  `expected one bar of ${spellMoment(t)}, got closes of ${c} (row ${row} of ${file}) and ${later.c}: bring each instrument and each source alone`
+/** A price with fewer digits could be another price. */
+const COARSEST_ROUNDING = 1e-3
+
+/**
+ * Whether two bars differ by more than the rounding of their files: by more than a unit of the last decimal of the coarser
+ * one. Numbers have lost the zeros at their end, so that a file has the decimals of its longest value.
+ */
+function differByMore(pairs: readonly Pair[]): (pair: Pair) => boolean {
+  const decimals = new Map<string, number>()
+  const keyOf = ({ file }: ReadBar, name: string): string => `${name === 'v' ? 'v' : 'o'} ${file}`
+  for (const bar of pairs.flat())
+    for (const name of BAR_COLUMNS.slice(1))
+      decimals.set(keyOf(bar, name), Math.max(decimals.get(keyOf(bar, name)) ?? 0, decimalsOf(bar[name])))
+  return ([a, b]) =>
+    BAR_COLUMNS.slice(1).some(name => {
+      const unit = 10 ** -Math.min(decimals.get(keyOf(a, name))!, decimals.get(keyOf(b, name))!)
+      const most = name === 'v' ? unit : Math.min(unit, COARSEST_ROUNDING * a[name])
+      return Math.abs(a[name] - b[name]) > most * 1.001 // what binary fractions add
+    })
+}
+
+function decimalsOf(value: number): number {
+  const [, fraction = '', exponent = '0'] = /^\d+(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value)) ?? []
+  return Math.max(0, fraction.length - Number(exponent))
+}
 
 /** Reads the rows of one file into `into`; the mapping of its columns, or none if it cannot be read. */
 async function readFile(
@@ -115,6 +163,7 @@ async function readFile(
         if (isLocal) throw new UnreadableFile(message, row)
         report(message, row)
       } else if (fields.slice(1, 5).every(text => text === '')) tally.count('blank', 1)
+      else if (/^(?:0|false)$/i.test(cell('over'))) tally.count('unfinished', 1)
       else if (isPossible(bar)) {
         read.push({ ...bar, v: volumeOf(bar, cell, tally), file: path, row })
         if (cell('symbol') !== '') symbols.add(cell('symbol'))
@@ -145,8 +194,9 @@ function explainImpossible(fields: readonly string[], bar: Bar, row: number): st
       `${BAR_COLUMNS[comma]}: expected decimals with a point, got ${got(fields[comma])}: export the file so`,
       row,
     )
-  const remedy = isRange(bar) ? '; --drop-impossible (drop_impossible: true) leaves such bars out' : ''
-  return explainPrices(fields, bar).map(message => message + remedy)
+  const columns = bar.h < bar.l ? ' --column (columns:) states the right ones,' : ''
+  const remedy = `;${columns} --drop-impossible (drop_impossible: true) leaves such bars out`
+  return explainPrices(fields, bar).map(message => message + (isRange(bar) ? remedy : ''))
 }
 
 /**

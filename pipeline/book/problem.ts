@@ -1,3 +1,5 @@
+import { counted } from './field.ts'
+
 /** A place in a text, both from 1. */
 export type Place = { readonly line: number; readonly column: number }
 
@@ -32,19 +34,32 @@ export class BookError extends Error {
 
 export type ProblemList = ReturnType<typeof createProblemList>
 
-/** A wrong unit spoils every row of a file; twenty lines show the pattern without hiding the next file. */
+/** Of one file so many kinds of problems are printed, without hiding the next file. */
 export const MAX_PROBLEMS_PER_FILE = 20
 
-/** Gathers problems; of one file it keeps the first `MAX_PROBLEMS_PER_FILE` and counts the rest. */
+/** A wrong column spoils every row: of rows with one problem so many have a sentence each, and more have one together. */
+const MOST_ALIKE = 3
+
+/** So many of the rows are named. */
+const MOST_NAMED = 7
+
+/** Problems of rows that differ in row and values alone: the first ones, and how many there are. */
+type Alike = { readonly kept: Problem[]; count: number }
+
+/** Gathers problems. Of one file it keeps those of the first `MAX_PROBLEMS_PER_FILE` kinds, and counts the rest. */
 export function createProblemList() {
-  const byFile = new Map<string, { readonly kept: Problem[]; dropped: number }>()
+  const byFile = new Map<string, { readonly kinds: Map<string, Alike>; dropped: number }>()
 
   return {
     add(problem: Problem): void {
-      const ofFile = byFile.get(problem.file) ?? { kept: [], dropped: 0 }
+      const ofFile = byFile.get(problem.file) ?? { kinds: new Map<string, Alike>(), dropped: 0 }
       byFile.set(problem.file, ofFile)
-      if (ofFile.kept.length < MAX_PROBLEMS_PER_FILE) ofFile.kept.push(problem)
-      else ofFile.dropped += 1
+      const { kinds } = ofFile
+      const kind = kindOf(problem)
+      const alike = kinds.get(kind) ?? { kept: [], count: 0 }
+      if (kinds.size < MAX_PROBLEMS_PER_FILE) kinds.set(kind, alike)
+      if (!kinds.has(kind)) ofFile.dropped += 1
+      else if (++alike.count <= MOST_NAMED) alike.kept.push(problem)
     },
     isEmpty: (): boolean => byFile.size === 0,
     /** Whether the file has a problem. */
@@ -53,8 +68,28 @@ export function createProblemList() {
     sorted: (): readonly Problem[] =>
       [...byFile]
         .sort(([a], [b]) => compare(a, b))
-        .flatMap(([file, { kept, dropped }]) => [...kept.sort(byPosition), ...more(file, dropped)]),
+        .flatMap(([file, { kinds, dropped }]) => [
+          ...[...kinds.values()].flatMap(joined).sort(byPosition),
+          ...more(file, dropped),
+        ]),
   }
+}
+
+/** Values of a sentence: texts in quotes, numbers and times. What is in braces is a fix to paste, as it stands. */
+const VALUES = /(\{[^}]*\})|"(?:[^"\\]|\\.)*(?:"|$)|[-+]?\d[\w.:+-]*/g
+
+const kindOf = (problem: Problem): string =>
+  problem.row === undefined
+    ? formatProblem(problem)
+    : problem.message.replaceAll(VALUES, (_, fix: string = '#') => fix)
+
+/** Problems of one kind: each, or the first with the rows of all. */
+function joined({ kept, count }: Alike): readonly Problem[] {
+  const [first, ...others] = kept.toSorted(byPosition)
+  if (first?.row === undefined || count <= MOST_ALIKE) return kept
+  const rows = [first, ...others].map(({ row }) => row).join(', ')
+  const rest = count > kept.length ? ` and ${count - kept.length} more` : ''
+  return [{ ...first, message: `${first.message} (${count} rows: ${rows}${rest})` }]
 }
 
 /** By code unit, so that the order is the same on every machine. */
@@ -63,7 +98,5 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byPosition = (a: Problem, b: Problem): number =>
   (a.line ?? a.row ?? 0) - (b.line ?? b.row ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
-function more(file: string, dropped: number): Problem[] {
-  if (dropped === 0) return []
-  return [{ file, message: `and ${dropped} more problem${dropped === 1 ? '' : 's'} in this file` }]
-}
+const more = (file: string, dropped: number): Problem[] =>
+  dropped === 0 ? [] : [{ file, message: `and ${counted(dropped, 'more problem')} in this file` }]

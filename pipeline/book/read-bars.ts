@@ -106,6 +106,8 @@ function explainTime(text: string, t: number, timeframe: Timeframe): string[] {
 }
 
 function explainRange({ o, h, l, c }: Bar): string[] {
+  if (h < l)
+    return [`h: expected a high of at least the low, ${l}, got ${h}, as if their columns were exchanged`]
   const floor = Math.min(o, c)
   const ceiling = Math.max(o, c)
   return [

@@ -1,5 +1,6 @@
+import { nearestTo } from '#core/contract/near-miss.ts'
 import type { BarsFile, BarsKey } from './book.ts'
-import { got, listed, nearestTo } from './field.ts'
+import { got, listed } from './field.ts'
 import { type Folder, filesUnder, tableAt } from './folder.ts'
 import { importBars } from './import-bars.ts'
 import { readBars } from './read-bars.ts'

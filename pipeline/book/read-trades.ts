@@ -45,8 +45,13 @@ export async function readTrades(
     rows.push({ row, cell })
   })
   const report = reporterOf(reading, path)
-  const records = file?.kind === LIST_OF_TRADES ? checkSums(pairTrades(rows, report), report) : rows
-  return file === null || reading.problems.has(path) ? null : { file, records, stated }
+  // What does not fit together follows from a row that cannot be read, and sums from trades that are not whole.
+  if (file === null || reading.problems.has(path)) return null
+  if (file.kind !== LIST_OF_TRADES) return { file, records: rows, stated }
+  const pairs = pairTrades(rows, report)
+  if (reading.problems.has(path)) return null
+  const records = checkSums(pairs, report)
+  return reading.problems.has(path) ? null : { file, records, stated }
 }
 
 /** The result of the one strategy of a freqtrade backtest; null for another document. */
@@ -73,15 +78,15 @@ const pairSchema = z.object({ trade: z.string(), side: z.enum(['long', 'short'])
 /** Joins the two rows of each trade, an entry and an exit. */
 export function pairTrades(rows: readonly TradeRecord[], report: Report): PairedTrade[] {
   const halves = new Map<string, object>()
-  /** Trades whose other half needs not be there. */
-  const alone = new Set<string>()
+  /** Trades whose exit needs not be there, and those of which a row cannot be read. */
+  const [alone, unread] = [new Set<string>(), new Set<string>()]
   for (const record of rows) {
     const { row, cell } = record
     const [, kind = '', side = ''] = /^(entry|exit) (long|short)$/i.exec(cell('type')) ?? []
     const key = `${kind} ${cell('trade')}`.toLowerCase()
     if (kind === '') {
       report(`type: expected Entry or Exit long or short, got ${got(cell('type'))}`, row)
-      alone.add(cell('trade'))
+      unread.add(cell('trade'))
     } else if (halves.has(key)) report(`expected one ${kind} of trade ${cell('trade')}, got another`, row)
     // An old list has an open trade with a blank exit.
     else if (/exit/i.test(kind) && cell('time') === '' && cell('price') === '') alone.add(cell('trade'))
@@ -95,13 +100,16 @@ export function pairTrades(rows: readonly TradeRecord[], report: Report): Paired
     .objects()
   const joined = pairs.flatMap(pair => {
     const { trade, side, entry, exit } = pairSchema.parse(pair)
-    if (entry === undefined)
-      report(`expected an entry of trade ${trade}, got its exit alone: export the whole list`, exit?.row)
-    else if (exit === undefined && !alone.has(trade))
-      report(`expected an exit of trade ${trade}, got its entry alone: export the whole list`, entry.row)
+    if (unread.has(trade)) return []
+    if (entry === undefined || (exit === undefined && !alone.has(trade))) {
+      const [lacking, other] = entry === undefined ? ['an entry', 'exit'] : ['an exit', 'entry']
+      const { row } = entry ?? exit ?? {}
+      report(`expected ${lacking} of trade ${trade}, got its ${other} alone: export the whole list`, row)
+      return []
+    }
     // An order may have the name Open too, but only an open trade is listed with the last time of the list.
     const isOpen = exit === undefined || (/^open$/i.test(exit.cell('signal')) && exit.cell('time') === end)
-    return entry === undefined ? [] : [{ trade, side, entry, exit: isOpen ? null : exit }]
+    return [{ trade, side, entry, exit: isOpen ? null : exit }]
   })
   reportOpenAmongClosed(joined, report)
   return joined
@@ -132,9 +140,11 @@ function checkSums(pairs: readonly PairedTrade[], report: Report): TradeRecord[]
   return sorted.map(({ trade, side, entry, exit }, i) => {
     const { row, cell } = entry
     const isSame = ['pnl', 'cumulative'].every(role => cell(role) === (exit ?? entry).cell(role))
-    const sum = parseDecimal(sorted[i - 1]?.entry.cell('cumulative') ?? '0') + parseDecimal(cell('pnl'))
-    if (Number(trade) !== i + 1)
-      report(`expected trade ${i + 1}, got trade ${got(trade)}: export the whole list`, row)
+    const before = sorted[i - 1]
+    const sum = parseDecimal(before?.entry.cell('cumulative') ?? '0') + parseDecimal(cell('pnl'))
+    const number = Number(before?.trade ?? 0) + 1
+    if (Number(trade) !== number)
+      report(`expected trade ${number}, got trade ${got(trade)}: export the whole list`, row)
     else if (!isSame)
       report(`expected the same profit on both rows of trade ${trade}, got two: the file may be cut off`, row)
     else if (Math.abs(parseDecimal(cell('cumulative')) - sum) > CENTS)

@@ -23,8 +23,12 @@ const SENTENCES = {
   duplicates: (n: number) => `${counted(n, 'repeated row')} dropped`,
   conflicts: (n: number) =>
     `${counted(n, 'row')} with another row of the same time and other values: the last one counts`,
+  rounded: (n: number) =>
+    `${counted(n, 'row')} with another row of the same time and the same values in another rounding: the last one counts`,
   cut_off: (_: number) => 'the last line has no line break and may be cut off: dropped',
-  unfinished: (n: number) => `${counted(n, 'bar')} at the end dropped, because not over`,
+  unfinished: (n: number) => `${counted(n, 'bar')} dropped, because not over`,
+  last_bar: (_: number) =>
+    'the last bar may not have been over when the file was made, which the file does not show: compare its volume with the bars before it; --drop-last (drop_last: true) leaves it out',
   blank: (n: number) => `${counted(n, 'row')} without prices dropped`,
   impossible: (n: number) => `${counted(n, 'bar')} whose prices contradict each other dropped, as asked`,
   swapped_volume: (n: number) =>
@@ -49,8 +53,8 @@ export function createTally() {
 export type Tally = ReturnType<typeof createTally>
 
 /**
- * Rows by time, equal ones once. Of rows of one time with different values the last one is kept, and `onConflict` sees both;
- * without it all are kept.
+ * Rows by time, equal ones once. Of rows of one time with different values the last one is kept, and `onConflict`, which
+ * counts them, sees both; without it all are kept.
  */
 export function putInOrder<Row extends { readonly t: number }>(
   rows: readonly Row[],
@@ -67,8 +71,8 @@ export function putInOrder<Row extends { readonly t: number }>(
       if (next === undefined || next.t !== row.t) return true
       const isCopy = isSame(row, next)
       if (!isCopy && onConflict === undefined) return true
-      if (!isCopy) onConflict?.(row, next)
-      tally.count(isCopy ? 'duplicates' : 'conflicts', 1)
+      if (isCopy) tally.count('duplicates', 1)
+      else onConflict?.(row, next)
       return false
     })
 }

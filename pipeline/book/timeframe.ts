@@ -18,3 +18,6 @@ export type Timeframe = keyof typeof TIMEFRAME_MS
 
 /** Shortest first. The keys of the table above are its timeframes. */
 export const TIMEFRAMES = Object.keys(TIMEFRAME_MS) as [Timeframe, ...Timeframe[]]
+
+/** Older data mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
+export const STALE_MS = 36 * 3_600_000

@@ -1,4 +1,4 @@
-import { isZone, offsetsOf } from '#core/replay/chart-zone.ts'
+import { instantsBy, isZone, offsetsOf } from '#core/replay/chart-zone.ts'
 
 /** Brings a local time, as epoch milliseconds of the same clock in UTC, to the instants that it may mean: mostly one. */
 export type Zone = { readonly name: string; readonly instantsOf: (localMs: number) => readonly number[] }
@@ -13,7 +13,7 @@ export function parseZone(text: string): Zone | null {
     return Math.abs(offset) > LARGEST_OFFSET_MS ? null : fixedZone(text, offset)
   }
   if (text === 'UTC' || text === 'Z') return UTC
-  return text.includes('/') ? namedZone(text) : null
+  return text.includes('/') && isZone(text) ? { name: text, instantsOf: instantsBy(offsetsOf(text)) } : null
 }
 
 const LARGEST_OFFSET_MS = 14 * 3_600_000
@@ -25,14 +25,3 @@ export const fixedZone = (name: string, offsetMs: number): Zone => ({
 })
 
 export const UTC = fixedZone('UTC', 0)
-
-/** A zone with a summer time: an hour of autumn means two instants, and one of spring none. */
-function namedZone(name: string): Zone | null {
-  if (!isZone(name)) return null
-  const offsetAt = offsetsOf(name)
-  const instantsOf = (localMs: number): number[] => {
-    const offsets = new Set([-1, 1].map(side => offsetAt(localMs + side * LARGEST_OFFSET_MS)))
-    return [...offsets].map(offset => localMs - offset).filter(ms => ms + offsetAt(ms) === localMs)
-  }
-  return { name, instantsOf }
-}

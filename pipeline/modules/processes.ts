@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ModuleFault } from './module-fault.ts'
 import type { Answer, Request, TaskInput, TaskName, TaskResult } from './worker.ts'
+import { workerCode } from './worker-code.ts'
 
 /** A strategy that makes no progress for this long will make none: a bar takes microseconds. */
 export const STALL_MS = 30_000
@@ -58,8 +59,9 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
       idle.delete(child)
       try {
         const path = realpathSync(input.path) // the process may not follow a link to the book
-        const result = await ask(child, { name, input: { ...input, path } }, elapsedMs)
-        if (all.has(child)) idle.add(child)
+        const { result, heapBytes } = await ask(child, { name, input: { ...input, path } }, elapsedMs)
+        if (heapBytes > FULL_BYTES) child.kill('SIGKILL')
+        else if (all.has(child)) idle.add(child)
         return result as TaskResult<Name>
       } catch (error) {
         child.kill('SIGKILL') // nothing of a module that failed is left to the next one
@@ -82,8 +84,11 @@ export function createProcesses(folder: string, { threads, elapsedMs }: ProcessO
 /** The bars are not in it. A state that needs more would be no checkpoint. */
 const HEAP_MB = 512
 
-const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
-const PRODUCT = join(dirname(WORKER), '../..')
+/** Node keeps contexts that are no longer used, a megabyte each: a process ends before the next module lacks their memory. */
+const FULL_BYTES = (HEAP_MB / 4) * 2 ** 20
+
+const BOOT = fileURLToPath(new URL('./boot.ts', import.meta.url))
+const PRODUCT = join(dirname(BOOT), '../..')
 
 /** What Node denies the process: all but to read the folders. */
 export const processArguments = (folder: string): string[] => [
@@ -98,21 +103,22 @@ export const processArguments = (folder: string): string[] => [
 ]
 
 /** Arrays of numbers are outside of the heap. Bars of one minute for ten years need a third of this to arrive. */
-const MEMORY_KB = 3 * 2 ** 20
+const MEMORY_GB = 3
 
 /** The shell sets the limit and becomes Node, so that the process has no other parent. */
-const LIMITED = `ulimit -d ${MEMORY_KB} 2>/dev/null; unset PWD; exec "$0" "$@"`
+const LIMITED = `ulimit -d ${MEMORY_GB * 2 ** 20} 2>/dev/null; unset PWD; exec "$0" "$@"`
 
 const SHELL = '/bin/sh'
 
 function startProcess(folder: string): ChildProcess {
-  const child = fork(WORKER, {
+  const child = fork(BOOT, {
     execPath: SHELL,
     execArgv: ['-c', LIMITED, process.execPath, ...processArguments(folder)],
     env: { TZ: 'UTC', LC_ALL: 'C' }, // no secrets, and no cache of compiled code: to read it, Node must write it
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
   })
+  child.stdin?.on('error', () => {}).end(JSON.stringify(workerCode())) // one that ends at once is noticed by its end
   endWithThisProcess(child)
   return child
 }
@@ -126,14 +132,14 @@ function endWithThisProcess(child: ChildProcess): void {
 }
 
 /** Runs a task in an idle process. Rejects if it makes no progress, or ends. */
-async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<unknown> {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+async function ask(child: ChildProcess, request: Request, elapsedMs: () => number): Promise<Done> {
+  const { promise, resolve, reject } = Promise.withResolvers<Done>()
   let sinceMs: number | null = null // what has not begun cannot stall
   let trace = '' // what Node says of its end
   const onMessage = (answer: Answer): void => {
     sinceMs = elapsedMs()
     if (answer.kind === 'printed') process.stderr.write(answer.text)
-    if (answer.kind === 'done') resolve(answer.result)
+    if (answer.kind === 'done') resolve(answer)
     if (answer.kind === 'fault') reject(new ModuleFault(answer.fault.messages, answer.fault.place))
   }
   const onTrace = (chunk: Buffer): void => {
@@ -156,6 +162,8 @@ async function ask(child: ChildProcess, request: Request, elapsedMs: () => numbe
   }
 }
 
+type Done = Extract<Answer, { readonly kind: 'done' }>
+
 const MAX_TRACE_CHARS = 10_000
 
 /** Node prints a page about a full heap, of which its user needs a sentence. */
@@ -165,9 +173,10 @@ function explainEnd(end: string, trace: string): string {
   return `its process ended with ${end}${said === '' ? '' : `, after '${said}'`}: look for more memory than there is`
 }
 
+/** Node says the same if arrays leave no room for the heap to grow. */
 const OUT_OF_MEMORY =
-  `it needed more than ${HEAP_MB} MB of memory and was ended: look for a list that grows without end, and keep less in ` +
-  'its state'
+  `it needed more than ${HEAP_MB} MB for its objects or ${MEMORY_GB} GB with its arrays, and was ended: look for a list ` +
+  'that grows without end, and keep less in its state'
 
 const STALLED =
   `it made no progress for ${STALL_MS / 1000} s and was ended: look for an endless loop, or a wait for something that ` +

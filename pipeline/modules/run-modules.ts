@@ -14,7 +14,7 @@ import type { EngineState } from '#core/replay/state.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
-import { toProblems } from './module-fault.ts'
+import { ModuleFault, toProblems } from './module-fault.ts'
 import { copyBars, copyFunding, toModuleInput } from './module-input.ts'
 import type { Processes } from './processes.ts'
 import type { ModuleInput, ModuleRun, WholeInput, WholeRun } from './tasks.ts'
@@ -215,7 +215,10 @@ async function proveStart(
   return { notices }
 }
 
-/** The replays at the levels that the catalogue names. The proof need not be repeated: the module is the same. */
+/**
+ * The replays at the levels that the catalogue names. The proof need not be repeated: the module is the same. Throws a ModuleFault
+ * that names the level, because a module may fail at one alone, where the leverage cap refuses an entry that it counts on.
+ */
 async function replayLevels(
   processes: Processes,
   { replayed_at }: ModuleTask['entry'],
@@ -223,7 +226,20 @@ async function replayLevels(
 ): Promise<LevelReplay[]> {
   const levels: LevelReplay[] = []
   for (const riskLevel of replayed_at) {
-    levels.push(await processes.run('replayAtLevel', { ...whole, riskLevel, prints: false }))
+    const replayed = processes.run('replayAtLevel', { ...whole, riskLevel, prints: false })
+    levels.push(await replayed.catch((error: unknown) => Promise.reject(atLevel(riskLevel, error))))
   }
   return levels
 }
+
+const atLevel = (riskLevel: number, error: unknown): unknown =>
+  error instanceof ModuleFault
+    ? new ModuleFault(
+        error.messages.map(
+          message =>
+            `replayed at the risk level ${riskLevel}: ${message}; at base risk it runs: handle refused entries, ` +
+            'or remove the level from replayed_at',
+        ),
+        error.place,
+      )
+    : error

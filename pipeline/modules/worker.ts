@@ -16,7 +16,7 @@ export type Request = { readonly name: TaskName; readonly input: TaskInput<TaskN
 export type Answer =
   | { readonly kind: 'beat' }
   | { readonly kind: 'printed'; readonly text: string }
-  | { readonly kind: 'done'; readonly result: unknown }
+  | { readonly kind: 'done'; readonly result: unknown; readonly heapBytes: number }
   | { readonly kind: 'fault'; readonly fault: Fault }
 type Fault = Pick<ModuleFault, 'messages' | 'place'>
 
@@ -40,7 +40,8 @@ process.on('message', (request: Request) => void serve(request))
 async function serve(request: Request): Promise<void> {
   answer({ kind: 'beat' })
   try {
-    answer({ kind: 'done', result: await run(request, false) })
+    const result = await run(request, false)
+    answer({ kind: 'done', result, heapBytes: process.memoryUsage().heapUsed })
   } catch (error) {
     const fault = error instanceof ModuleFault ? await withPlace(request, error) : describe(error)
     answer({ kind: 'fault', fault })

@@ -145,6 +145,7 @@ function assembleSnapshot(
       accepted_findings: acceptedFindings(sound.report, (lastDay + 1) * DAY_MS),
       history_restated: false,
       method_revision: METHOD_REVISION,
+      lineage: [],
     },
     strategies,
     correlation,

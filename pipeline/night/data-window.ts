@@ -6,9 +6,7 @@ import { endOfFunding, FUNDING_JITTER_MS } from '#core/replay/funding-coverage.t
 import type { BarsFile, Book, SoundParts } from '../book/book.ts'
 import { BookError, type Problem } from '../book/problem.ts'
 import { CATALOGUE_FILE } from '../book/read-catalogue.ts'
-
-/** Older data mean that a feed has stopped: a nightly book is at most a day and a few hours behind. */
-export const STALE_MS = 36 * 3_600_000
+import { STALE_MS } from '../book/timeframe.ts'
 
 export type WindowOptions = {
   readonly nowMs: number

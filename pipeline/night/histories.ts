@@ -19,9 +19,9 @@ import { type ResolvedTrade, resolveTrade, sumFunding, type TradeTerms } from '#
 import { commissionRate, type Trade } from '#core/replay/trade.ts'
 import type { Ledger, StrategyEntry } from '../book/book.ts'
 import type { Problem } from '../book/problem.ts'
+import { STALE_MS } from '../book/timeframe.ts'
 import { costsOf } from '../modules/module-input.ts'
 import { entriesOf, type ModuleRun } from '../modules/tasks.ts'
-import { STALE_MS } from './data-window.ts'
 
 /** What a thread needs to make the history of one strategy. Bars are in shared memory, so not copied. */
 export type HistoryTask = {

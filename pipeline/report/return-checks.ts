@@ -25,7 +25,10 @@ const CHECKS: readonly Check<Data>[] = [
   },
   {
     ...{ code: 'percent_returns', severity: 'serious', group: all },
-    is: data => () => typicalMove(data) > LARGE_DAY,
+    is: data => {
+      const isLarge = typicalMove(data) > LARGE_DAY
+      return () => isLarge
+    },
     what: data =>
       `expected fractions (0.01 = +1 %), got a median move of ${Number(typicalMove(data).toPrecision(3))} a day`,
     fix: 'divide percents by 100',

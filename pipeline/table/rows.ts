@@ -51,8 +51,8 @@ const isText = (name: string): boolean => !/\.(?:json|parquet|feather|arrow|zip)
 
 async function streamText(place: string, onRow: OnRow) {
   const cells = createCellSplitter(onRow)
-  const { openLine, lines, ...file } = await readLines(place, cells.onLine)
-  return { ...file, openRow: cells.end(openLine, lines) }
+  const file = await readLines(place, cells.onLine)
+  return { ...file, openRow: cells.end(file) }
 }
 
 /** Memory for a document and its rows at once; a million bars of JSON have 60 MB. */
@@ -68,8 +68,7 @@ async function readWholeTable(place: string, onRow: OnRow, pick: PickRows) {
     const cells = createCellSplitter(onRow)
     const splitter = createLineSplitter(cells.onLine)
     splitter.push(bytes)
-    const { openLine, lines } = splitter.end()
-    return { ...file, openRow: cells.end(openLine, lines) }
+    return { ...file, openRow: cells.end(splitter.end()) }
   }
   const rows = await toRows(name, bytes, pick)
   // The keys of objects are the names of the columns, which the first one has.
@@ -184,7 +183,7 @@ function createCellSplitter(onRow: OnRow) {
       if (delimiter === null && first.length === LOOKED_AT) begin()
     },
     /** Takes the last line, if it has no break; returns its row. */
-    end(openLine: string | null, lines: number): number | null {
+    end({ openLine, lines }: { readonly openLine: string | null; readonly lines: number }): number | null {
       if (openLine !== null) this.onLine(openLine, lines + 1)
       if (delimiter === null) begin()
       return (openLine ?? '').trim() === '' ? null : lines + 1

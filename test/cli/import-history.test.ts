@@ -3,74 +3,31 @@ import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
 import { readBook } from '#pipeline/book/read-book.ts'
+import {
+  CAPITAL,
+  createForeignFiles,
+  type ForeignTrade,
+  GENERATIONS,
+} from '#test/support/books/foreign-files.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
 import { run } from './made-up.ts'
 
-const HOUR_MS = 3_600_000
-const START_MS = Date.UTC(2024, 0, 1)
+const { bars, freqtrade, listOfTrades, utc } = createForeignFiles(Date.UTC(2024, 0, 1))
+const BARS = bars(240)
 
-/** Hourly bars of ten days that rise and fall, in a pattern that no other zone repeats. */
-const open = (i: number): number => 100 + (((31 * i * i + 17 * i) % 23) % 8)
-const BARS = [
-  't,o,h,l,c,v',
-  ...Array.from(
-    { length: 240 },
-    (_, i) => `${START_MS + i * HOUR_MS},${open(i)},${open(i) + 8},${open(i) - 8},${open(i + 1)},1`,
-  ),
-  '',
-].join('\n')
+const ENTRY = '--id elm --base-risk 0.02'
+const LIST = `ledger --instrument X --capital ${CAPITAL} --no-funding ${ENTRY}`
+const IN_CHART = `${LIST} --tz +08:00`
 
-/** A time of the chart, which is eight hours ahead of UTC. */
-const chartTime = (i: number): string =>
-  new Date(START_MS + (i + 8) * HOUR_MS).toISOString().slice(0, 16).replace('T', ' ')
-
-type Trade = { readonly side: 'long' | 'short'; readonly entry: number; readonly exit: number | null }
-const TRADES: readonly Trade[] = [
-  { side: 'long', entry: 40, exit: 43 },
-  { side: 'short', entry: 43, exit: 54 },
-  { side: 'long', entry: 63, exit: 64 },
-  { side: 'long', entry: 109, exit: null },
-]
-const LAST_PRICE = 103
-
-/** What each trade earns with ten units at no cost. */
-const profitOf = ({ side, entry, exit }: Trade): number =>
-  10 * (side === 'long' ? 1 : -1) * ((exit === null ? LAST_PRICE : open(exit)) - open(entry))
-
-/** Headers of the list of trades as they were over the years: time, price, size, profit, cumulative profit and its percent. */
-const GENERATIONS = {
-  A: 'Trade #,Type,Date and time,Signal,Price USDT,Size (qty),Size (value),Net P&L USD,Net P&L %,Cumulative P&L USD,Cumulative P&L %',
-  B: 'Trade #,Type,Date and time,Signal,Price USDT,Position size (qty),Position size (value),Net P&L USD,Net P&L %,Cumulative P&L USD,Cumulative P&L %',
-  C: 'Trade number,Type,Date and time,Signal,Price USDT,Size (qty),Size (value),Net PnL USD,Net PnL %,Cumulative PnL USD,Cumulative PnL %',
-  D: 'Trade number,Type,Date and time,Signal,Price USD,Size (qty),Size (value),Net PnL USD,Return %,Cumulative PnL USD,Cumulative PnL %',
-  older: 'Trade #,Type,Date/Time,Signal,Price,Contracts,Value,Profit,Profit %,Cum. Profit,Cum. Profit %',
-} as const
-
-const CAPITAL = 10_000
-
-function listOfTrades(header: string = GENERATIONS.A, trades: readonly Trade[] = TRADES): string {
-  let sum = 0
-  const rows = trades.flatMap((trade, i) => {
-    const profit = profitOf(trade)
-    sum += profit
-    const end = `10,${open(trade.entry) * 10},${profit},0.1,${sum},${((100 * sum) / CAPITAL).toFixed(2)}`
-    const exit = trade.exit === null ? ['Open', 235, LAST_PRICE] : ['rule', trade.exit, open(trade.exit)]
-    return [
-      `${i + 1},Exit ${trade.side},${chartTime(Number(exit[1]))},${exit[0]},${exit[2]},${end}`,
-      `${i + 1},Entry ${trade.side},${chartTime(trade.entry)},"in, at once",${open(trade.entry)},${end}`,
-    ]
-  })
-  return `\ufeff${[header, ...rows].join('\n')}`
-}
-
-const ENTRY = ['--id', 'elm', '--base-risk', '0.02']
-const TV = ['--instrument', 'X', '--capital', String(CAPITAL), '--no-funding', ...ENTRY]
-
-async function importing(name: string, content: string | Uint8Array, ...args: readonly string[]) {
+/** Imports a file into a book that has bars; `words` are the kind and the options. `again` does so with more of them, which count. */
+async function importing(name: string, content: string | Uint8Array, words: string) {
   const cwd = await temporaryFolder()
   await writeFiles(cwd, { 'book/bars/X/1h.csv': BARS, [name]: content })
-  const again = (...more: readonly string[]) => run(['import', ...more], { cwd })
-  const answer = await again(args[0]!, name, '--book', 'book', ...args.slice(1))
+  const again = (more = '') => {
+    const [kind = '', ...options] = `${words} ${more}`.trim().split(' ')
+    return run(['import', kind, name, '--book', 'book', ...options], { cwd })
+  }
+  const answer = await again()
   const read = async (path: string) => (await readFile(join(cwd, 'book', path), 'utf8')).trimEnd().split('\n')
   const files = async () =>
     (await readdir(join(cwd, 'book'), { recursive: true }))
@@ -79,20 +36,12 @@ async function importing(name: string, content: string | Uint8Array, ...args: re
   return { ...answer, cwd, again, read, files, book: () => readBook(join(cwd, 'book')) }
 }
 
-const utc = (i: number): string => new Date(START_MS + i * HOUR_MS).toISOString().replace('.000', '')
-
 describe('a list of trades of TradingView', () => {
   test.each(Object.entries(GENERATIONS))(
     'of generation %s becomes a ledger in a book that builds',
     async (_, header) => {
-      const { code, out, err, read, cwd, again } = await importing(
-        'in.csv',
-        listOfTrades(header),
-        'ledger',
-        ...TV,
-        '--tz',
-        '+08:00',
-      )
+      const list = listOfTrades(header)
+      const { code, out, err, read, cwd, again } = await importing('in.csv', list, IN_CHART)
       expect([code, err.replace(/note: columns that are not read: .*\n/, '')]).toEqual([0, ''])
       expect(out).toBe(
         'ledgers/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
@@ -107,17 +56,14 @@ describe('a list of trades of TradingView', () => {
         expect.stringMatching(`^long,${utc(63)},102,${utc(64)},100,signal,`),
         expect.stringMatching(`^long,${utc(109)},102,,,,0\\.1\\d+,,$`),
       ])
-      const build = await run(
-        ['build', '--book', 'book', '--store', `file://${cwd}/store`, '--allow-stale'],
-        { cwd },
-      )
-      expect([build.code, build.err]).toEqual([0, expect.any(String)])
-      expect((await again('ledger', 'in.csv', '--book', 'book', ...TV, '--tz', '+08:00')).code).toBe(1)
+      const where = ['--book', 'book', '--store', `file://${cwd}/store`]
+      expect(await run(['build', ...where, '--allow-stale'], { cwd })).toMatchObject({ code: 0 })
+      expect((await again()).code).toBe(1)
     },
   )
 
   test('states what its prices show: no commission, the tick, what the trades are marked on', async () => {
-    const { read } = await importing('in.csv', listOfTrades(), 'ledger', ...TV, '--tz', '+08:00')
+    const { read } = await importing('in.csv', listOfTrades(), IN_CHART)
     expect((await read('catalogue.yaml')).slice(-10).map(line => line.trim())).toEqual([
       '- id: elm',
       'name: Elm',
@@ -132,44 +78,21 @@ describe('a list of trades of TradingView', () => {
     ])
   })
 
-  test.each([
-    ['without the exit of a trade', listOfTrades().replace(/\n2,Exit.*/, ''), /expected an exit of trade 2/],
-    ['cut in mid-row', listOfTrades().slice(0, -12), /in\.csv:9: expected \d+ fields as in the first row/],
-  ])('%s is refused, and nothing is written', async (_, content, message) => {
-    const { code, err, files } = await importing('in.csv', content, 'ledger', ...TV, '--tz', '+08:00')
-    expect([code, await files()]).toEqual([1, ['bars/X/1h.csv']])
-    expect(err).toMatch(message)
-  })
-
   test('of a header alone is a strategy without trades', async () => {
-    const { code, out, book } = await importing(
-      'in.csv',
-      GENERATIONS.A,
-      'ledger',
-      ...TV,
-      '--tz',
-      'UTC',
-      '--commission-bps',
-      '0',
-    )
+    const words = `${LIST} --tz UTC --commission-bps 0`
+    const { code, out, book } = await importing('in.csv', GENERATIONS.A, words)
     expect([code, out]).toEqual([0, 'ledgers/elm.csv and catalogue.yaml: 0 trades, from tradingview\n'])
     expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger', trades: [] })
   })
 
   test('whose parts overlap says so in the catalogue, and keeps the account exactly', async () => {
-    const parts: readonly Trade[] = [
+    const parts: readonly ForeignTrade[] = [
       { side: 'long', entry: 40, exit: 50 },
       { side: 'long', entry: 40, exit: 54 },
       { side: 'long', entry: 41, exit: 45 },
     ]
-    const { code, read, book } = await importing(
-      'in.csv',
-      listOfTrades(GENERATIONS.A, parts),
-      'ledger',
-      ...TV,
-      '--tz',
-      '+08:00',
-    )
+    const list = listOfTrades(GENERATIONS.A, parts)
+    const { code, read, book } = await importing('in.csv', list, IN_CHART)
     expect(code).toBe(0)
     expect(await read('catalogue.yaml')).toContain('    allow_overlap: true')
     expect((await book()).strategies[0]?.source).toMatchObject({ kind: 'ledger' })
@@ -177,73 +100,80 @@ describe('a list of trades of TradingView', () => {
     expect(rows.map(row => row[6])).toEqual(['0.102', '0.102', '0.10040160642570281']) // 100 * 10 / (10 000 - 2 * 20)
   })
 
-  test.each<[string, string, readonly string[], string]>([
+  test.each<[string, string, string, string?]>([
     [
       'no zone',
       listOfTrades(),
-      [],
       ':3: entry_time: expected a zone for "2024-01-03 00:00", which has none: the bars fit +08:00 with 100 % of the entries; confirm it with --tz (tz: in the catalogue)',
+      LIST,
     ],
     [
       'a wrong zone',
       listOfTrades(),
-      ['--tz', '+07:00'],
       ':3: entry_time: expected entries that fit the bars in +07:00, got 25 % that do, and the bars fit +08:00 with 100 % of the entries: correct --tz (tz:)',
+      `${LIST} --tz +07:00`,
     ],
     [
       'a capital that contradicts the list',
       listOfTrades(),
-      ['--tz', '+08:00', '--capital', '1000'],
       ': expected a capital by which the cumulative profit of row 3, 30.00, is 0.3 %, got 1000: correct --capital (capital:)',
-    ],
-    [
-      'a row that is missing',
-      listOfTrades().replace(/\n2,Entry.*/, ''),
-      ['--tz', '+08:00'],
-      ':4: expected an entry of trade 2, got its exit alone: export the whole list',
+      `${IN_CHART} --capital 1000`,
     ],
     [
       'a trade that is open before one that is closed',
       listOfTrades().replace(/(\n2,Exit short,)[^,]*,[^,]*,[^,]*/, '$1,,'),
-      ['--tz', '+08:00'],
       ':5: expected an exit of trade 2, because trade 3 after it is closed, got an open trade',
     ],
     [
       'a trade that is missing',
       listOfTrades().replace(/\n2,.*\n2,.*/, ''),
-      ['--tz', '+08:00'],
       ':5: expected trade 2, got trade "3": export the whole list',
     ],
     [
       'a profit that is changed',
       listOfTrades().replace(/(\n1,.*,)30(,0.1,.*\n1,.*,)30(,0.1)/, '$190$290$3'),
-      ['--tz', '+08:00'],
       ':3: expected a cumulative profit of 90.00 after trade 1, got "30": rows are missing or changed',
     ],
     [
+      'a trade that lacks its exit',
+      listOfTrades().replace(/\n2,Exit.*/, ''),
+      ':4: expected an exit of trade 2, got its entry alone: export the whole list',
+    ],
+    [
+      'a trade that lacks its entry',
+      listOfTrades().replace(/\n2,Entry.*/, ''),
+      ':4: expected an entry of trade 2, got its exit alone: export the whole list',
+    ],
+    ['a row that is cut off', listOfTrades().slice(0, -12), ':9: expected 11 fields as in the first row'],
+    [
       'a last line that is cut off',
       listOfTrades().slice(0, -9),
-      ['--tz', '+08:00'],
-      ':8: expected an entry of trade 4, got its exit alone',
+      ':9: expected 11 fields as in the first row of data, got 9',
     ],
     [
       'another type',
       listOfTrades().replace('Exit short', 'Ausstieg short'),
-      ['--tz', '+08:00'],
       ':4: type: expected Entry or Exit long or short, got "Ausstieg short"',
     ],
-  ])('with %s is refused, and nothing is written', async (_, text, args, message) => {
-    const { code, out, err, files } = await importing('in.csv', text, 'ledger', ...TV, ...args)
-    expect([code, out]).toEqual([1, ''])
-    expect(err.split('\n')[1]).toContain(`in.csv${message}`)
-    expect(await files()).toEqual(['bars/X/1h.csv'])
-  })
+  ])(
+    'with %s is refused in one sentence, and nothing is written',
+    async (_, text, message, words = IN_CHART) => {
+      const { code, out, err, files } = await importing('in.csv', text, words)
+      expect([code, out]).toEqual([1, ''])
+      expect(err.split('\n')).toEqual([
+        'the import has a problem:',
+        expect.stringContaining(`in.csv${message}`),
+        '',
+      ])
+      expect(await files()).toEqual(['bars/X/1h.csv'])
+    },
+  )
 
   test('with trades before the first bar is refused, and nothing is written', async () => {
-    const { cwd, again } = await importing('in.csv', listOfTrades(), 'ledger', ...TV, '--tz', '+08:00')
+    const { cwd, again } = await importing('in.csv', listOfTrades(), IN_CHART)
     const [header = '', ...bars] = BARS.split('\n')
     await writeFiles(cwd, { 'late/bars/X/1h.csv': [header, ...bars.slice(60)].join('\n') })
-    const { code, out, err } = await again('ledger', 'in.csv', '--book', 'late', ...TV, '--tz', '+08:00')
+    const { code, out, err } = await again('--book late')
     expect([code, out, err]).toEqual([
       1,
       '',
@@ -253,10 +183,10 @@ describe('a list of trades of TradingView', () => {
   })
 
   test('without bars of its instrument is refused, unless the account without open trades is wanted', async () => {
-    const args = ['--instrument', 'Y', '--capital', String(CAPITAL), ...ENTRY, '--tz', '+08:00']
-    const { code, err, again, read, book } = await importing('in.csv', listOfTrades(), 'ledger', ...args)
+    const words = `${IN_CHART} --instrument Y`
+    const { code, err, again, read, book } = await importing('in.csv', listOfTrades(), words)
     expect([code, err]).toEqual([1, expect.stringContaining('expected bars of Y in ')])
-    const realised = await again('ledger', 'in.csv', '--book', 'book', ...args, '--realised')
+    const realised = await again('--realised')
     expect([realised.code, realised.out]).toEqual([
       0,
       'ledgers/elm.csv and returns/elm.csv and catalogue.yaml: 3 trades, 1 open with 10, net profit 20, win rate 66.67 %, drawdown of closed trades -0.20 %, from tradingview\n',
@@ -270,48 +200,8 @@ describe('a list of trades of TradingView', () => {
   })
 })
 
-/** A result of freqtrade: fractions of a stake, both fees in the profit. */
-const freqtrade = (more: object = {}, pairs: readonly string[] = ['X/USDT']) => ({
-  metadata: {},
-  strategy: {
-    Sample: {
-      trades: pairs.map((pair, i) => ({
-        ...{
-          pair,
-          stake_amount: 1000,
-          amount: 10,
-          fee_open: 0.001,
-          fee_close: 0.001,
-          is_short: false,
-          is_open: false,
-          leverage: 1,
-        },
-        ...{
-          open_date: '2024-01-02 16:00:00+00:00',
-          open_rate: 102,
-          open_timestamp: START_MS + 40 * HOUR_MS,
-        },
-        ...{
-          close_date: '2024-01-02 19:00:00+00:00',
-          close_rate: 105,
-          exit_reason: i === 0 ? 'roi' : 'force_exit',
-        },
-        ...{ profit_abs: 30 - 2.07, initial_stop_loss_abs: 91.8, orders: [{ amount: 10 }] },
-      })),
-      ...{
-        starting_balance: CAPITAL,
-        total_trades: pairs.length,
-        profit_total_abs: pairs.length * (30 - 2.07),
-        daily_profit: [['2024-01-02', 1]],
-      },
-      ...more,
-    },
-  },
-  strategy_comparison: [{ key: 'Sample' }],
-})
-
 describe('a result of freqtrade', () => {
-  const args = ['ledger', '--instrument', 'X', '--no-funding', ...ENTRY]
+  const WORDS = `ledger --instrument X --no-funding ${ENTRY}`
 
   test.each([
     ['as JSON', 'backtest-result.json', JSON.stringify(freqtrade())],
@@ -324,7 +214,7 @@ describe('a result of freqtrade', () => {
       }),
     ],
   ])('%s has capital, zone and fees in itself', async (_, name, content) => {
-    const { code, out, err, read, book } = await importing(name, content, ...args)
+    const { code, out, err, read, book } = await importing(name, content, WORDS)
     expect([code, out, err]).toEqual([
       0,
       expect.stringContaining('1 trades, net profit 27.93, win rate 100.00 %'),
@@ -339,12 +229,12 @@ describe('a result of freqtrade', () => {
 
   test('of several pairs is an account, and none of one instrument', async () => {
     const content = JSON.stringify(freqtrade({}, ['X/USDT', 'Y/USDT']))
-    const { code, err, again, read } = await importing('r.json', content, ...args)
+    const { code, err, again, read } = await importing('r.json', content, WORDS)
     expect([code, err]).toEqual([
       1,
       'highwater: r.json: expected trades of one instrument, got X/USDT and Y/USDT: export one, or take the account as reported returns with --realised\n',
     ])
-    const realised = await again('ledger', 'r.json', '--book', 'book', ...args.slice(1), '--realised')
+    const realised = await again('--realised')
     expect([realised.code, realised.err]).toEqual([
       0,
       expect.stringContaining('note: r.json: 1 trade closed by the tool at the end of its test\n'),
@@ -364,14 +254,14 @@ describe('a result of freqtrade', () => {
       'expected the profit of 100 that the file states, got trades with 27.93 in all',
     ],
   ])('with %s is refused', async (_, more, message) => {
-    const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), ...args)
+    const { code, err } = await importing('r.json', JSON.stringify(freqtrade(more)), WORDS)
     expect([code, err]).toEqual([1, expect.stringContaining(message)])
   })
 
   test('of several strategies is refused', async () => {
     const { strategy } = freqtrade()
     const both = { strategy: { ...strategy, Other: strategy.Sample } }
-    const { code, err } = await importing('r.json', JSON.stringify(both), ...args)
+    const { code, err } = await importing('r.json', JSON.stringify(both), WORDS)
     expect([code, err]).toEqual([
       1,
       expect.stringContaining('expected the result of one strategy, got 2 (Sample and Other): export one'),
@@ -386,10 +276,10 @@ describe('other tables of trades', () => {
     '-10,47,60,105,104,104,,8.955,1.045,0.01,2024-01-02 19:00:00,2024-01-03 06:00:00,11:00:00,down',
     '',
   ].join('\n')
-  const args = ['ledger', '--instrument', 'X', '--capital', '10000', '--no-funding', ...ENTRY, '--tz', 'UTC']
+  const WORDS = `${LIST} --tz UTC`
 
   test('backtesting.py: the sign of the size is the side, and an exit at the stop is a stop', async () => {
-    const { code, out, read } = await importing('trades.csv', BACKTESTING, ...args)
+    const { code, out, read } = await importing('trades.csv', BACKTESTING, WORDS)
     expect([code, out]).toEqual([
       0,
       expect.stringMatching(/2 trades, net profit 37.92, .* from backtesting.py\n$/),
@@ -406,33 +296,18 @@ describe('other tables of trades', () => {
     const { code, err } = await importing(
       'trades.csv',
       BACKTESTING,
-      'ledger',
-      '--instrument',
-      'X',
-      ...ENTRY,
-      '--tz',
-      'UTC',
+      `ledger --instrument X ${ENTRY} --tz UTC`,
     )
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining(
-        'expected the capital at the start, which is not in the file: state it with --capital',
-      ),
-    ])
+    const message = 'expected the capital at the start, which is not in the file: state it with --capital'
+    expect([code, err]).toEqual([1, expect.stringContaining(message)])
   })
 
   test('a table whose columns are stated', async () => {
     const own = 'Richtung,Auf,Kurs,Zu,Endkurs,Hebel\nlong,2024-01-02 16:00,102,2024-01-02 19:00,105,0.5\n'
-    const columns = [
-      'side=Richtung',
-      'entry_time=Auf',
-      'entry_price=Kurs',
-      'exit_time=Zu',
-      'exit_price=Endkurs',
-      'leverage=Hebel',
-    ]
-    const options = columns.flatMap(column => ['--column', column])
-    const { code, read, err } = await importing('in.csv', own, ...args, ...options, '--commission-bps', '3')
+    const columns =
+      'side=Richtung entry_time=Auf entry_price=Kurs exit_time=Zu exit_price=Endkurs leverage=Hebel'
+    const words = `${WORDS} ${columns.replaceAll(/\S+/g, '--column $&')} --commission-bps 3`
+    const { code, read, err } = await importing('in.csv', own, words)
     expect([code, err]).toEqual([0, ''])
     expect((await read('ledgers/elm.csv'))[1]).toBe(
       'long,2024-01-02T16:00:00Z,102,2024-01-02T19:00:00Z,105,signal,0.5,,',
@@ -440,20 +315,13 @@ describe('other tables of trades', () => {
   })
 
   test('a strategy that the catalogue has keeps its entry, and its comments', async () => {
-    const { again, read, cwd } = await importing('trades.csv', BACKTESTING, ...args)
+    const { again, read, cwd } = await importing('trades.csv', BACKTESTING, WORDS)
     const before = (await read('catalogue.yaml')).join('\n')
     await writeFiles(cwd, { 'book/catalogue.yaml': `# mine\n${before}\n` })
-    const replaced = await again('ledger', 'trades.csv', '--book', 'book', ...args.slice(1), '--replace')
+    const replaced = await again('--replace')
     expect([replaced.code, replaced.out]).toEqual([0, expect.stringMatching(/^ledgers\/elm.csv: 2 trades/)])
     expect((await read('catalogue.yaml')).join('\n')).toBe(`# mine\n${before}`)
-    const second = await again(
-      'ledger',
-      'trades.csv',
-      '--book',
-      'book',
-      ...args.slice(1).map(arg => (arg === 'elm' ? 'oak' : arg)),
-    )
-    expect(second.code).toBe(0)
+    expect((await again('--id oak')).code).toBe(0)
     expect((await read('catalogue.yaml')).filter(line => /# mine|- id/.test(line))).toEqual([
       '# mine',
       '  - id: elm',
@@ -462,7 +330,7 @@ describe('other tables of trades', () => {
   })
 
   test('a ledger that the catalogue names is read in place', async () => {
-    const { cwd } = await importing('trades.csv', BACKTESTING, ...args)
+    const { cwd } = await importing('trades.csv', BACKTESTING, WORDS)
     await writeFiles(cwd, {
       'book/raw/trades.csv': BACKTESTING,
       'book/catalogue.yaml': `
@@ -485,11 +353,11 @@ strategies:
 
 describe('returns', () => {
   const DAYS = ['2024-01-03,1.5', '2024-01-02,-0.25', '2024-01-01,0.7']
-  const args = ['returns', ...ENTRY, '--commission-bps', '0', '--unit']
+  const WORDS = `returns ${ENTRY} --commission-bps 0 --unit`
 
   test('in percent, newest first and repeated, become fractions in order', async () => {
     const text = ['Date,Return', ...DAYS, DAYS[2], ''].join('\n')
-    const { code, out, err, read } = await importing('in.csv', text, ...args, 'percent')
+    const { code, out, err, read } = await importing('in.csv', text, `${WORDS} percent`)
     expect([code, out, err]).toEqual([
       0,
       'returns/elm.csv and catalogue.yaml: 3 days, 2024-01-01 to 2024-01-03, from columns by name\n',
@@ -522,12 +390,8 @@ describe('returns', () => {
       ':2: t: expected a time, got "45292", which looks like the serial date of a spreadsheet (2024-01-01)',
     ],
   ])('with %s are refused', async (_, rows, message) => {
-    const { code, err, files } = await importing(
-      'in.csv',
-      ['Date,Return', ...rows, ''].join('\n'),
-      ...args,
-      'fraction',
-    )
+    const text = ['Date,Return', ...rows, ''].join('\n')
+    const { code, err, files } = await importing('in.csv', text, `${WORDS} fraction`)
     expect([code, err]).toEqual([1, expect.stringContaining(`in.csv${message}`)])
     expect(await files()).toEqual(['bars/X/1h.csv'])
   })

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { toIsoDate } from '#core/calendar.ts'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { drawdowns, maxDrawdown } from '#core/figures/drawdown.ts'
 import { markLedger } from '#core/replay/marks.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { costsOf } from '#pipeline/modules/module-input.ts'
@@ -19,16 +20,16 @@ const ledgers = join(sharedData ?? '', 'ledgers')
 /** After everything in the files. */
 const NOW_MS = Date.parse('2026-11-01T00:00:00Z')
 
-const summarySchema = z
-  .object({ trades: z.number(), open: z.number().default(0), wins: z.number().default(0) })
-  .and(
-    z.record(z.string(), z.unknown()).transform(all => ({
-      net_profit: Number(all.net_profit),
-      open_profit: Number(all.open_profit),
-      win_rate_pct: Number(all.win_rate_pct),
-      final_equity: Number(all.final_equity),
-    })),
-  )
+const summarySchema = z.object({ trades: z.number(), open: z.number().default(0) }).and(
+  z.record(z.string(), z.unknown()).transform(all => ({
+    ...{ wins: Number(all.wins), losses: Number(all.losses) },
+    net_profit: Number(all.net_profit),
+    open_profit: Number(all.open_profit),
+    win_rate_pct: Number(all.win_rate_pct),
+    final_equity: Number(all.final_equity),
+    max_drawdown_pct: Number(all.max_drawdown_pct),
+  })),
+)
 
 /** A new book, and commands on it that succeed. */
 async function newBook() {
@@ -38,6 +39,17 @@ async function newBook() {
     expect([answer.code, answer.code === 0 ? '' : answer.err]).toEqual([0, ''])
     return answer.out
   }
+  const ledgerOf = (file: string, id: string) => [
+    'import',
+    'ledger',
+    join(ledgers, file),
+    '--id',
+    id,
+    '--base-risk',
+    '0.02',
+    '--no-funding',
+    '--json',
+  ]
   const state = (key: string, value: string) =>
     appendFile(join(cwd, 'book/catalogue.yaml'), `${key}: ${value}\n`)
   return {
@@ -45,22 +57,10 @@ async function newBook() {
     bars: (file: string, instrument: string, ...args: readonly string[]) =>
       command('import', 'bars', join(sharedData ?? '', file), '--instrument', instrument, ...args),
     ledger: async (file: string, id: string, ...args: readonly string[]) =>
-      summarySchema.parse(
-        JSON.parse(
-          await command(
-            'import',
-            'ledger',
-            join(ledgers, file),
-            '--id',
-            id,
-            '--base-risk',
-            '0.02',
-            '--no-funding',
-            '--json',
-            ...args,
-          ),
-        ),
-      ),
+      summarySchema.parse(JSON.parse(await command(...ledgerOf(file, id), ...args))),
+    /** Why a ledger cannot be imported. */
+    refusal: async (file: string, ...args: readonly string[]) =>
+      (await run([...ledgerOf(file, 'x'), '--book', 'book', ...args], { cwd, now: () => NOW_MS })).err,
     build: async () =>
       JSON.parse(await command('build', '--store', `file://${cwd}/store`, '--allow-stale', '--json')),
     accept: (finding: string) => state('accept', `[${finding}]`),
@@ -78,19 +78,27 @@ describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}
   const ETH_15M = 'ledgers/tradingview/bars_ohlcv_ETH-USDT-USDT_15m.csv.gz'
   const chart = ['--instrument', 'ETHUSDT', '--tz', '+08:00', '--capital', '1000000']
 
-  /** Trades, open ones, and the last cumulative profit; the account without open trades where bars are missing. */
+  /**
+   * Trades, open ones, the last cumulative profit, and how many trades are before the first bar. Only the first list is
+   * marked: the bars begin on 2025-04-20, and the others between 31 March and 6 April.
+   */
   const LISTS = [
-    ['A_size-qty_open-trade', 'ash', 23, 1, -1761.78, []],
-    ['A_size-qty_5trades', 'fir', 5, 0, 79.81, ['--realised']],
-    ['A_size-qty_partial-exits', 'oak', 725, 0, -197.13, ['--realised']],
-    ['B_position-size-qty_open-trade', 'yew', 361, 1, 1941.03, ['--realised']],
+    ['A_size-qty_open-trade', 'ash', 23, 1, -1761.78, 0],
+    ['A_size-qty_5trades', 'fir', 5, 0, 79.81, 5],
+    ['A_size-qty_partial-exits', 'oak', 725, 0, -197.13, 42],
+    ['B_position-size-qty_open-trade', 'yew', 361, 1, 1941.03, 16],
   ] as const
 
   test('become histories whose trades and profits are those of the list', async () => {
     const book = await newBook()
     await book.bars(ETH_15M, 'ETHUSDT')
-    for (const [file, id, trades, open, profit, more] of LISTS) {
-      const summary = await book.ledger(`tradingview/${file}.csv`, id, ...chart, ...more)
+    for (const [file, id, trades, open, profit, early] of LISTS) {
+      const path = `tradingview/${file}.csv`
+      if (early > 0)
+        expect(await book.refusal(path, ...chart)).toContain(
+          `${early} of ${trades + open} trades are before the first bar, 2025-04-20T21:00:00Z`,
+        )
+      const summary = await book.ledger(path, id, ...chart, ...(early > 0 ? ['--realised'] : []))
       expect([file, summary.trades, summary.open]).toEqual([file, trades, open])
       // Each profit of the list is rounded to cents.
       expect(Math.abs(summary.net_profit + summary.open_profit - profit)).toBeLessThanOrEqual(
@@ -98,6 +106,7 @@ describe.skipIf(sharedData === null)(`real lists of trades of TradingView${skip}
       )
     }
     await book.ledger('tradingview/A_header-only_no-trades.csv', 'elm', ...chart, '--commission-bps', '0')
+    // A stock, of which there are no bars.
     const stock = ['--instrument', 'STOCK', '--tz', 'UTC', '--capital', '102180', '--realised']
     const { net_profit } = await book.ledger('tradingview/D_17col_close-reversal.csv', 'bay', ...stock)
     expect(net_profit).toBeCloseTo(-1135.36, 2)
@@ -158,6 +167,10 @@ describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => 
           profit_total_abs: z.number(),
           final_balance: z.number(),
           starting_balance: z.number(),
+          max_drawdown_account: z.number(),
+          winning_days: z.number(),
+          draw_days: z.number(),
+          losing_days: z.number(),
         },
         daily_profit: z.array(z.tuple([z.string(), z.number()])),
       }),
@@ -165,13 +178,20 @@ describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => 
     strategy_comparison: z.array(z.object({ wins: z.number(), losses: z.number() })),
   })
 
-  test('becomes a history with its trades, its wins and the profit of each day', async () => {
+  // Its 48 wins and 122 draws are counted by `profit_ratio`, which is 0 where `profit_abs`, the account's profit, is not.
+  test('becomes a history with its trades, its wins, its drawdown and the profit of each day', async () => {
     const file = 'freqtrade/backtest-result.json'
     const result = resultSchema.parse(JSON.parse(readFileSync(join(ledgers, file), 'utf8')))
     const stated = result.strategy.StrategyTestV3
     const book = await newBook()
     const summary = await book.ledger(file, 'ash', '--instrument', 'PORTFOLIO', '--realised')
-    expect([summary.trades, summary.wins]).toEqual([stated.total_trades, result.strategy_comparison[0]?.wins])
+    const { trades, wins, losses } = summary
+    expect({ trades, wins, losses }).toEqual({
+      trades: stated.total_trades,
+      ...result.strategy_comparison[0],
+    })
+    expect(stated.max_drawdown_account).toBeCloseTo(0.01874, 5)
+    expect(summary.max_drawdown_pct).toBeCloseTo(-100 * stated.max_drawdown_account, 12)
     expect(summary.net_profit).toBeCloseTo(stated.profit_total_abs, 15)
     expect(summary.final_equity).toBeCloseTo(stated.final_balance, 15)
 
@@ -191,6 +211,8 @@ describe.skipIf(sharedData === null)(`a real result of freqtrade${skip}`, () => 
     profits.forEach(([day, profit], i) => {
       expect(Math.abs(profit - stated.daily_profit[i]![1]), day).toBeLessThan(6e-11)
     })
+    const days = (sign: number): number => profits.filter(([, profit]) => Math.sign(profit) === sign).length
+    expect([days(1), days(0), days(-1)]).toEqual([stated.winning_days, stated.draw_days, stated.losing_days])
     const { strategies } = builtSchema.parse(await book.build())
     expect(strategies).toMatchObject([{ id: 'ash', trades: 179, days: 21 }])
   })
@@ -206,7 +228,7 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
   const CAPITAL = 100_000
   const options = ['--instrument', 'BTCUSDT', '--tz', 'UTC', '--capital', String(CAPITAL)]
 
-  test('has its trades, its win rate, its final equity, and its equity at the close of every day', async () => {
+  test('has its trades, its win rate, its drawdown, its final equity, and its equity at the close of every bar', async () => {
     const stats = statsSchema.parse(
       JSON.parse(readFileSync(join(ledgers, 'backtesting.py/stats.json'), 'utf8')),
     )
@@ -220,9 +242,12 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
 
     const closes = equityAtCloses()
     const marks = await marksOf(book.dir)
-    expect(marks.length).toBeGreaterThan(2470)
-    for (const [day, equity] of marks)
-      expect(CAPITAL * equity, day).toBeCloseTo(closes.get(day) ?? Number.NaN, 5)
+    expect(marks.length).toBeGreaterThan(14_860)
+    for (const [close, equity] of marks)
+      expect(CAPITAL * equity, close).toBeCloseTo(closes.get(close) ?? Number.NaN, 5)
+    const drawdown = maxDrawdown(drawdowns(Float64Array.from(marks, ([, equity]) => equity)))
+    expect(stats['Max. Drawdown [%]']).toBeCloseTo(-79.994136, 6)
+    expect(100 * drawdown).toBeCloseTo(stats['Max. Drawdown [%]'], 9)
     const { strategies } = builtSchema.parse(await book.build())
     expect(strategies.map(({ id, verification_state, trades }) => [id, verification_state, trades])).toEqual([
       ['ash', 'single_verified', 145],
@@ -230,7 +255,7 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
     ])
   })
 
-  /** The equity of the tool at the last bar of each day. */
+  /** The equity of the tool at the close of each bar, by the time of its open. */
   function equityAtCloses(): ReadonlyMap<string, number> {
     const text = gunzipSync(readFileSync(join(ledgers, 'backtesting.py/equity_curve.csv.gz'))).toString(
       'utf8',
@@ -240,18 +265,24 @@ describe.skipIf(sharedData === null)(`a real run of backtesting.py${skip}`, () =
       .split('\n')
       .slice(1)
       .map(row => row.split(','))
-    return new Map(rows.map(([time = '', equity]) => [time.slice(0, 10), Number(equity)]))
+    return new Map(rows.map(([time = '', equity]) => [time, Number(equity)]))
   }
 
+  /** The ledger is marked once a day, so that with six days in place of each day it is marked at the close of every bar. */
   async function marksOf(dir: string): Promise<(readonly [string, number])[]> {
     const book = await readBook(dir)
     const entry = book.strategies[0]!
-    const bars = book.bars.get('BTCUSDT/4h')!.bars
+    const { bars } = book.bars.get('BTCUSDT/4h')!
     if (entry.source.kind !== 'ledger') throw new Error('expected a ledger')
-    const { daily, equity } = markLedger({
-      ...{ id: entry.id, trades: entry.source.trades, bars, funding: null },
-      ...{ costs: costsOf(entry), baseRisk: entry.base_risk_pct },
+    const trades = entry.source.trades.map(({ entry_time, exit_time, ...trade }) => ({
+      ...trade,
+      entry_time: 6 * entry_time,
+      exit_time: exit_time === null ? null : 6 * exit_time,
+    }))
+    const { equity } = markLedger({
+      ...{ id: entry.id, trades, bars: { ...bars, t: bars.t.map(t => 6 * t), timeframeMs: DAY_MS } },
+      ...{ funding: null, costs: costsOf(entry), baseRisk: entry.base_risk_pct },
     })
-    return Array.from(equity, (value, i) => [toIsoDate(daily.first + i), value] as const)
+    return Array.from(equity, (value, i) => [toIsoInstant(bars.t[i]!).slice(0, 19).replace('T', ' '), value])
   }
 })

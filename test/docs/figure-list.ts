@@ -1,9 +1,11 @@
 // Every statistic with what its schema says of it: the one text that ships in the OpenAPI document and in the docs.
 import { z } from 'zod'
 import { statsData } from '#core/contract/payloads/stats.ts'
+import { rollingRows } from '#core/dataset/resources/rolling.ts'
+import { strategyList } from '#core/dataset/resources/strategies.ts'
 import { summaryData } from '#core/dataset/resources/summary.ts'
 
-/** A statistic by its path, as `undefined` names it. */
+/** A statistic by its path, as `undefined` names it; that of a cell has the name of its table, without the row. */
 export type DescribedFigure = {
   readonly path: string
   readonly about: string
@@ -26,12 +28,36 @@ export const statsGroups = (): FigureGroup[] => groupsIn(toNode(statsData()))
 /** Those of `/v1/summary`. */
 export const summaryGroups = (): FigureGroup[] => groupsIn(toNode(summaryData()))
 
+/** That of `/v1/strategies/{sid}/rolling`. */
+export const rollingGroups = (): FigureGroup[] => groupsIn(toNode(rollingRows()))
+
+/** The fields of statistics and of the catalogue that open data do not determine, each with its description. */
+export const notRecomputableFields = (): Map<string, string> =>
+  new Map([statsData(), strategyList()].flatMap(payload => closedIn(toNode(payload))))
+
+/** The fields of the statistics. */
+export const statsFields = (): string[] => leavesIn(toNode(statsData()))
+
+const leavesIn = (node: Node, path = ''): string[] => {
+  const fields = Object.entries(fieldsOf(node))
+  return fields.length === 0 ? [path] : fields.flatMap(([name, child]) => leavesIn(child, join(path, name)))
+}
+
+const closedIn = (node: Node, path = ''): [string, string][] =>
+  node['x-recomputable'] === false
+    ? [[path, aboutOf(node)]]
+    : Object.entries(fieldsOf(node)).flatMap(([name, child]) => closedIn(child, join(path, name)))
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`)
+
 type Node = {
   readonly description?: string
   readonly properties?: Readonly<Record<string, Node>>
   readonly 'x-formula'?: string
   readonly 'x-null-when'?: readonly string[]
   readonly 'x-convention'?: string
+  readonly 'x-recomputable'?: false
+  readonly items?: Node
   readonly anyOf?: readonly Node[]
 }
 
@@ -45,10 +71,14 @@ function toNode(payload: z.ZodType): Node {
   return unnamed(root) as Node
 }
 
+/** Those of an object, or of the rows of a table. */
+const fieldsOf = ({ properties, items, anyOf = [] }: Node): Readonly<Record<string, Node>> =>
+  properties ?? Object.assign({}, ...[items ?? [], ...anyOf].flat().map(fieldsOf))
+
 function groupsIn(root: Node, path = ''): FigureGroup[] {
   const convention = root['x-convention']
   const inside = Object.entries(root.properties ?? {}).flatMap(([name, node]) =>
-    node.properties === undefined ? [] : groupsIn(node, path === '' ? name : `${path}/${name}`),
+    groupsIn(node, join(path, name)),
   )
   if (convention === undefined) return inside
   const figures = figuresIn(root, path === '' ? '' : `${path}/`)
@@ -57,7 +87,7 @@ function groupsIn(root: Node, path = ''): FigureGroup[] {
 
 /** The statistics of a group, those of the blocks in it that have no conventions of their own included. */
 const figuresIn = (group: Node, prefix: string): DescribedFigure[] =>
-  Object.entries(group.properties ?? {}).flatMap(([name, node]) => {
+  Object.entries(fieldsOf(group)).flatMap(([name, node]) => {
     const path = prefix + name
     const formula = node['x-formula']
     if (formula !== undefined) {

@@ -8,13 +8,20 @@ import { UNDEFINED_REASONS } from '#core/figures/figure.ts'
 import type { Series } from '#core/figures/series.ts'
 import { splitFigures } from '#core/figures/split-figures.ts'
 import { constant, dailyFrom, figuresOf, trade } from '../core/figures/series.ts'
-import { type DescribedFigure, type FigureGroup, statsGroups, summaryGroups } from './figure-list.ts'
+import {
+  type DescribedFigure,
+  type FigureGroup,
+  rollingGroups,
+  statsGroups,
+  summaryGroups,
+} from './figure-list.ts'
 
 /** The page, made of the descriptions of the payloads. */
 const renderFiguresPage = (): string =>
   [
     ...HEADING,
     ...statsGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/stats`', group)),
+    ...rollingGroups().flatMap(group => renderGroup('`/v1/strategies/{sid}/rolling`', group)),
     ...summaryGroups().flatMap(group => renderGroup('`/v1/summary`', group)),
     '## When a figure is null',
     '',
@@ -32,8 +39,14 @@ const HEADING = [
   '# The figures',
   '',
   'Every statistic that the history service publishes: its definition, its formula and when it is null. The same text is in',
-  'the API reference at `/docs`, as `x-formula`, `x-null-when` and `x-convention` of the schema. The code',
-  'and the sources are in `core/figures`, one file per block; other words are in the [glossary](glossary.md).',
+  'the API reference at `/docs/reference`, as `x-formula`, `x-null-when`, `x-convention` and `x-recomputable` of the schema. The code',
+  'and the sources are in `core/figures`, one file per block; other words are in the [glossary](glossary.md), and the figures of',
+  'the accumulation program in [its definitions](program.md#definitions).',
+  '',
+  'A figure is *recomputable* if it follows from the published returns, trades and benchmarks alone. Leverage and risk of a trade',
+  'together give its stop away, so no leverage is published with a trade, and what needs it is not recomputable.',
+  '[recompute.py](verifying.md#recomputing-the-figures) computes the others, and of these checks what follows from the published',
+  'figures beside them.',
   '',
 ]
 
@@ -44,16 +57,18 @@ const renderGroup = (route: string, { path, about, convention, figures }: Figure
   '',
   `Convention. ${convention}`,
   '',
-  '| Field | Definition | Formula | Null when |',
-  '|---|---|---|---|',
+  '| Field | Definition | Formula | Null when | Recomputable |',
+  '|---|---|---|---|---|',
   ...figures.map(figure => renderFigure(figure, path)),
   '',
 ]
 
-const renderFigure = ({ path, about, formula, nullWhen }: DescribedFigure, group: string): string => {
+const renderFigure = (figure: DescribedFigure, group: string): string => {
+  const { path, about, formula, nullWhen } = figure
+  const [definition = '', needs] = about.split(' Not recomputable from open data: ')
   const field = group === '' ? path : path.slice(group.length + 1)
   const reasons = nullWhen.map(reason => `\`${reason}\``).join(', ')
-  return `| \`${field}\` | ${escapeCell(about)} | \`${escapeCell(formula)}\` | ${reasons === '' ? 'never' : reasons} |`
+  return `| \`${field}\` | ${escapeCell(definition)} | \`${escapeCell(formula)}\` | ${reasons === '' ? 'never' : reasons} | ${needs === undefined ? 'yes' : `no: ${needs.slice(0, -1)}`} |`
 }
 
 /** A bar would end the cell. */
@@ -181,7 +196,7 @@ test('the page is the text of the payloads', () => {
 })
 
 describe('every statistic', () => {
-  const described = figuresIn(statsGroups())
+  const described = figuresIn(statsGroups()).filter(({ path }) => !path.startsWith('fund_dd/replays/table/'))
   const seen = observed()
 
   test('is described, and what is described is one', () => {

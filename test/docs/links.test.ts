@@ -1,5 +1,5 @@
 // What the documents point to is there: every relative link, with its heading.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -11,6 +11,7 @@ const DOCUMENTS = [
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),
+  ...globSync('clients/*/README.md', { cwd: ROOT }),
 ]
 
 /** The text without code: what a fence or backticks show is no link. */

@@ -21,13 +21,14 @@ test('the pages for subscribers have a row for every endpoint of the signals ser
 
 /** A path of the checkout in code type: a file, a folder, or a pattern with braces or a star. */
 const NAMED =
-  /`((?:core|storage|pipeline|static-build|signals|api|cli|deploy|bench|test|examples)\/[\w./{},*-]*)`/g
+  /`((?:core|storage|pipeline|static-build|signals|api|cli|deploy|bench|test|examples|clients)\/[\w./{},*-]*)`/g
 
 describe('every path that a page names exists', () => {
   const pages = [
     'README.md',
     ...globSync('docs/**/*.md', { cwd: ROOT }),
     'examples/receivers/README.md',
+    ...globSync('clients/*/README.md', { cwd: ROOT }),
   ].filter(
     page => page !== 'docs/limits.md', // names files below api/, and has a test of its own
   )

@@ -1,4 +1,4 @@
-import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { manifestKey } from '#core/contract/artifacts.ts'
 import { EFFORTS } from '#core/contract/effort.ts'
@@ -16,27 +16,42 @@ const TEXT = new TextEncoder().encode(
 )
 const LARGE = new Uint8Array((1 << 20) + 1).fill(48)
 
-const quality = (bytes: Uint8Array, level: number): number =>
+const quality = (bytes: Uint8Array, level: number, window = 22): number =>
   brotliCompressSync(bytes, {
     params: {
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
       [constants.BROTLI_PARAM_QUALITY]: level,
+      [constants.BROTLI_PARAM_LGWIN]: window,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   }).length
 
-const sizes = (bytes: Uint8Array, format: 'json' | 'csv', effort: (typeof EFFORTS)[number]) =>
-  compressTwins(bytes, format, effort).map(twin => twin.bytes.length)
+const sizes = (bytes: Uint8Array, kind: 'json' | 'table' | 'page', effort: (typeof EFFORTS)[number]) =>
+  compressTwins(bytes, kind, effort).map(twin => twin.bytes.length)
 
 describe('the effort of compression', () => {
-  test('quick is brotli 5 for everything, good brotli 10 for JSON of a page and 5 for the rest, best brotli 11', () => {
+  test('quick is brotli 5 for everything, good brotli 10 for JSON that is no table and 5 for the rest, best brotli 11', () => {
     expect(sizes(TEXT, 'json', 'quick')[0]).toBe(quality(TEXT, 5))
-    expect(sizes(TEXT, 'csv', 'good')[0]).toBe(quality(TEXT, 5))
+    expect(sizes(TEXT, 'page', 'good')[0]).toBe(quality(TEXT, 5))
     expect(sizes(TEXT, 'json', 'good')[0]).toBe(quality(TEXT, 10))
-    expect(sizes(TEXT, 'csv', 'best')[0]).toBe(quality(TEXT, 11))
-    const exported = LARGE.subarray(0, 1 << 18)
-    expect(sizes(exported, 'json', 'good')[0]).toBe(quality(exported, 5))
+    expect(sizes(TEXT, 'page', 'best')[0]).toBe(quality(TEXT, 11))
     expect(new Set([5, 10, 11].map(level => quality(TEXT, level))).size).toBe(3)
+  })
+
+  test('is spent on a table within a window of a row or two, which makes both twins smaller at every level', () => {
+    expect(sizes(TEXT, 'table', 'quick')[0]).toBe(quality(TEXT, 5, 10))
+    expect(sizes(TEXT, 'table', 'good')[0]).toBe(quality(TEXT, 5, 10))
+    expect(sizes(TEXT, 'table', 'best')[0]).toBe(quality(TEXT, 11, 10))
+    for (const effort of ['quick', 'good'] as const) {
+      const [br, gzip] = sizes(TEXT, 'table', effort)
+      expect(br!).toBeLessThan(quality(TEXT, 5))
+      expect(gzip!).toBeLessThan(gzipSync(TEXT, { level: effort === 'good' ? 6 : 4 }).length)
+    }
+  })
+
+  test('makes no gzip twin of a page', () => {
+    expect(compressTwins(TEXT, 'page', 'good').map(({ coding }) => coding)).toEqual(['br'])
+    expect(compressTwins(TEXT, 'json', 'good').map(({ coding }) => coding)).toEqual(['br', 'gzip'])
   })
 
   test('makes no file of a megabyte wait: there best and good are the same', () => {
@@ -44,10 +59,10 @@ describe('the effort of compression', () => {
   })
 
   test.each(EFFORTS)('%s loses nothing, and makes the same bytes of the same text', effort => {
-    const [br, gzip] = compressTwins(TEXT, 'json', effort)
+    const [br, gzip] = compressTwins(TEXT, 'table', effort)
     expect(brotliDecompressSync(br!.bytes).equals(TEXT)).toBe(true)
     expect(gunzipSync(gzip!.bytes).equals(TEXT)).toBe(true)
-    expect(compressTwins(TEXT, 'json', effort)).toEqual([br, gzip])
+    expect(compressTwins(TEXT, 'table', effort)).toEqual([br, gzip])
   })
 
   test('is in the manifest, as it was ordered', async () => {

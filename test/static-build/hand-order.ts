@@ -35,13 +35,8 @@ export const publishInProcess = (stores: MemoryStores, version: string, lastRetu
   publishVersion({ ...orderOf(version, stores, lastReturn), render: renderHere })
 
 /** Renders in this thread, one point after the other. */
-export const renderHere: NonNullable<PublishOrder['render']> = async ({
-  store,
-  snapshot,
-  points,
-  effort,
-}) => {
-  const decoded = decodeSnapshot(snapshot)
+export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, bytes, points, effort }) => {
+  const decoded = decodeSnapshot(bytes)
   const artifacts = await inLanes(points, 1, async point => {
     const rendered = renderPoint(decoded, point, effort)
     await writePoint(store, rendered)

@@ -6,7 +6,7 @@ import type { ProgramData, ProgramPlan } from '#core/program/program.ts'
 import { rollBack } from '#static-build/move-pointer.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { readHead } from '#storage/pointer-log.ts'
-import { readProgram, type ServedProgram } from '#storage/published-program.ts'
+import { readProgram, type StoredProgram } from '#storage/published-program.ts'
 import type { MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { barsOf, CORE_ONLY, planOf } from '../core/program/programs.ts'
 import { orderOf } from './hand-order.ts'
@@ -35,7 +35,7 @@ export const backTo = ({ store }: MemoryStores, version: string) =>
   rollBack(store, version, { nowMs: Date.parse(D), signer: null })
 
 /** The program of the served version. */
-export async function servedProgram({ store, privateStore }: MemoryStores): Promise<ServedProgram | null> {
+export async function servedProgram({ store, privateStore }: MemoryStores): Promise<StoredProgram | null> {
   const head = await readHead(store)
   return head === null ? null : readProgram(store, privateStore, head.entry)
 }

@@ -9,7 +9,15 @@ import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { Layer } from '../../deploy/layers.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { startServing } from '../support/history/history-process.ts'
-import { ask, type Got, type Origin, siteOf, startFiles, startOrigin } from '../support/servers/cdn.ts'
+import {
+  addressOf,
+  ask,
+  type Got,
+  type Origin,
+  siteOf,
+  startFiles,
+  startOrigin,
+} from '../support/servers/cdn.ts'
 import { copyStores } from '../support/stores/stores.ts'
 
 const PINNED = `/${versionFolder(TINY_VERSION)}`
@@ -63,7 +71,8 @@ describe.each(CODINGS)('from nginx and from the tier, in %s,', coding => {
   test('every canonical address of the latest version and its twin are the same: GET, HEAD, 304, CORS', async () => {
     expect(artifacts.length).toBeGreaterThan(20)
     for (const { url, encodings } of artifacts) {
-      for (const address of [url, pin(url)]) {
+      const isFile = /\.(html|js|css)$/.test(url) // its own address leads to the version
+      for (const address of isFile ? [pin(url)] : [url, pin(url)]) {
         const headers = { 'accept-encoding': coding }
         const { status, headers: got } = await expectSame(address, headers)
         const isTwin = coding in encodings
@@ -81,11 +90,39 @@ describe.each(CODINGS)('from nginx and from the tier, in %s,', coding => {
   })
 })
 
+test('holding the instruments is a file, in JSON and in CSV, with the columns in the manifest', async () => {
+  const { instruments } = manifest.parse(
+    JSON.parse(await readFile(join(folder, manifestKey(TINY_VERSION)), 'utf8')),
+  )
+  for (const address of ['/v1/benchmark', pin('/v1/benchmark')]) {
+    const { bytes } = await expectSame(address, {})
+    expect(JSON.parse(bytes.toString()).data.instruments).toEqual(instruments)
+    const { bytes: table, headers } = await expectSame(`${address}?format=csv`, {})
+    expect(headers['content-type']).toMatch(/^text\/csv/)
+    expect(table.toString().split('\r\n')[0]).toBe(['t', ...instruments!, 'equal_weight_book'].join(','))
+  }
+})
+
+test('rolling years are computed behind nginx as by the tier alone, and revalidated', async () => {
+  const { url } = await startFiles(await siteOf(addressOf(service.url), { store: folder }))
+  for (const address of ['/v1/strategies/beech/rolling', pin('/v1/strategies/beech/rolling')]) {
+    for (const query of ['', '?format=csv', '?risk_pct=0.01', '?format=csv&risk_pct=0.01']) {
+      const [behind, alone] = [await ask(url + address + query), await ask(service.url + address + query)]
+      expect([behind.status, behind.bytes.toString()]).toEqual([200, alone.bytes.toString()])
+      expect(behind.bytes.toString()).toMatch(/\d{4}-\d\d-\d\d/)
+      for (const name of ['etag', 'cache-control', 'content-type', 'content-location', 'x-dataset-version'])
+        expect([name, behind.headers[name]]).toEqual([name, alone.headers[name]])
+      const again = await ask(url + address + query, { 'if-none-match': String(behind.headers.etag) })
+      expect([again.status, again.bytes.length]).toEqual([304, 0])
+    }
+  }
+})
+
 test('the validators of the codings differ', async () => {
   for (const { url, encodings } of artifacts) {
     const etags = new Set<unknown>()
     for (const coding of CODINGS)
-      etags.add((await ask(files.url + url, { 'accept-encoding': coding })).headers.etag)
+      etags.add((await ask(files.url + pin(url), { 'accept-encoding': coding })).headers.etag)
     expect(etags.size, url).toBe(1 + Object.keys(encodings).length)
   }
 })
@@ -109,15 +146,28 @@ describe('to the tier, as the client spelled it, goes', () => {
     '/v1/export?period=weekly&format=csv',
     '/v1/export?period=daily',
     '/v1/export?FORMAT=csv',
+    '/v1/strategies?format=csv',
+    '/v1/correlation?format=parquet&period=weekly',
+    '/v1/benchmark?format=arrow',
+    '/v1/strategies/ash/curve?risk=0.02',
     '/v1/export?format=none',
     '/v1/STRATEGIES',
     pin('/v1/strategies/ash/returns?period=weekly&x=1'),
+    pin('/v1/strategies/ash/returns?format=parquet&period=weekly'),
+    pin('/v1/strategies/ash/curve?format=arrow'),
     pin('/v1/strategies/ash/returns?period=weekly&period=daily'),
     pin('/v1/strategies/ash/returns?period=Weekly'),
     pin('/v1/strategies/ash/returns?PERIOD=weekly'),
     pin('/v1/strategies/ash/returns?format=xml'),
     pin('/v1/strategies/ash/stats?risk_pct=0.02'),
     pin('/v1/strategies/ash/stats?period=weekly'),
+    '/v1/strategies/ash/rolling',
+    '/v1/strategies/ash/rolling?format=csv',
+    pin('/v1/strategies/ash/rolling'),
+    pin('/v1/strategies/ash/rolling?format=csv&risk_pct=0.02'),
+    '/v1/benchmark?format=parquet',
+    '/v1/benchmark?period=weekly',
+    pin('/v1/benchmark/'),
     pin('/v1/strategies/nobody/stats'),
     '/v1/strategies/nobody/stats',
     pin('/v1/strategies/ash/nothing'),

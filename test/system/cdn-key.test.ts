@@ -31,6 +31,10 @@ const aPiece = fc.constantFrom(
     'from',
     'to',
     'dataset_version',
+    'risk',
+    'Period',
+    'utm_source',
+    '_',
     'x',
     '=',
     '&',
@@ -85,7 +89,7 @@ test('whatever comes in a query, the address that is passed on means the same to
       const meaning = (address: string) => {
         const { pathname, searchParams } = new URL(address, 'http://x')
         const pin = searchParams.getAll('dataset_version')
-        return { pathname, pin, ...parseParams(route.query, searchParams) }
+        return { pathname, pin, ...parseParams(route.query, searchParams, route.others) }
       }
       expect(meaning(forwarded)).toEqual(meaning(`${path}?${query}`))
     }),
@@ -115,6 +119,8 @@ describe('a query that the service refuses stays as it was, so that the refusal 
     '/v1/correlation?ids=a,%20,b',
     '/v1/export?format=CSV',
     '/v1/export?period',
+    '/v1/export?Period=weekly',
+    '/v1/export?risk=0.01',
   ])('%s', async address => {
     expect((await keyOf(address)).forwarded).toBe(address)
   })

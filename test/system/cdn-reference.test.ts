@@ -30,11 +30,11 @@ const HEADERS = [
 ]
 
 test('is what the tier answers, in every coding, and is requested once for each', async () => {
-  const page = (await ask(`${own}/docs`)).bytes.toString()
+  const page = (await ask(`${own}/docs/reference`)).bytes.toString()
   const files = [...page.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path = '']) => path)
   expect(files).toHaveLength(4)
   for (const coding of ['br', 'gzip', 'identity']) {
-    for (const path of ['/docs', ...files]) {
+    for (const path of ['/docs/reference', ...files]) {
       const headers = { 'accept-encoding': coding }
       const [direct, first, second] = [
         await ask(own + path, headers),

@@ -18,7 +18,7 @@ import { writeFiles } from '../support/temporary-folder.ts'
 const LIMITS = [
   [1, 'the snapshot', async () => TINY_BOOK, /snapshot\.\w+: EFBIG/],
   [100, 'an artifact', longBook, /v1\/snapshots\/20250225T001500Z\/[\w/]+\.(?:daily\.)?json: EFBIG/],
-  [60, 'what describes the version', async () => TINY_BOOK, /datapackage\.json: EFBIG/],
+  [70, 'what describes the version', async () => TINY_BOOK, /datapackage\.json: EFBIG/],
 ] as const
 
 /** The tiny book with a history of 3 000 days, whose answers are larger than everything else. */

@@ -1,29 +1,15 @@
 // Every command block of the README, and of the pages for users of the data, pasted into one shell beside `make run`.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
-import { drawPicture, PICTURE } from '../../docs/draw-picture.ts'
+import { PICTURE, takePicture } from '../../docs/draw-picture.ts'
+import { blocksOf, missingIn, pastedFrom } from '../support/page-blocks.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-
-/** A fenced block: `sh` is pasted, and a `text` block after it is part of what it prints. */
-type Block = { readonly language: string; readonly text: string }
-
-const blocksOf = (page: string): Block[] =>
-  [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
-    ([, language = '', text = '']) => ({ language, text }),
-  )
-
-/** What is pasted, with the lines that it prints. */
-const pastedFrom = (page: string) =>
-  blocksOf(page).flatMap(({ language, text }, index, blocks) => {
-    const next = blocks[index + 1]
-    return language === 'sh' ? [{ script: text, printed: next?.language === 'text' ? next.text : '' }] : []
-  })
 
 /** A process whose output is read as it comes. */
 type Running = {
@@ -62,13 +48,6 @@ function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv)
 /** A wait that is given up. */
 const LONGEST_WAIT_MS = 60_000
 
-/** Those of `lines` that are not in `output` in their order; other lines may stand between them. */
-function missingIn(output: string, lines: readonly string[]): string[] {
-  const left = [...lines]
-  for (const line of output.split('\n')) if (line === left[0]) left.shift()
-  return left
-}
-
 const temporary = mkdtempSync(join(tmpdir(), 'highwater-readme-'))
 const ports = new Map<string, string>()
 let env: NodeJS.ProcessEnv
@@ -90,9 +69,7 @@ async function paste({ script, printed }: { script: string; printed: string }): 
   const { child, output, until } = shell
   const before = output().length
   child.stdin.write(`${here(script)}\necho '${marker}'\n`)
-  const lines = here(printed)
-    .split('\n')
-    .filter(line => line !== '')
+  const lines = here(printed).split('\n')
   const since = (text: string) => text.slice(before)
   await until(text => since(text).includes(marker))
   // What a background job prints may come after the marker.
@@ -128,6 +105,12 @@ afterAll(async () => {
   rmSync(temporary, { recursive: true, force: true })
 })
 
+/** Width and height of a PNG. */
+const sizeOf = (path: string): readonly number[] => {
+  const header = readFileSync(path)
+  return [header.readUInt32BE(16), header.readUInt32BE(20)]
+}
+
 describe('README.md', () => {
   const [first, ...rest] = pastedFrom('README.md')
 
@@ -148,8 +131,10 @@ describe('README.md', () => {
     expect(ignored).toEqual(expect.arrayContaining(['/book/', '/sample/', '.data/']))
   })
 
-  test('the picture is what the script draws from the sample book', async () => {
-    expect(readFileSync(PICTURE, 'utf8')).toBe(await drawPicture(`http://127.0.0.1:${ports.get('8080')}`))
+  test('the picture has the size of the one that the script takes of the sample book', async () => {
+    const path = join(temporary, 'picture.png')
+    await takePicture(`http://127.0.0.1:${ports.get('8080')}`, path)
+    expect(sizeOf(PICTURE)).toEqual(sizeOf(path))
   })
 
   test('the line for pandas makes a table of every day and strategy', async context => {
@@ -171,20 +156,5 @@ describe.each(['docs/history-service.md', 'docs/program.md'])('%s', page => {
 
   test('has such blocks', () => {
     expect(pastedFrom(page).length).toBeGreaterThan(0)
-  })
-})
-
-test('the strategy in docs/strategies.md has the types that a book brings, and builds', () => {
-  const book = join(temporary, 'strategies')
-  const run = (command: string) =>
-    spawnSync('bash', ['-c', command], { cwd: ROOT, env: { ...env, BOOK: book }, encoding: 'utf8' })
-  expect(run('npx highwater init $BOOK')).toMatchObject({ status: 0 })
-  writeFileSync(
-    join(book, 'strategies/oak.ts'),
-    blocksOf('docs/strategies.md').find(({ language }) => language === 'ts')!.text,
-  )
-  expect(run('node_modules/.bin/tsc --noEmit --project $BOOK').stdout).toBe('')
-  expect(run('npx highwater build --book $BOOK --store file://$BOOK.store --json')).toMatchObject({
-    status: 0,
   })
 })

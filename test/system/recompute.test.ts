@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
 import { DAY_MS, toCompactInstant, toIsoDate } from '#core/calendar.ts'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { notRecomputableFields, statsFields } from '../docs/figure-list.ts'
 import {
   publishBook,
   type Stores,
@@ -17,7 +17,8 @@ import {
   TINY_VERSION,
 } from '../support/books/publish-book.ts'
 import { type Exit, startProcess } from '../support/history/highwater-process.ts'
-import { startServing } from '../support/history/history-process.ts'
+import { serveForTest } from '../support/history/history-process.ts'
+import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 import { lastingFolder, newStores } from '../support/stores/stores.ts'
 import { writeFiles } from '../support/temporary-folder.ts'
@@ -26,16 +27,6 @@ const SCRIPT = join(import.meta.dirname, '../../examples/python/recompute.py')
 
 const recompute = async (...args: readonly string[]): Promise<Exit> =>
   startProcess(DEBIAN_PYTHON, [SCRIPT, ...args], { env: await pandasEnv() }).ended
-
-/** The address of a service of these stores, for the running test. */
-async function serve(stores: Stores): Promise<string> {
-  const service = await startServing(stores)
-  onTestFinished(async () => {
-    service.kill('SIGTERM')
-    await service.ended
-  })
-  return service.url
-}
 
 /** Any file server: the address of the public store, with some files altered on the way. */
 async function serveFiles({ url }: Stores, alter: (path: string, text: string) => string): Promise<string> {
@@ -46,21 +37,19 @@ async function serveFiles({ url }: Stores, alter: (path: string, text: string) =
       () => response.writeHead(404).end(),
     )
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
-  return `http://127.0.0.1:${port}`
+  return listenForTest(server)
 }
 
 /** Daily returns that end with the tiny book; six decimals, gains and losses. */
 const wave = (days: number): number[] =>
   Array.from({ length: days }, (_, i) => Math.round(2e4 * Math.sin(i * i) + 300) / 1e6)
 
+/** An instrument whose bars begin on the day before the last. */
+const SHORT = 'XRPUSDT-PERP'
+
 /** What is hard to compute, each by its id: returns up to the last day of the tiny book, or up to `last`. */
-const EDGES: Readonly<Record<string, { readonly returns: readonly number[]; readonly last?: string }>> = {
+type Edge = { readonly returns: readonly number[]; readonly last?: string; readonly instrument?: string }
+const EDGES: Readonly<Record<string, Edge>> = {
   'one-day': { returns: [0.01] },
   'one-loss': { returns: [-0.01] },
   'two-days': { returns: [0.01, -0.02] },
@@ -74,6 +63,8 @@ const EDGES: Readonly<Record<string, { readonly returns: readonly number[]; read
   'nearly-four-years': { returns: wave(1400) },
   'ruined-at-risk': { returns: [...wave(200), -0.3, ...wave(150)] },
   ruined: { returns: [...wave(100), -1, ...new Array<number>(300).fill(0)] },
+  'without-bars': { returns: wave(400), instrument: 'ETHUSDT-PERP' },
+  'two-days-of-bars': { returns: wave(400), instrument: SHORT },
   'ruined-on-the-last-day': { returns: [...wave(400), -1] },
 }
 
@@ -94,8 +85,8 @@ const LEDGERS = {
 async function edgeBook(): Promise<string> {
   const book = join(await lastingFolder(), 'book')
   await cp(TINY_BOOK, book, { recursive: true })
-  const entry = (id: string, source: string) =>
-    `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: ${source}, engine: by hand, commission_bps_per_side: 5, slippage_ticks: 2, allow_overlap: true, trials: 20 }\n`
+  const entry = (id: string, source: string, instrument = 'BTCUSDT-PERP') =>
+    `  - { id: ${id}, instrument: ${instrument}, name: ${id}, base_risk_pct: 0.02, source: ${source}, engine: by hand, commission_bps_per_side: 5, slippage_ticks: 2, allow_overlap: true, trials: 20 }\n`
   const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
   const files: Record<string, string> = {}
   for (const [id, { returns, last = TINY_LAST_DAY }] of Object.entries(EDGES)) {
@@ -107,13 +98,19 @@ async function edgeBook(): Promise<string> {
   for (const [id, rows] of Object.entries(LEDGERS)) {
     files[`ledgers/${id}.csv`] = [header, ...rows, ''].join('\n')
   }
+  files['ledgers/untraded-for-two-days.csv'] = `${header}\n`
+  const bars = ['2025-02-21', TINY_LAST_DAY].map(day => `${day}T00:00:00Z,1,2,1,2,1\n`)
+  files[`bars/${SHORT}/1d.csv`] = `t,o,h,l,c,v\n${bars.join('')}`
   const entries = [
-    ...Object.keys(EDGES).map(id => entry(id, 'returns')),
+    ...Object.entries(EDGES).map(([id, { instrument }]) => entry(id, 'returns', instrument)),
     ...Object.keys(LEDGERS).map(id => entry(id, 'ledger')),
+    entry('untraded-for-two-days', 'ledger', SHORT),
   ]
   await writeFiles(book, {
     ...files,
-    'catalogue.yaml': catalogue.replace('strategies:\n', `strategies:\n${entries.join('')}`),
+    'catalogue.yaml': catalogue
+      .replace('strategies:\n', `strategies:\n${entries.join('')}`)
+      .replace('8h }', `8h, ${SHORT}: none, ETHUSDT-PERP: none }`),
   })
   return book
 }
@@ -144,6 +141,9 @@ const BLOCKS = [
     'exposure',
     'benchmark',
     'since_publication',
+    'costs',
+    'excursions',
+    'replays',
     'undefined',
   ],
   ...['curve', 'rolling', 'headline', 'at risk 0.01', 'at risk 0.1'],
@@ -158,7 +158,7 @@ const jsonReport = z.object({
     z.string(),
     z.object({ following: z.int(), differences: z.array(z.object({ of: z.string(), path: z.string() })) }),
   ),
-  not_recomputed: z.record(z.string(), z.string()),
+  not_recomputable: z.record(z.string(), z.string()),
 })
 
 const isThere = existsSync(DEBIAN_PYTHON)
@@ -166,10 +166,16 @@ const isThere = existsSync(DEBIAN_PYTHON)
 describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHON})`}`, () => {
   test.each<[string, () => Promise<Stores>]>([
     [
-      'the sample book',
+      'the sample book with replays',
       async () => {
         const [book, stores] = [join(await lastingFolder(), 'book'), await newStores()]
         await writeSampleBook(book)
+        const catalogue = await readFile(join(book, 'catalogue.yaml'), 'utf8')
+        const replayed = catalogue.replace(
+          'timeframe: 4h',
+          '$&\n    trials: 12\n    replayed_at: [0.01, 0.02, 0.1]',
+        )
+        await writeFiles(book, { 'catalogue.yaml': replayed })
         await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
         return stores
       },
@@ -183,7 +189,7 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
       },
     ],
   ])('finds no difference in %s', async (_what, publish) => {
-    const { code, stdout, stderr } = await recompute(await serve(await publish()))
+    const { code, stdout, stderr } = await recompute(await serveForTest(await publish()))
     expect([code, stderr, stdout.split('\n').filter(line => /differ|^ /.test(line))]).toEqual([0, '', []])
     const blocks = blocksIn(stdout)
     expect([...blocks.keys()].toSorted()).toEqual(BLOCKS.toSorted())
@@ -202,7 +208,29 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
     ['a digit of the curve', '/strategies/elm/curve.json', /equity":1\.0/, 'equity":1.1', 'curve'],
     ['a correlation', '/correlation.weekly.json', /\[1,-?0\.\d/, '[1,0.9', 'correlation weekly'],
     ['a figure of the book', '/summary.json', /"cagr_pct":-?\d/, '"cagr_pct":7', 'equal_weight_book'],
+    [
+      'a return of the book',
+      '/benchmark.json',
+      /"equal_weight_book":-?0\.\d/,
+      '"equal_weight_book":0.7',
+      'equal_weight_book',
+    ],
     ['an identity', STATS, /"payoff_ratio":(\d+)\.\d/, '"payoff_ratio":$1.99', 'payoff_ratio'],
+    ['a range', STATS, /"best_trade_pct":\d+\.\d/, '"best_trade_pct":0.01', 'best_trade_pct'],
+    [
+      'a CAGR without its returns',
+      STATS,
+      /"at_twice_the_costs":{"net_return_pct":-?\d/,
+      '$&1',
+      'at_twice_the_costs/cagr_pct',
+    ],
+    [
+      'a number of refused entries',
+      STATS,
+      /"entries_refused":null/,
+      '"entries_refused":1',
+      'replays/entries_refused',
+    ],
     ['a reason', STATS, /"no_drawdown"|"too_few_points"/, '"ruin"', 'undefined'],
     ['an unknown field', STATS, /"calmar":/, '"calmer":1,"calmar":', 'calmer'],
     ['a missing field', STATS, /"omega":[\d.]+,/, '', 'fund_dd/risk_adjusted/omega'],
@@ -231,15 +259,35 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
     const named = new Set(
       Object.values(report.blocks).flatMap(block => block.differences.map(({ path }) => path)),
     )
-    const listed = Object.keys(report.not_recomputed)
+    const listed = Object.keys(report.not_recomputable)
     const isListed = (path: string) => listed.some(name => `${path}/`.startsWith(`${name}/`))
     const missed = altered.filter(path => !named.has(path) && !isListed(path))
     expect([code, missed.filter(path => !FOLLOWING.test(path))]).toEqual([1, []])
     expect(altered.length).toBeGreaterThan(150)
   })
 
+  test('lists exactly the fields that the API reference marks as not recomputable, with the same reasons', async () => {
+    const list = 'import json, bounds; print(json.dumps(bounds.NOT_RECOMPUTABLE))'
+    const env = await pandasEnv()
+    const { stdout, stderr } = await startProcess(DEBIAN_PYTHON, ['-c', list], { env, cwd: dirname(SCRIPT) })
+      .ended
+    expect(stderr).toBe('')
+    const listed = z.record(z.string(), z.string()).parse(JSON.parse(stdout))
+    const marked = notRecomputableFields()
+    const nameOf = (path: string) => Object.keys(listed).find(name => `${path}/`.startsWith(`${name}/`))
+    for (const [path, about] of marked) {
+      expect([path, about]).toEqual([
+        path,
+        expect.stringContaining(`open data: ${listed[nameOf(path) ?? '']}.`),
+      ])
+    }
+    expect(new Set([...marked.keys()].map(nameOf))).toEqual(new Set(Object.keys(listed)))
+    const inListed = statsFields().filter(path => nameOf(path) !== undefined && !marked.has(path))
+    expect(inListed).toEqual([])
+  })
+
   test('prints its options, and refuses with 2 what it cannot answer', async () => {
-    const service = await serve(tiny())
+    const service = await serveForTest(tiny())
     expect(await recompute('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('examples:') })
     const refused: readonly [string[], string][] = [
       [[], 'the following arguments are required: url'],
@@ -255,9 +303,8 @@ describe.skipIf(!isThere)(`recompute.py${isThere ? '' : ` (skipped: no ${DEBIAN_
   })
 })
 
-/** Figures that only follow from others to their digits: one more in the last digit may still follow. */
-const FOLLOWING =
-  /^fund_dd\/(trades\/(profit_factor|expectancy|payoff|kelly|largest|sqn)|exposure\/)|^profit_factor$|^leverage_max$/
+/** With an open position only ranges. */
+const FOLLOWING = /^fund_dd\/exposure\//
 
 /** A tree with one more in the last digit of each number; `paths` receives where. */
 function increased(node: unknown, path: string, paths: string[]): unknown {

@@ -1,4 +1,4 @@
-// `/docs` in a real browser that reaches nothing but the service: every route is on it, in either scheme, at either width.
+// The API reference in a real browser that reaches nothing but the service: every route is on it, in either scheme, at either width.
 import { Redis } from 'ioredis'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -6,9 +6,11 @@ import { ROUTES } from '#api/history/routes.ts'
 import { type Fetch, type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import { SIGNALS_ROUTES } from '#api/signals/routes.ts'
+import { toCompactInstant } from '#core/calendar.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
+import { TINY_VERSION } from '../support/books/publish-book.ts'
 import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
@@ -29,7 +31,7 @@ const SIZES = [
   { colorScheme: 'light', width: 390 },
 ] as const
 
-describe('/docs in Chromium', () => {
+describe('the reference in Chromium', () => {
   let history: RunningServer
   let signals: RunningServer
   let browser: Browser
@@ -49,7 +51,7 @@ describe('/docs in Chromium', () => {
   })
 
   test('draws every route of the history service, in either scheme, and never wider than the window', async () => {
-    const { page, context, complaints } = await open(browser, history.url)
+    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
     expect((await pathsOn(page)).sort()).toEqual(HISTORY_PATHS.toSorted())
     await page.locator('#operations-Strategy-stats .opblock-summary-control').click()
     const answers = page.locator('#operations-Strategy-stats .responses-table')
@@ -70,7 +72,7 @@ describe('/docs in Chromium', () => {
   })
 
   test('draws the formula of a figure, and why it may be null, beside its definition', async () => {
-    const { page, context, complaints } = await open(browser, history.url)
+    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
     const operation = page.locator('#operations-Strategy-stats')
     await operation.locator('.opblock-summary-control').click()
     const answer = operation.locator('tr.response').first()
@@ -87,8 +89,8 @@ describe('/docs in Chromium', () => {
     await context.close()
   })
 
-  test('sends requests that are tried on it to the service that the page came from', async () => {
-    const { page, context, complaints } = await open(browser, history.url)
+  test('sends requests that are tried on it to the service that the page came from, about a strategy that it has', async () => {
+    const { page, context, complaints } = await open(browser, history.url, '/docs/reference')
     const operation = page.locator('#operations-Book-dataset')
     await operation.locator('.opblock-summary-control').click()
     await operation.locator('.try-out__btn').click()
@@ -96,12 +98,18 @@ describe('/docs in Chromium', () => {
     expect(
       await operation.locator('.live-responses-table .response-col_status').last().innerText(),
     ).toContain('200')
+    const pinned = page.locator('#operations-Pinned-pinned_stats')
+    await pinned.locator('.opblock-summary-control').click()
+    await pinned.locator('.try-out__btn').click()
+    const inputs = await pinned.locator('tr[data-param-in="path"] input').all()
+    const variables = await Promise.all(inputs.map(input => input.inputValue()))
+    expect(variables.toSorted()).toEqual([toCompactInstant(TINY_VERSION), 'ash'])
     expect(complaints).toEqual([])
     await context.close()
   })
 
   test('draws every route of the signals service, and asks for no key', async () => {
-    const { page, context, complaints } = await open(browser, signals.url)
+    const { page, context, complaints } = await open(browser, signals.url, '/docs')
     expect(new Set(await pathsOn(page))).toEqual(new Set(SIGNALS_ROUTES.map(({ path }) => path)))
     await page.locator('#operations-Signals-history .opblock-summary-control').click()
     const answers = await page.locator('#operations-Signals-history .responses-table').innerText()
@@ -118,7 +126,7 @@ describe('/docs in Chromium', () => {
 const serve = (fetch: Fetch): Promise<RunningServer> => startServer(() => fetch, '127.0.0.1', 0)
 
 /** Opens the page with the network cut off. Complaints: what the policy forbade, failed, or wanted to leave the origin. */
-async function open(browser: Browser, origin: string) {
+async function open(browser: Browser, origin: string, path: string) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } })
   const complaints: string[] = []
   await cutOff(context, origin, complaints)
@@ -128,7 +136,7 @@ async function open(browser: Browser, origin: string) {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   page.on('pageerror', error => complaints.push(error.message))
-  await page.goto(`${origin}/docs`)
+  await page.goto(origin + path)
   await page.locator('.opblock').first().waitFor()
   return { page, context, complaints }
 }

@@ -23,7 +23,7 @@ const COMPUTED = [
   '/v1/strategies/ash/stats?risk_pct=0.01',
   '/v1/strategies/ash/curve?risk_pct=0.03&format=csv',
   '/v1/strategies/ash/returns?from=2025-01-01',
-  '/v1/export?format=csv&ids=ash,elm',
+  '/v1/export?format=csv&risk_pct=0.02',
 ]
 
 test('a book is built into a bucket and served from it with the bytes that a folder gives', async () => {

@@ -41,7 +41,7 @@ async function createGrowingSample(folder: string): Promise<GrowingSample> {
   await rm(join(folder, 'program.yaml')) // the nights here are about histories, and a program costs each some time
   const paths = [...SERIES, ...LEDGERS, CATALOGUE]
   const whole = await Promise.all(
-    paths.map(async path => [path, await readFile(join(folder, path), 'utf8')] as const),
+    paths.map(async path => [path, toFew(path, await readFile(join(folder, path), 'utf8'))] as const),
   )
   return {
     folder,
@@ -54,6 +54,13 @@ async function createGrowingSample(folder: string): Promise<GrowingSample> {
     },
   }
 }
+
+/** The catalogue with one strategy of each kind, and the module that trades most: others cost time, and show the same. */
+const toFew = (path: string, text: string): string =>
+  path === CATALOGUE ? text.replace(strategy('(?:alder|birch|cedar|hazel|maple)', 'gm'), '') : text
+
+/** The lines of a strategy in the catalogue. */
+const strategy = (id: string, flags: string): RegExp => new RegExp(`^ {2}- id: ${id}\\n(?: {4}.*\\n)*`, flags)
 
 function cut(path: string, text: string, day: EpochDay): string {
   const end = toIsoDate(day + 1) // moments are ISO, so they compare as text
@@ -151,14 +158,14 @@ const INJECTIONS: readonly Injection[] = [
   },
   {
     what: 'a week',
-    dataset: ({ strategies: [alder, ...others], ...snapshot }) => {
-      const weekly = { ...alder!.weekly, values: alder!.weekly.values.with(WEEK, 0.0123) }
-      return { ...snapshot, strategies: [{ ...alder!, weekly }, ...others] }
+    dataset: ({ strategies: [larch, ...others], ...snapshot }) => {
+      const weekly = { ...larch!.weekly, values: larch!.weekly.values.with(WEEK, 0.0123) }
+      return { ...snapshot, strategies: [{ ...larch!, weekly }, ...others] }
     },
-    refusal: ({ strategies: [alder] }) => {
-      const { weekly } = alder!
+    refusal: ({ strategies: [larch] }) => {
+      const { weekly } = larch!
       const old = toSignificant(weekly.values[WEEK]!)
-      return [`  alder: week to ${toIsoDate(dayOf(weekly, WEEK))}: ${old} -> 0.0123`]
+      return [`  larch: week to ${toIsoDate(dayOf(weekly, WEEK))}: ${old} -> 0.0123`]
     },
   },
   {
@@ -175,7 +182,7 @@ const INJECTIONS: readonly Injection[] = [
     what: 'a strategy that is gone',
     files: texts => ({
       ...texts,
-      [CATALOGUE]: texts[CATALOGUE]!.replace(/^ {2}- id: willow\n(?: {4}.*\n)*/m, ''),
+      [CATALOGUE]: texts[CATALOGUE]!.replace(strategy('willow', 'm'), ''),
     }),
     refusal: () => ['  willow: the strategy is gone'],
   },
@@ -301,8 +308,10 @@ test('sixty nights append every day once and alter nothing, whatever was refused
     }
   }
   expect([...ends.values()]).toEqual(nights.at(-1)!.strategies.map(() => SAMPLE_AS_OF))
-  const trades = nights.flatMap(({ strategies }) => strategies.map(each => each.trades.appended))
-  expect(trades.reduce((a, b) => a + b)).toBeGreaterThan(NIGHTS) // so there was something to get wrong
+  for (const id of ends.keys()) {
+    const trades = nights.map(({ strategies }) => strategies.find(each => each.id === id)!.trades.appended)
+    expect(Math.max(...trades), id).toBeGreaterThan(0) // so there was something to get wrong
+  }
 })
 
 test('the pointer log has the sixty-one nights and nothing of what was refused', async () => {

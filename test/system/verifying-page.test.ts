@@ -1,7 +1,7 @@
 // The page for subscribers is run as it stands: its shell blocks in order, against a service, and against one that sends altered answers.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { run } from '#test/cli/made-up.ts'
@@ -10,6 +10,7 @@ import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
 import { type Exit, startProcess } from '#test/support/history/highwater-process.ts'
 import { startServing } from '#test/support/history/history-process.ts'
 import { publishSigned, withSignedService } from '#test/support/history/signed-service.ts'
+import { DEBIAN_PYTHON, pandasEnv } from '#test/support/pandas.ts'
 import type { Tampering } from '#test/support/servers/tampering-proxy.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
@@ -96,6 +97,31 @@ test('the command prints the steps that the page shows, in their order', async (
   expect(stepsIn(out)).toEqual(stepsIn(blocks('console')[0]!))
   expect(stepsIn(out)).toHaveLength(7)
 })
+
+const BLOCK = /^(\S.*?) +(?:\d+ strateg|the book)/gm
+
+test.skipIf(!existsSync(DEBIAN_PYTHON))(
+  'the figures are recomputed by the command that the page shows, block by block',
+  async () => {
+    const shown = blocks('console')[1]!
+    const script = /^\$ python3 (\S+) http:\S+$/m.exec(shown)![1]!
+    const service = await startServing(inject('tinyStore'))
+    const args = [join(import.meta.dirname, '../..', script), service.url]
+    const { code, stdout, stderr } = await startProcess(DEBIAN_PYTHON, args, { env: await pandasEnv() }).ended
+    service.kill('SIGTERM')
+    await service.ended
+    const namesIn = (text: string) => [...text.matchAll(BLOCK)].map(match => match[1])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(namesIn(stdout)).toEqual(namesIn(shown))
+    expect(namesIn(stdout).length).toBeGreaterThan(20)
+    expect(
+      stdout
+        .split('\n')
+        .filter(line => line !== '' && !line.match(BLOCK))
+        .join('\n'),
+    ).toMatch(/^(not recomputable: .*\n?)+$/)
+  },
+)
 
 test('every option that the page names is one of the command', async () => {
   const { out } = await run(['verify-remote', '--help'])

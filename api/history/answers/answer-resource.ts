@@ -114,7 +114,7 @@ async function readPublished(
  */
 function resolveParams(route: DatasetRoute, snapshot: Snapshot, sid: string, query: URLSearchParams): Params {
   if (route.group === 'strategy') findStrategy(snapshot, sid)
-  const { params, problems } = parseParams(route.query, query)
+  const { params, problems } = parseParams(route.query, query, route.others)
   if (problems.length > 0) throw unfitQuery(problems)
   for (const id of params.ids ?? []) findStrategy(snapshot, id)
   return { ...params, sid, ids: canonicalIds(snapshot, params.ids) }

@@ -13,6 +13,8 @@ export type ServedVersion = {
   readonly snapshot: Snapshot
   /** The published artifacts by canonical path and query. */
   readonly artifacts: ReadonlyMap<string, Artifact>
+  /** The same by key. */
+  readonly files: ReadonlyMap<string, Artifact>
   readonly checks: ReadinessChecks
 }
 
@@ -70,8 +72,8 @@ function toServed(
   const checks = checkVersion(published, snapshot)
   const failed = needed.filter(name => !checks[name])
   if (failed.length > 0) throw new UnfitVersionError(version, `${failed.join(', ')} failed`, checks)
-  const artifacts = new Map(published.artifacts.map(artifact => [artifact.url, artifact]))
-  return { version, snapshot, artifacts, checks }
+  const by = (name: 'url' | 'key') => new Map(published.artifacts.map(artifact => [artifact[name], artifact]))
+  return { version, snapshot, artifacts: by('url'), files: by('key'), checks }
 }
 
 /** The manifest that the pointer log names by its digest. Throws UnfitVersionError or StoreError. */

@@ -6,12 +6,13 @@ import { html } from 'hono/html'
 import { ApiError } from '#core/contract/errors.ts'
 import { sha256 } from '#storage/digest.ts'
 import { type CodedBytes, createCodedBytes } from '../content-coding.ts'
-import { CACHING, matchesEtag } from '../headers.ts'
+import { sendCoded } from '../exchange.ts'
+import { CACHING } from '../headers.ts'
 
-/** The paths that the reference answers: the page, and the files that it loads. */
-export const REFERENCE_PATTERNS = ['/docs', '/docs/:folder/:file'] as const
-
-/** Answers a request below `/docs` with content that is the same for every client, and the headers of the service. */
+/**
+ * Answers a request of the page, or of a file that it loads (`/docs/:folder/:file`), with content that is the same for
+ * every client, and the headers of the service.
+ */
 export type Reference = <E extends Env>(
   c: Context<E>,
   headers: Readonly<Record<string, string>>,
@@ -23,8 +24,9 @@ export function createReference(page: ReferencePage): Reference {
   return async (c, headers) => {
     prepared ??= prepare(page)
     const part = (await prepared).get(c.req.path)
-    if (part === undefined) throw new ApiError('not_found', 'no such file; /docs names those that there are')
-    return answer(c, part, headers)
+    if (part === undefined)
+      throw new ApiError('not_found', `no such file; ${page.path} names those that there are`)
+    return sendCoded(c, part.coded, { ...headers, ...part.headers })
   }
 }
 
@@ -35,7 +37,7 @@ async function prepare(page: ReferencePage): Promise<ReadonlyMap<string, Part>> 
   const { folder, files } = await readReferenceFiles()
   const html = new TextEncoder().encode(referencePage(page, folder))
   return new Map<string, Part>([
-    ['/docs', { coded: createCodedBytes(html, 'text/html; charset=utf-8'), headers: PAGE_HEADERS }],
+    [page.path, { coded: createCodedBytes(html, 'text/html; charset=utf-8'), headers: PAGE_HEADERS }],
     ...files.map(
       ({ name, bytes, mediaType }) =>
         [`${folder}/${name}`, { coded: createCodedBytes(bytes, mediaType), headers: FILE_HEADERS }] as const,
@@ -44,19 +46,6 @@ async function prepare(page: ReferencePage): Promise<ReadonlyMap<string, Part>> 
 }
 
 const FILE_HEADERS = { 'cache-control': CACHING.pinned }
-
-async function answer<E extends Env>(
-  c: Context<E>,
-  part: Part,
-  ofService: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const { bytes, etag, headers } = await part.coded(c.req.header('accept-encoding'))
-  const common = { ...ofService, ...part.headers }
-  if (matchesEtag(c.req.header('if-none-match'), etag)) {
-    return new Response(null, { status: 304, headers: { ...common, etag } })
-  }
-  return new Response(bytes, { headers: { ...common, ...headers } })
-}
 
 const PACKAGED = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 const OWN = ['reference.js', 'reference.css'] as const
@@ -87,13 +76,16 @@ async function readNamed(name: string, path: string) {
 
 /** The reference page of a service. */
 type ReferencePage = {
+  readonly path: '/docs' | '/docs/reference'
   readonly title: string
   /** Path of the OpenAPI document. */
   readonly document: string
   /** The methods that a reader may try from the page, in lower case; none if a key is needed. */
   readonly tries: readonly string[]
-  /** Links beside the one to the document: path and text. */
+  /** Links beside the one to the document: address and text. */
   readonly links: Readonly<Record<string, string>>
+  /** An answer with a list of strategies: the first is the example of `{sid}`, and its version that of `{version}`. */
+  readonly catalogue?: string
 }
 
 /** Nothing but the service itself, no script in the page, and no page around it. */
@@ -104,7 +96,7 @@ const REFERENCE_POLICY =
 const PAGE_HEADERS = { 'cache-control': CACHING.dataset, 'content-security-policy': REFERENCE_POLICY }
 
 /** The page; its files are in `folder`. */
-const referencePage = ({ title, document, tries, links }: ReferencePage, folder: string): string =>
+const referencePage = ({ title, document, tries, links, catalogue }: ReferencePage, folder: string): string =>
   String(html`<!doctype html>
 <html lang="en">
 <head>
@@ -123,6 +115,6 @@ const referencePage = ({ title, document, tries, links }: ReferencePage, folder:
 ${Object.entries({ ...links, [document]: 'OpenAPI document' }).map(([path, text]) => html`<a href="${path}">${text}</a>`)}
 </nav>
 <noscript>This page is drawn by a script; <a href="${document}">${document}</a> says the same to a program.</noscript>
-<main data-document="${document}" data-tries="${tries.join(' ')}"></main>
+<main data-document="${document}" data-tries="${tries.join(' ')}" ${catalogue === undefined ? '' : html`data-catalogue="${catalogue}"`}></main>
 </body>
 </html>`)

@@ -15,7 +15,7 @@ export const programAliasOf = (served: ServedProgram | null): string => served?.
 /** Cached deployments of simulations: some ten megabytes. Ten years of days have at most some 8 000. */
 export const MOST_DEPLOYMENTS = 100_000
 
-export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents'> & {
+export type PreparedProgram = Pick<ServedProgram, 'data' | 'documents' | 'dataset'> & {
   /** Ascending by seq. */
   readonly deploys: readonly ProgramDeploy[]
   /** The ETag of the published preview; weak, because the envelope differs per answer. */
@@ -35,7 +35,7 @@ export function createPrograms(current: () => ServedProgram | null): () => Prepa
   }
 }
 
-function prepare({ data, documents }: ServedProgram): PreparedProgram {
+function prepare({ data, documents, dataset }: ServedProgram): PreparedProgram {
   const known = new LRUCache<number, PreparedSimulation>({
     maxSize: MOST_DEPLOYMENTS,
     sizeCalculation: ({ simulation }) => simulation.deployments.length + 1,
@@ -44,6 +44,7 @@ function prepare({ data, documents }: ServedProgram): PreparedProgram {
   return {
     data,
     documents,
+    dataset,
     deploys: programDeploys.parse(JSON.parse(new TextDecoder().decode(documents.deploys))),
     previewEtag: `W/"${sha256(documents.preview)}"`,
     simulationOf(cadenceBars) {

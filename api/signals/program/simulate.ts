@@ -8,6 +8,7 @@ import type { Json } from '#core/dataset/render/json.ts'
 import { renderSimulation } from '#core/dataset/resources/program/simulation.ts'
 import { readJson } from '../../http/read-body.ts'
 import { type Exchange, type ServedParts, sendEnveloped } from '../exchange.ts'
+import type { PreparedProgram } from './prepared-program.ts'
 
 export const MOST_PROGRAM_BYTES = 4_096
 
@@ -103,6 +104,20 @@ const clampInput = (input: SimulationInput, bounds: InputBounds): SimulationInpu
 
 const clamp = (value: number, [least, most]: Bounds): number => Math.min(Math.max(value, least), most)
 
+/** A simulation within given bounds, and whether the input had to be brought to them. */
+export function simulateWithin(
+  { data, simulationOf }: PreparedProgram,
+  requested: SimulationInput,
+  bounds: InputBounds,
+) {
+  const input = clampInput(requested, bounds)
+  const isClamped =
+    input.equity_usd !== requested.equity_usd ||
+    input.contribution_cadence_bars !== requested.contribution_cadence_bars
+  const simulation = renderSimulation(data, input, simulationOf(input.contribution_cadence_bars))
+  return { simulation, isClamped }
+}
+
 /** Answers a simulation within given bounds. */
 export async function simulate(
   c: Exchange,
@@ -110,13 +125,9 @@ export async function simulate(
   bounds: InputBounds,
   links: Links,
 ): Promise<Response> {
-  const { data, simulationOf } = parts.servedProgram()
+  const served = parts.servedProgram()
   const requested = parseInput(simulationRequest, await readJson(c.req.raw, MOST_PROGRAM_BYTES))
-  const input = clampInput(requested, bounds)
-  const simulation = simulationOf(input.contribution_cadence_bars)
-  const answer = renderSimulation(data, input, simulation) as Json // its type leaves room for later fields
-  const input_clamped =
-    input.equity_usd !== requested.equity_usd ||
-    input.contribution_cadence_bars !== requested.contribution_cadence_bars
-  return sendEnveloped(c, parts, answer, links, { input_clamped, requested })
+  const { simulation, isClamped } = simulateWithin(served, requested, bounds)
+  const answer = simulation as Json // its type leaves room for later fields
+  return sendEnveloped(c, parts, answer, links, { input_clamped: isClamped, requested })
 }

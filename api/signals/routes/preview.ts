@@ -53,7 +53,7 @@ export const PREVIEW_ROUTES = routesOf('preview', [
 
 /** Answers while the address is within its limit; above it not even the body is read. */
 export async function answerPreview(
-  { limit, handler }: PreviewRoute,
+  { limit, handler }: Pick<PreviewRoute, 'limit' | 'handler'>,
   address: string,
   c: Exchange,
   parts: ServedParts,

@@ -7,6 +7,7 @@ import {
   countOrNull,
   days,
   FLAT,
+  notRecomputable,
   PAINLESS,
   pct,
   ratioOrNull,
@@ -183,10 +184,11 @@ export const riskAdjusted = () =>
         `Φ((S - S0) × √((N - 1) / v)), S0 = ((1 - γ) × Φ⁻¹(1 - 1/T) + γ × Φ⁻¹(1 - 1/(T e))) / √(N - 1), 0 for T = 1; ${V}`,
         [...FLAT, 'zero_denominator', 'no_trials'],
       ),
-      trials: countOrNull(
-        'Variants that the operator tried until this one was found, itself included, as the catalogue states.',
-        'T',
-        ['no_trials'],
+      trials: notRecomputable(
+        'declaration',
+        countOrNull('Variants that the operator tried until this one was found, itself included.', 'T', [
+          'no_trials',
+        ]),
       ),
       min_track_record_days: ratioOrNull(
         'Days of record at which the Sharpe ratio is above 0 with 95 % confidence.',
@@ -377,6 +379,7 @@ export const exposure = () =>
       convention(
         'T: the window, from the midnight before the first day of the series to the midnight after the last; time ' +
           'outside it does not count. Positions: the closed trades, and those that are open at the end of the series, which ' +
-          'last until it. r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
+          'last until it. An open one is not in `/trades`, so with one the figures follow from open data to a range only. ' +
+          'r: daily returns, N of them. Ruin changes nothing here: these speak of the ledger.',
       ),
     )

@@ -1,47 +1,40 @@
 // Groups of `fund_dd` that need bars or a module, so that a night computes them and nothing else: costs, excursions,
 // replays. Each field carries its definition, its formula and when it is null, each group its conventions.
 import { z } from 'zod'
-import { convention, countOrNull, type NullRule, pct, ratioOrNull } from './figure-rule.ts'
+import { fraction } from './field.ts'
+import {
+  convention,
+  count,
+  countOrNull,
+  headline,
+  type NullRule,
+  noneRecomputable,
+  pct,
+  ratioOrNull,
+  WINLESS,
+} from './figure-rule.ts'
 
-const SHARE = ['unknown_leverage', 'no_trades', 'no_wins'] as const satisfies NullRule
-const UNKNOWN = ['unknown_leverage'] as const satisfies NullRule
+const UNKNOWN: NullRule = ['unknown_leverage']
+
+const share = (about: string, part: string) =>
+  pct(about, `100 × sum(${part}) / sum(g > 0)`, [...UNKNOWN, ...WINLESS])
 
 export const costs = () =>
   z
     .looseObject({
-      fees_pct_of_gross_profit: pct(
-        'What the commissions took of the gross profit.',
-        '100 × sum(q f (P_in + P_out)) / sum(g > 0)',
-        SHARE,
-      ),
-      slippage_pct_of_gross_profit: pct(
-        'What the slippage took of the gross profit.',
-        '100 × sum(2 q S) / sum(g > 0)',
-        SHARE,
-      ),
-      funding_pct_of_gross_profit: pct(
-        'What the funding took of the gross profit; negative if more was received than paid.',
-        '100 × sum(s q F) / sum(g > 0)',
-        SHARE,
-      ),
+      ...noneRecomputable('bars', {
+        fees_pct_of_gross_profit: share(
+          'What the commissions took of the gross profit.',
+          'q f (P_in + P_out)',
+        ),
+        slippage_pct_of_gross_profit: share('What the slippage took of the gross profit.', '2 q S'),
+        funding_pct_of_gross_profit: share(
+          'What the funding took of the gross profit; negative if more was received than paid.',
+          's q F',
+        ),
+      }),
       at_twice_the_costs: z
-        .looseObject({
-          net_return_pct: pct('Net return.', '100 × (E_N - 1)', UNKNOWN),
-          cagr_pct: pct('Compound annual growth rate.', '100 × (E_N^(365 / N) - 1)', [
-            ...UNKNOWN,
-            'less_than_one_year',
-          ]),
-          max_drawdown_pct: pct(
-            'Deepest fall of the equity from a peak.',
-            '100 × min(E_i / max(E_0 … E_(i-1)) - 1, 0)',
-            UNKNOWN,
-          ),
-          sharpe_daily_annualized: ratioOrNull(
-            'Sharpe ratio of the daily returns.',
-            'mean(r) / sd(r) × √365',
-            [...UNKNOWN, 'too_few_points', 'zero_variance', 'ruin'],
-          ),
-        })
+        .looseObject(noneRecomputable('bars', headline('the account', ['E', 'r', 'N'], UNKNOWN)))
         .describe('The account with each of its costs paid twice.'),
     })
     .describe('What costs took, and what would be left at twice the costs.')
@@ -59,17 +52,12 @@ export const costs = () =>
     )
 
 const distribution = (which: 'A' | 'B', about: string) => {
-  const nulls = ['unknown_leverage', 'too_few_points'] as const satisfies NullRule
-  const at = (p: number) => ratioOrNull(`${p} % quantile, in R.`, `${p} % quantile of ${which}`, nulls)
+  const figure = (name: string, formula: string) =>
+    ratioOrNull(`${name}, in R.`, formula, [...UNKNOWN, 'too_few_points'])
+  const at = (p: number) => figure(`${p} % quantile`, `${p} % quantile of ${which}`)
+  const fields = { p5: at(5), p25: at(25), p50: at(50), p75: at(75), p95: at(95) }
   return z
-    .looseObject({
-      mean: ratioOrNull('Mean, in R.', `mean(${which})`, nulls),
-      p5: at(5),
-      p25: at(25),
-      p50: at(50),
-      p75: at(75),
-      p95: at(95),
-    })
+    .looseObject(noneRecomputable('bars', { mean: figure('Mean', `mean(${which})`), ...fields }))
     .describe(about)
 }
 
@@ -96,44 +84,39 @@ export const excursions = () =>
       ),
     )
 
-const rowNumber = (about: string) => z.number().nullable().describe(about)
-
-const rowPerformance = {
-  net_return_pct: rowNumber('Net return. Percent.'),
-  cagr_pct: rowNumber('Compound annual growth rate; null below one year. Percent.'),
-  max_drawdown_pct: rowNumber('Deepest fall of the equity from a peak. Percent.'),
-  sharpe_daily_annualized: rowNumber(
-    'Sharpe ratio of the daily returns; null on ruin, without variance, and below two days.',
-  ),
-}
+const entries = (risk: string, nulls: NullRule) =>
+  noneRecomputable('module', {
+    entries_asked: countOrNull(
+      `Decisions of the module to enter at ${risk}, refused ones included.`,
+      'number of decisions to enter',
+      nulls,
+    ),
+    entries_refused: countOrNull(
+      `Those that the leverage cap refused, because ${risk} / distance to the stop is above it.`,
+      'number of decisions to enter above the cap',
+      nulls,
+    ),
+  })
 
 export const replays = () =>
   z
     .looseObject({
-      entries_asked: countOrNull(
-        'Decisions of the module to enter at base risk, refused ones included.',
-        'number of decisions to enter',
-        ['no_module'],
-      ),
-      entries_refused: countOrNull(
-        'Those that the leverage cap refused, because base risk / distance to the stop is above it.',
-        'number of decisions to enter above the cap',
-        ['no_module'],
-      ),
+      ...entries('base risk', ['no_module']),
       table: z
         .array(
           z.looseObject({
-            risk_pct: z.number().describe('The risk level. A fraction: 0.02 = 2 %.'),
+            risk_pct: fraction('The risk level.'),
             replayed: z
               .looseObject({
-                ...rowPerformance,
-                trade_count: z.int().describe('Closed trades.'),
-                entries_asked: z.int().describe('Decisions to enter.'),
-                entries_refused: z.int().describe('Those that the leverage cap refused.'),
+                ...noneRecomputable('module', {
+                  ...headline('the replay', ['E', 'r', 'N']),
+                  trade_count: count('Closed trades.', 'n'),
+                }),
+                ...entries('the level', []),
               })
               .describe('A run of the module with its positions sized at the level.'),
             rescaled: z
-              .looseObject(rowPerformance)
+              .looseObject(headline('the rescale', ['E', 'r', 'N']))
               .describe('What `?risk_pct=` gives at the level: every daily return × level / base risk.'),
           }),
         )
@@ -144,7 +127,8 @@ export const replays = () =>
     .meta(
       convention(
         'A replay sizes a position on the equity at its decision, holds the quantity until the exit, and refuses entries ' +
-          'above the leverage cap; a rescale does none of it. All costs are those of the catalogue. Decisions of the warm-up ' +
+          'above the leverage cap; a rescale does none of it. E: equity compounded from E_0 = 1 of one of them, r: its N daily ' +
+          'returns, n: its closed trades. All costs are those of the catalogue. Decisions of the warm-up ' +
           'and before the inception do not count.',
       ),
     )

@@ -13,6 +13,29 @@ export const figureRule = (formula: string, nulls: NullRule) => ({
   'x-null-when': nulls,
 })
 
+/** What a computation of a figure needs that is not published. */
+const NEEDS = {
+  leverage: 'needs the leverage of the trades',
+  bars: 'needs bars and the leverage of the trades',
+  module: 'needs the module of the strategy',
+  declaration: 'the operator declares it',
+} as const
+
+/**
+ * A field that open data do not determine: marked so, and described with the reason. `examples/python/recompute.py` lists
+ * exactly these fields.
+ */
+export const notRecomputable = <Field extends z.ZodType>(needs: keyof typeof NEEDS, field: Field): Field =>
+  field
+    .describe(`${field.description} Not recomputable from open data: ${NEEDS[needs]}.`)
+    .meta({ 'x-recomputable': false })
+
+/** The same for each of some fields. */
+export const noneRecomputable = <Fields extends z.ZodRawShape>(needs: keyof typeof NEEDS, fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, notRecomputable(needs, field as z.ZodType)]),
+  ) as unknown as Fields
+
 /** What holds for every statistic of a group. */
 export const convention = (text: string) => ({ 'x-convention': text })
 
@@ -67,6 +90,36 @@ export const count = (about: string, formula: string) => z.int().describe(about)
 /** A count that a strategy without the data for it does not have. */
 export const countOrNull = (about: string, formula: string, nulls: NullRule = []) =>
   z.int().nullable().describe(about).meta(figureRule(formula, nulls))
+
+/**
+ * The figures by which histories are compared, `of` one of them. E is its equity, r its daily returns and n their number,
+ * by the letters of the group. `nulls` hold for all of them.
+ */
+export const headline = (of: string, [E, r, n]: readonly [string, string, string], nulls: NullRule = []) => ({
+  net_return_pct: pct(`Net return of ${of}.`, `100 × (${E}_${n} - 1)`, nulls),
+  cagr_pct: pct(`Compound annual growth rate of ${of}.`, `100 × (${E}_${n}^(365 / ${n}) - 1)`, [
+    ...nulls.filter(reason => reason !== 'too_few_points'), // the year says it
+    'less_than_one_year',
+  ]),
+  max_drawdown_pct: pct(
+    `Deepest fall from a peak of ${of}.`,
+    `100 × min(${E}_i / max(${E}_0 … ${E}_(i-1)) - 1, 0)`,
+    nulls,
+  ),
+  sharpe_daily_annualized: ratioOrNull(
+    `Sharpe ratio of the daily returns of ${of}.`,
+    `mean(${r}) / sd(${r}) × √365`,
+    [...new Set([...nulls, ...FLAT])],
+  ),
+})
+
+/** The same with the volatility. */
+export const holding = (of: string, letters: readonly [string, string, string], nulls: NullRule) => ({
+  ...headline(of, letters, nulls),
+  volatility_annualized_pct: pct(`Volatility of ${of}.`, `100 × sd(${letters[1]}) × √365`, [
+    ...new Set([...nulls, ...TOO_FEW]),
+  ]),
+})
 
 export const TRADELESS = ['no_trades'] as const satisfies NullRule
 export const WINLESS = ['no_trades', 'no_wins'] as const satisfies NullRule

@@ -1,31 +1,11 @@
 // The group `since_publication` of `fund_dd`: the history before and after it was first published.
 import { z } from 'zod'
-import { convention, countOrNull, type NullRule, pct, ratioOrNull } from './figure-rule.ts'
+import { convention, countOrNull, holding, type NullRule } from './figure-rule.ts'
 
-const part = (which: string, also: NullRule) => {
-  const nulls: NullRule = ['not_published', 'too_few_points', ...also]
-  const ratioNulls: NullRule = ['not_published', 'too_few_points', 'ruin']
-  return z
-    .looseObject({
-      net_return_pct: pct('Net return of these days.', '100 × (P_n - 1)', nulls),
-      cagr_pct: pct('Compound annual growth rate of these days.', '100 × (P_n^(365 / n) - 1)', [
-        'not_published',
-        ...also,
-        'less_than_one_year',
-      ]),
-      max_drawdown_pct: pct(
-        'Deepest fall from a peak of these days.',
-        '100 × min(P_i / max(P_0 … P_(i-1)) - 1, 0)',
-        nulls,
-      ),
-      sharpe_daily_annualized: ratioOrNull('Sharpe ratio of these days.', 'mean(p) / sd(p) × √365', [
-        ...ratioNulls,
-        'zero_variance',
-      ]),
-      volatility_annualized_pct: pct('Volatility of these days.', '100 × sd(p) × √365', ratioNulls),
-    })
-    .describe(which)
-}
+const part = (about: string, nulls: NullRule) =>
+  z
+    .looseObject(holding('these days', ['P', 'p', 'n'], ['not_published', 'too_few_points', ...nulls]))
+    .describe(about)
 
 export const sincePublication = () =>
   z

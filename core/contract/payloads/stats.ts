@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { benchmark } from './benchmark.ts'
 import { annual, drawdowns, exposure, monthly, riskAdjusted } from './due-diligence.ts'
 import { costs, excursions, replays } from './execution.ts'
-import { isoDate, percent, ratio } from './field.ts'
+import { isoDate, percent } from './field.ts'
 import {
   convention,
   count,
@@ -12,6 +12,7 @@ import {
   hours,
   LOSSLESS,
   type NullRule,
+  notRecomputable,
   pct,
   ratioOrNull,
   TRADELESS,
@@ -19,6 +20,7 @@ import {
   WINLESS,
 } from './figure-rule.ts'
 import { sincePublication } from './since-publication.ts'
+import { leverage } from './strategy.ts'
 
 const WIN_RATE = '100 × n(x > 0) / n'
 const PROFIT_FACTOR = 'sum(x > 0) / |sum(x < 0)|'
@@ -26,12 +28,15 @@ const PROFIT_FACTOR_NOTIONAL = 'sum(y > 0) / |sum(y < 0)|'
 const ABOUT_NOTIONAL =
   'Gains / losses of the closed trades per unit of notional: computed from `return_pct` of `/trades` alone.'
 
+/** Leverage and risk of a trade together give its stop away, so a result on account equity is never published with it. */
+const onEquity = <Field extends z.ZodType>(field: Field): Field => notRecomputable('leverage', field)
+
 const side = (which: string) =>
   z
     .looseObject({
       count: count(`Closed ${which} trades.`, 'n'),
       win_rate_pct: pct('Share with a gain.', WIN_RATE, TRADELESS),
-      profit_factor: ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS),
+      profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
       profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
     })
     .describe(`The ${which} trades.`)
@@ -42,38 +47,44 @@ const tradeGroup = () =>
     .looseObject({
       count: count('Closed trades.', 'n'),
       win_rate_pct: pct('Share with a gain; a result of exactly 0 is none.', WIN_RATE, TRADELESS),
-      profit_factor: ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS),
+      profit_factor: onEquity(ratioOrNull('Gains / losses on account equity.', PROFIT_FACTOR, LOSSLESS)),
       profit_factor_notional: ratioOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
       wins: count('Trades with a gain.', 'n(x > 0)'),
       losses: count('Trades with a loss.', 'n(x < 0)'),
       breakeven: count('Trades of exactly 0.', 'n(x = 0)'),
-      expectancy_pct: pct('Mean result.', '100 × mean(x)', TRADELESS),
-      expectancy_r: ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
-      median_trade_pct: pct('Median result.', '100 × median(x)', TRADELESS),
-      std_trade_pct: pct('Sample standard deviation of the results.', '100 × sd(x)', [
-        ...TRADELESS,
-        'too_few_points',
-      ]),
-      average_win_pct: pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS),
-      average_loss_pct: pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS),
-      payoff_ratio: ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [
-        ...WINLESS,
-        'no_losses',
-      ]),
-      best_trade_pct: pct('Best result.', '100 × max(x)', TRADELESS),
-      worst_trade_pct: pct('Worst result.', '100 × min(x)', TRADELESS),
-      largest_loss_r: ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
+      expectancy_pct: onEquity(pct('Mean result.', '100 × mean(x)', TRADELESS)),
+      expectancy_r: onEquity(
+        ratioOrNull('Mean result in units of the base risk.', 'mean(x) / base risk', TRADELESS),
+      ),
+      median_trade_pct: onEquity(pct('Median result.', '100 × median(x)', TRADELESS)),
+      std_trade_pct: onEquity(
+        pct('Sample standard deviation of the results.', '100 × sd(x)', [...TRADELESS, 'too_few_points']),
+      ),
+      average_win_pct: onEquity(pct('Mean of the gains.', '100 × mean(x > 0)', WINLESS)),
+      average_loss_pct: onEquity(pct('Mean of the losses.', '100 × mean(x < 0)', LOSSLESS)),
+      payoff_ratio: onEquity(
+        ratioOrNull('Mean gain / |mean loss|.', 'mean(x > 0) / |mean(x < 0)|', [...WINLESS, 'no_losses']),
+      ),
+      best_trade_pct: onEquity(pct('Best result.', '100 × max(x)', TRADELESS)),
+      worst_trade_pct: onEquity(pct('Worst result.', '100 × min(x)', TRADELESS)),
+      largest_loss_r: onEquity(
+        ratioOrNull('Worst result in units of the base risk.', 'min(x) / base risk', LOSSLESS),
+      ),
       max_consecutive_wins: count('Longest run of gains by exit time.', 'longest run of x > 0'),
       max_consecutive_losses: count('Longest run of losses by exit time.', 'longest run of x < 0'),
-      sqn: ratioOrNull(
-        'System quality number: square root of the count x mean / sample deviation of the results.',
-        '√n × mean(x) / sd(x)',
-        [...TRADELESS, 'too_few_points', 'zero_variance'],
+      sqn: onEquity(
+        ratioOrNull(
+          'System quality number: square root of the count x mean / sample deviation of the results.',
+          '√n × mean(x) / sd(x)',
+          [...TRADELESS, 'too_few_points', 'zero_variance'],
+        ),
       ),
-      kelly_fraction: ratioOrNull(
-        'Win rate - (1 - win rate) / payoff ratio: fraction of equity if a loss is one R.',
-        'p - (1 - p) / payoff ratio, p = n(x > 0) / n',
-        [...WINLESS, 'no_losses'],
+      kelly_fraction: onEquity(
+        ratioOrNull(
+          'Win rate - (1 - win rate) / payoff ratio: fraction of equity if a loss is one R.',
+          'p - (1 - p) / payoff ratio, p = n(x > 0) / n',
+          [...WINLESS, 'no_losses'],
+        ),
       ),
       average_holding_hours: hours('Mean time from entry to exit.', 'mean(exit - entry)', TRADELESS),
       median_holding_hours: hours('Median time from entry to exit.', 'median(exit - entry)', TRADELESS),
@@ -82,10 +93,12 @@ const tradeGroup = () =>
         ...TRADELESS,
         'too_few_points',
       ]),
-      top5_wins_share_of_gross_profit_pct: pct(
-        'Share of all gains that the five largest make.',
-        '100 × sum(5 largest x > 0) / sum(x > 0)',
-        WINLESS,
+      top5_wins_share_of_gross_profit_pct: onEquity(
+        pct(
+          'Share of all gains that the five largest make.',
+          '100 × sum(5 largest x > 0) / sum(x > 0)',
+          WINLESS,
+        ),
       ),
       long: side('long'),
       short: side('short'),
@@ -119,7 +132,7 @@ export const fundDueDiligence = () =>
     .meta({ id: 'DueDiligence' })
 
 const figureOrNull = (about: string, formula: string, nulls: NullRule) =>
-  ratio(about).nullable().meta(figureRule(formula, nulls))
+  ratioOrNull(`${about} 6 decimals.`, formula, nulls)
 
 /** Payload of `/v1/strategies/{sid}/stats`. */
 export const statsData = () =>
@@ -164,10 +177,12 @@ export const statsData = () =>
       win_rate_pct: percent('Share of closed trades with a gain; 0 without trades.').meta(
         figureRule('100 × n(x > 0) / n', []),
       ),
-      profit_factor: figureOrNull(
-        'Gains / losses of the closed trades on account equity, at base risk.',
-        'sum(x > 0) / |sum(x < 0)|',
-        LOSSLESS,
+      profit_factor: onEquity(
+        figureOrNull(
+          'Gains / losses of the closed trades on account equity, at base risk.',
+          PROFIT_FACTOR,
+          LOSSLESS,
+        ),
       ),
       profit_factor_notional: figureOrNull(ABOUT_NOTIONAL, PROFIT_FACTOR_NOTIONAL, LOSSLESS),
       n_days: z.int().describe('Days in the series.').meta(figureRule('N', [])),
@@ -176,16 +191,18 @@ export const statsData = () =>
       end: isoDate('Last day of the series.').nullable(),
       ruined: z.boolean().describe('True when the risk level takes the whole equity.'),
       ruin_t: isoDate('The day of ruin.').nullable(),
-      leverage_max: ratio(
-        'Largest entry leverage, notional / equity, that the risk level implies; null where no leverage is known.',
-      ).nullable(),
-      refused_above_risk_pct: z
-        .number()
-        .nullable()
-        .describe(
-          'Risk level above which the engine would have refused entries, because their leverage is over the cap of the ' +
-            'strategy; null where no leverage is known, and for reported returns. A fraction: 0.02 = 2 %.',
-        ),
+      leverage_max: leverage(
+        'Largest entry leverage, notional / equity, that the risk level implies; null where none is known.',
+      ),
+      refused_above_risk_pct: onEquity(
+        z
+          .number()
+          .nullable()
+          .describe(
+            'Risk level above which the engine would have refused entries, because their leverage is over the cap of the ' +
+              'strategy; null where no leverage is known, and for reported returns. A fraction: 0.02 = 2 %.',
+          ),
+      ),
       undefined: undefinedReasons,
       fund_dd: fundDueDiligence(),
     })
@@ -197,7 +214,7 @@ export const statsData = () =>
           'closed trades. Risk-free rate 0, ' +
           'sample deviation (n - 1), 365 days and 52 weeks a year. The ratios and the trades ignore the risk level, which ' +
           'multiplies every return alike. Under water is below the peak by more than 1e-12 of it; losses up to 1e-12 are ' +
-          'none. Without trades `win_rate_pct` is 0 and `undefined` says why. A rescale is arithmetic and no replay: ' +
+          'none. Without trades `win_rate_pct` is 0, with a reason. A rescale is arithmetic and no replay: ' +
           '`leverage_max` is the largest entry leverage × risk level / base risk, and from `refused_above_risk_pct` = base ' +
           'risk × leverage cap / largest entry leverage on (of a module at its decisions, refused ones included) the ' +
           'engine would have refused entries.',

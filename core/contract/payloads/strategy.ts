@@ -1,6 +1,7 @@
 // What the catalogue and the metadata of a strategy share.
 import { z } from 'zod'
-import { fraction, ratio, strategyId } from './field.ts'
+import { fraction, strategyId } from './field.ts'
+import { notRecomputable } from './figure-rule.ts'
 
 export const VERIFICATION_STATES = ['unverified', 'single_verified', 'dual_verified', 'failed'] as const
 export type VerificationState = (typeof VERIFICATION_STATES)[number]
@@ -14,6 +15,10 @@ export type FundingAssumption = (typeof FUNDING_ASSUMPTIONS)[number]
 /** How figures came about; `mixed` where an answer has more than one of the others. */
 export const BASES = ['backtested', 'reported', 'live', 'mixed'] as const
 export type Basis = (typeof BASES)[number]
+
+/** A leverage of the strategy; null where that of no trade is known. */
+export const leverage = (about: string) =>
+  notRecomputable('leverage', z.number().nullable().describe(`${about} 6 decimals.`))
 
 export const strategyIdentity = () => ({
   id: strategyId,
@@ -35,8 +40,8 @@ export const strategyIdentity = () => ({
     ),
   instrument: z.string().describe('Identifier of the perpetual contract.'),
   base_risk_pct: fraction('Share of equity that one trade risks at its stop, as the strategy itself trades.'),
-  leverage_typical: ratio('Median entry leverage, notional / equity.').nullable(),
-  leverage_max: ratio('Largest entry leverage, notional / equity.').nullable(),
+  leverage_typical: leverage('Median entry leverage, notional / equity.'),
+  leverage_max: leverage('Largest entry leverage, notional / equity.'),
   published_since: z
     .string()
     .nullable()

@@ -3,7 +3,6 @@ import {
   Table as ArrowTable,
   columnFromArray,
   type DataType,
-  dateDay,
   float64,
   TimeUnit,
   tableFromColumns,
@@ -20,24 +19,29 @@ import type { Cells, Column, Table } from './table.ts'
  * format. Throws on a number that no format may publish, as the text formats do.
  */
 function columnValues({ cells, has }: Column, rows: number) {
-  const at = cells.kind === 'word' ? cells.at : checked(cells)
+  const at = isText(cells) ? cells.at : checked(cells)
   const values: (number | string | null)[] = []
   for (let row = 0; row < rows; row++) values.push(has === undefined || has(row) ? at(row) : null)
   return values
 }
 
+type TextCells = Extract<Cells, { kind: 'word' | 'text' }>
+
+const isText = (cells: Cells): cells is TextCells => cells.kind === 'word' || cells.kind === 'text'
+
+/** Days as milliseconds, as both formats store them. */
 const checked =
-  ({ kind, at }: Exclude<Cells, { kind: 'word' }>) =>
+  ({ kind, at }: Exclude<Cells, TextCells>) =>
   (row: number): number => {
-    const value = at(row)
+    const value = kind === 'date' ? at(row) * DAY_MS : at(row)
     const isFit = kind === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value)
     if (!isFit) throw new Error(`refusing to publish the ${kind} ${value}`)
     return value
   }
 
 /**
- * The bytes of a table as an Arrow IPC file of one record batch: dates as date32, instants as timestamps of
- * milliseconds in UTC, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same
+ * The bytes of a table as an Arrow IPC file of one record batch: dates as timestamps without a zone, because
+ * pandas reads those as datetime64 and date32 as objects, instants as timestamps in UTC, both of milliseconds, numbers as float64, words as utf8. `about` goes into the metadata of the schema. Same
  * table in, same bytes out.
  */
 export function renderArrow(table: Table, about: Readonly<Record<string, string>>): Uint8Array<ArrayBuffer> {
@@ -51,28 +55,22 @@ export function renderArrow(table: Table, about: Readonly<Record<string, string>
 }
 
 const toArrowColumn = (column: Column, rows: number) =>
-  columnFromArray(
-    columnValues(column, rows).map(value => toWritten(column.cells.kind, value)),
-    ARROW_TYPES[column.cells.kind](),
-  )
-
-/** The writer takes days as milliseconds. */
-const toWritten = (kind: Cells['kind'], value: number | string | null) =>
-  kind === 'date' && typeof value === 'number' ? value * DAY_MS : value
+  columnFromArray(columnValues(column, rows), ARROW_TYPES[column.cells.kind]())
 
 const ARROW_TYPES: { readonly [Kind in Cells['kind']]: () => DataType } = {
-  date: dateDay,
+  date: () => timestamp(TimeUnit.MILLISECOND),
   instant: () => timestamp(TimeUnit.MILLISECOND, 'UTC'),
   number: float64,
   word: utf8,
+  text: utf8,
 }
 
 /** Rows that a reader must take at once: a century of days is one group. */
 const ROWS_IN_GROUP = 100_000
 
 /**
- * The bytes of a table as a Parquet file, Snappy inside: dates as DATE, instants as TIMESTAMP of milliseconds
- * in UTC, numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
+ * The bytes of a table as a Parquet file, Snappy inside: dates as local TIMESTAMP, instants as TIMESTAMP in
+ * UTC, both of milliseconds, numbers as DOUBLE, words as STRING. A column is OPTIONAL if rows may have no cell. `about` goes
  * into the metadata of the file. Same table in, same bytes out.
  */
 export function renderParquet(
@@ -112,14 +110,19 @@ function withTypedRowGroups(file: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   return file
 }
 
+const timestampOf = (isAdjustedToUTC: boolean): Omit<SchemaElement, 'name'> => ({
+  type: 'INT64',
+  converted_type: 'TIMESTAMP_MILLIS',
+  logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit: 'MILLIS' },
+})
+
+const STRING = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const
+
 /** Old readers know the converted type, new ones the logical type. */
 const PARQUET_TYPES: { readonly [Kind in Cells['kind']]: Omit<SchemaElement, 'name'> } = {
-  date: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
-  instant: {
-    type: 'INT64',
-    converted_type: 'TIMESTAMP_MILLIS',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-  },
+  date: timestampOf(false),
+  instant: timestampOf(true),
   number: { type: 'DOUBLE' },
-  word: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  word: STRING,
+  text: STRING,
 }

@@ -1,7 +1,7 @@
-import { type EpochDay, parseIsoDate, toIsoDate } from '#core/calendar.ts'
+import { type EpochDay, parseIsoDate } from '#core/calendar.ts'
 import { dayOf, type Series, STEP_DAYS } from '#core/figures/series.ts'
 import { AT, createWriteRows, DECADES, SMALLEST_EXPONENT } from '#core/kernels/rows-kernel.ts'
-import { type ByteWriter, toBytes, writeBytes, writeDate, writeSignificant } from './text-writer.ts'
+import { type ByteWriter, FOUR, toBytes, writeBytes, writeDate, writeSignificant } from './text-writer.ts'
 
 type RowShape = ReturnType<typeof toRowShape>
 
@@ -122,7 +122,7 @@ function makeRowKernel() {
   const memory = new WebAssembly.Memory({ initial: Math.ceil(most / PAGE_BYTES) })
   const { buffer } = memory
   const bytes = new Uint8Array(buffer)
-  layOutNumbers(bytes)
+  bytes.set(new Uint8Array(FOUR.buffer), AT.four)
   layOutDecades(buffer)
   layOutDays(bytes)
   return {
@@ -131,10 +131,6 @@ function makeRowKernel() {
     end: new Uint32Array(buffer, AT.end, 1), // where the text of the last rows ends
     values: new Float64Array(buffer, VALUES_AT, BLOCK_ROWS),
   }
-}
-
-function layOutNumbers(bytes: Uint8Array): void {
-  for (let i = 0; i < 10_000; i++) bytes.set(toBytes(String(i).padStart(4, '0')), AT.four + i * 4)
 }
 
 /** The scales are powers of ten that a double holds exactly. */
@@ -149,6 +145,10 @@ function layOutDecades(buffer: ArrayBuffer): void {
   borders[DECADES] = Number.NaN
 }
 
-function layOutDays(bytes: Uint8Array): void {
-  for (let day = 0; day < DAYS_END; day++) bytes.set(toBytes(toIsoDate(day)), AT.days + day * DAY_BYTES)
+function layOutDays(bytes: Uint8Array<ArrayBuffer>): void {
+  const out: ByteWriter = { bytes, view: new DataView(bytes.buffer), length: 0 }
+  for (let day = 0; day < DAYS_END; day++) {
+    out.length = AT.days + day * DAY_BYTES
+    writeDate(out, day)
+  }
 }

@@ -2,14 +2,14 @@ import type { EpochDay } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, type Series } from '#core/figures/series.ts'
-import { type ByteWriter, writeAscii, writeDate, writeSignificant } from './text-writer.ts'
+import { type ByteWriter, writeAscii, writeDate, writeSignificant, writeText } from './text-writer.ts'
 
 /**
  * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
  * milliseconds. A number is the double that its published text reads back as, so all formats carry the same
  * ones.
  */
-export type Cells = NumberCells | { readonly kind: 'word'; readonly at: (row: number) => string }
+export type Cells = NumberCells | { readonly kind: 'word' | 'text'; readonly at: (row: number) => string }
 
 type NumberCells = {
   readonly kind: 'date' | 'instant' | 'number'
@@ -93,4 +93,12 @@ export const wordColumn = (name: string, at: (row: number) => string): Column =>
   quoted: true,
   write: (out, row) => writeAscii(out, at(row)),
   cells: { kind: 'word', at },
+})
+
+/** Any text: JSON escapes it, CSV quotes it. */
+export const textColumn = (name: string, at: (row: number) => string): Column => ({
+  name,
+  quoted: true,
+  write: (out, row) => writeText(out, JSON.stringify(at(row)).slice(1, -1)),
+  cells: { kind: 'text', at },
 })

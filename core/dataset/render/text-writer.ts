@@ -185,7 +185,7 @@ function trimmed({ bytes }: ByteWriter, end: number, point: number): number {
 }
 
 /** The text of every number below ten thousand in four digits, as one word: looking it up is quicker than dividing. */
-const FOUR = Uint32Array.from({ length: 10_000 }, (_, i) => {
+export const FOUR = Uint32Array.from({ length: 10_000 }, (_, i) => {
   const digit = (power: number): number => ZERO + (Math.floor(i / power) % 10)
   return digit(1000) | (digit(100) << 8) | (digit(10) << 16) | (digit(1) << 24)
 })

@@ -1,16 +1,21 @@
 import { z } from 'zod'
-import { DEFAULT_PARAMS } from '#core/contract/parameters.ts'
+import { DEFAULT_PARAMS, FORMATS } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
+import { BOOK_COLUMN, equalWeightBookOf } from '../equal-weight-book.ts'
 import { wideTable } from './export.ts'
 import { datasetRoute } from './resource.ts'
 
 const BENCHMARK_NOTE =
   'Daily returns of holding each instrument without costs, from the first to the last day of the strategies on it: the ' +
   'last close of a UTC day over the last close before it, of the first day of the bars over its first open; a day without bars ' +
-  'returns 0.'
+  'returns 0. '
+
+const BOOK_NOTE =
+  `${BOOK_COLUMN} is the mean of the base returns of the strategies alive on each day, and 0 on a day without any; a new ` +
+  'strategy changes its past.'
 
 const NO_BENCHMARK_NOTE =
-  'No instrument has bars in this version, the operator turned the comparison off, or an older program made the version.'
+  'No instrument has bars in this version, the operator turned the comparison off, or an older program made the version. '
 
 export const benchmarkTable = () =>
   z
@@ -23,30 +28,35 @@ export const benchmarkTable = () =>
             rets: z
               .record(z.string(), z.number())
               .describe(
-                'Return of each instrument, a fraction; one without bars on the day or before has no key.',
+                'Return of each instrument and of the equal-weight book, a fraction; an instrument without bars on the day or before has no key.',
               ),
           }),
         )
-        .describe('A row a day, ascending; empty without a benchmark.'),
+        .describe('A row a day, ascending.'),
     })
-    .describe('Holding the instruments, side by side.')
+    .describe('Holding the instruments, and the equal-weight book, side by side.')
     .meta({ id: 'Benchmark' })
 
 export const benchmark = datasetRoute({
   id: 'benchmark',
   path: '/v1/benchmark',
   title: 'Benchmark',
-  about: 'Daily returns of holding each instrument, with which the strategies on it are compared.',
-  formats: ['json', 'csv'],
+  about:
+    'Daily returns of what strategies are compared with: holding each instrument, and the equal-weight book.',
+  formats: FORMATS,
+  published: ['json', 'csv'],
+  isRiskFree: true,
   data: benchmarkTable,
   example: { path: '/v1/benchmark' },
-  handler: ({ benchmarks }) => {
-    const columns = benchmarks.map(({ instrument, daily }) => ({ name: instrument, series: daily }))
-    const table = wideTable(columns, DEFAULT_PARAMS)
+  handler: snapshot => {
+    const { benchmarks } = snapshot
+    const held = benchmarks.map(({ instrument, daily }) => ({ name: instrument, series: daily }))
+    const book = { name: BOOK_COLUMN, series: equalWeightBookOf(snapshot).published }
+    const table = wideTable([...held, book], DEFAULT_PARAMS)
     return {
       data: { instruments: benchmarks.map(({ instrument }) => instrument), rows: table },
       table,
-      meta: { note: benchmarks.length === 0 ? NO_BENCHMARK_NOTE : BENCHMARK_NOTE },
+      meta: { note: (benchmarks.length === 0 ? NO_BENCHMARK_NOTE : BENCHMARK_NOTE) + BOOK_NOTE },
     }
   },
 })

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { FORMATS, type Params } from '#core/contract/parameters.ts'
 import { strategyId } from '#core/contract/payloads/field.ts'
 import { toCorrelation } from '#core/contract/rounding.ts'
 import { type CorrelationMatrix, undefinedCellReason } from '#core/figures/correlation.ts'
 import type { Period } from '#core/figures/series.ts'
 import type { Json } from '../render/json.ts'
+import { numberColumn, type Table, wordColumn } from '../render/table.ts'
 import { positionOf, type Snapshot } from '../snapshot.ts'
 import { datasetRoute, unknownStrategy } from './resource.ts'
 
@@ -35,8 +37,12 @@ export const correlation = datasetRoute({
   id: 'correlation',
   path: '/v1/correlation',
   title: 'Correlation matrix',
-  about: 'Pearson correlation of daily or weekly returns, of all strategies or of a subset.',
+  about:
+    'Pearson correlation of daily or weekly returns, of all strategies or of a subset. Other formats than JSON have a row and a column for each strategy; a pair without a correlation is empty.',
   parameters: ['period', 'ids'],
+  formats: FORMATS,
+  published: ['json'],
+  isRiskFree: true,
   data: correlationMatrix,
   refusals: ['not_found', 'overloaded'],
   example: { path: '/v1/correlation?period=weekly&ids=ash,elm' },
@@ -44,6 +50,7 @@ export const correlation = datasetRoute({
     const { payload, undefinedCount } = correlationPayload(snapshot, params.period, params.ids)
     return {
       data: payload,
+      ...(params.format === 'json' ? {} : { table: matrixTable(snapshot, params) }),
       meta: { period: params.period, note: correlationNote(undefinedCount) },
     }
   },
@@ -62,7 +69,7 @@ export const undefinedSentence = (pairs: number): string =>
  */
 export function correlationPayload(snapshot: Snapshot, period: Period, ids: readonly string[] | null) {
   const matrix = snapshot.correlation[period]
-  const positions = ids === null ? snapshot.strategies.map((_, i) => i) : positionsOf(snapshot, ids)
+  const positions = positionsOf(snapshot, ids)
   const names = positions.map(position => snapshot.strategies[position]!.id)
   const payload = {
     ids: names,
@@ -74,8 +81,28 @@ export function correlationPayload(snapshot: Snapshot, period: Period, ids: read
   return { payload, undefinedCount }
 }
 
-const positionsOf = (snapshot: Snapshot, ids: readonly string[]): number[] =>
-  ids.map(id => {
+/** The matrix with the ids as its first column. Empty where undefined: no list beside it says which cells are. */
+function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
+  const { rho, size } = snapshot.correlation[period]
+  const positions = positionsOf(snapshot, ids)
+  const idOf = (position: number): string => snapshot.strategies[position]!.id
+  const cell = (row: number, position: number): number =>
+    positions[row] === position ? 1 : toCorrelation(rho[positions[row]! * size + position]!)
+  return {
+    kind: 'table',
+    rows: positions.length,
+    columns: [
+      wordColumn('id', row => idOf(positions[row]!)),
+      ...positions.map(position => ({
+        ...numberColumn(idOf(position), row => cell(row, position)),
+        has: (row: number) => !Number.isNaN(cell(row, position)),
+      })),
+    ],
+  }
+}
+
+const positionsOf = (snapshot: Snapshot, ids: readonly string[] | null): number[] =>
+  (ids ?? snapshot.strategies.map(({ id }) => id)).map(id => {
     const position = positionOf(snapshot, id)
     if (position === undefined) throw unknownStrategy(id)
     return position

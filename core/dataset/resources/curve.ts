@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
@@ -27,7 +28,8 @@ export const curve = datasetRoute({
   title: 'Equity curve',
   about: 'The daily equity, compounded from 1.0, at any risk level.',
   parameters: ['risk_pct'],
-  formats: ['json', 'csv'],
+  formats: FORMATS,
+  published: ['json', 'csv'],
   data: curvePoints,
   example: { path: '/v1/strategies/yew/curve' },
   handler: (snapshot, params) => {

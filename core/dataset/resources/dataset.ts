@@ -97,6 +97,7 @@ export const dataset = datasetRoute({
   path: '/v1/dataset',
   title: 'Dataset',
   about: 'What the dataset is made of and which version it is.',
+  isRiskFree: true,
   data: datasetData,
   handler: snapshot => {
     const { version, name, window, engine, data_source, methodology_url } = snapshot.dataset

@@ -1,12 +1,16 @@
 import { ApiError } from '#core/contract/errors.ts'
 import {
+  dayParameter,
   type Format,
   type HistoryQuery,
+  type Others,
   type Parameters,
   type Params,
   pickParameters,
+  QUERY_NAMES,
   type QueryName,
 } from '#core/contract/parameters.ts'
+import { AS_OF_PARAMETER, PIN_PARAMETER } from '#core/contract/pins.ts'
 import type { MetaExtra } from '#core/contract/register.ts'
 import { getRoute, type Route } from '#core/contract/route.ts'
 import type { Json } from '../render/json.ts'
@@ -47,30 +51,46 @@ export type DatasetRoute = Omit<Route<'book' | 'strategy', Resource>, 'query'> &
   readonly about: string
   readonly query: HistoryQuery & Parameters
   readonly formats: readonly Format[]
-  /** Always computed on demand: none of its answers is a file. */
-  readonly isComputed?: true
+  /** The formats that are files at the canonical points; the others are computed on demand. */
+  readonly published: readonly Format[]
+  /** What it does with parameters that are not its own. */
+  readonly others: Others
 }
 
 type Definition = Pick<DatasetRoute, 'id' | 'path' | 'title' | 'about' | 'data' | 'handler'> &
-  Partial<Pick<DatasetRoute, 'refusals' | 'example' | 'isComputed'>> & {
+  Partial<Pick<DatasetRoute, 'refusals' | 'example' | 'published'>> & {
     readonly parameters?: readonly Exclude<QueryName, 'format'>[]
     readonly formats?: readonly [Format, ...Format[]]
+    /** Nothing in the answer depends on the risk level, so `risk_pct` is ignored instead of refused. */
+    readonly isRiskFree?: true
   }
 
 /** A route with what all of them have in common; one of more than one format takes the parameter `format`. */
 export function datasetRoute({
   parameters = [],
   formats = ['json'],
+  isRiskFree,
   ...definition
 }: Definition): DatasetRoute {
   const names = formats.length === 1 ? parameters : [...parameters, 'format' as const]
   return {
+    published: formats,
     ...getRoute(definition),
+    others: othersThan(isRiskFree ? [...names, 'risk_pct'] : names),
     group: definition.path.includes('{sid}') ? 'strategy' : 'book',
     query: pickParameters(names, formats),
     formats,
     statuses: [200, 304],
-    refusals: ['not_ready', ...(definition.refusals ?? [])],
+    refusals: ['not_ready', 'validation_error', ...(definition.refusals ?? [])],
+  }
+}
+
+/** What a route of the history service does with names other than these: any data route may name a version. */
+export const othersThan = (names: readonly string[]): Others => {
+  const all: Parameters = { ...pickParameters(QUERY_NAMES, ['json']), [AS_OF_PARAMETER]: dayParameter('') }
+  return {
+    taken: [PIN_PARAMETER],
+    refused: Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name))),
   }
 }
 

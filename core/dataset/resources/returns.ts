@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
 import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
 import { dateColumn, significantColumn, type Table } from '../render/table.ts'
@@ -25,7 +26,8 @@ export const returns = datasetRoute({
   title: 'Returns',
   about: 'Daily or weekly returns, whole or from one date to another, at any risk level.',
   parameters: ['period', 'risk_pct', 'from', 'to'],
-  formats: ['json', 'csv'],
+  formats: FORMATS,
+  published: ['json', 'csv'],
   data: returnPoints,
   example: { path: '/v1/strategies/ash/returns?from=2024-03-04&risk_pct=0.01&to=2024-03-10' },
   handler: (snapshot, params) => {

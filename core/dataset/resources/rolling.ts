@@ -1,13 +1,19 @@
 import { z } from 'zod'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { isoDate } from '#core/contract/payloads/field.ts'
-import { figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
+import { convention, figureRule, type NullRule } from '#core/contract/payloads/figure-rule.ts'
 import { accountPath } from '#core/figures/account-path.ts'
 import { rollingFigures } from '#core/figures/rolling.ts'
 import { dateColumn, figureColumn, type Table } from '../render/table.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
 import { compounded, noteAt, RISK_UNIT, riskFactor, riskLevel, seriesRiskMeta } from './risk-level.ts'
 
-const ROLLING_NOTE = `Each row is of the 365 UTC days that end with its day: r are their returns, b those of the instrument, E the equity. A cell is null, and empty in CSV, if its figure is undefined: beta without a benchmark, the Sharpe ratio of a flat window, all but the return of a window with a ruin in it, and the return of one after it. ${RISK_UNIT}`
+const ROWS =
+  'Each row is of the 365 UTC days that end with its day: r are their returns, b those of the instrument, E the equity. A cell ' +
+  'is null, and empty in CSV, if its figure does not exist: beta without a benchmark, the Sharpe ratio of a flat window, all but ' +
+  'the return of a window with a ruin in it, and the return of one after it.'
+
+const ROLLING_NOTE = `${ROWS} ${RISK_UNIT}`
 
 const figure = (about: string, formula: string, nulls: NullRule) =>
   z.number().nullable().describe(`${about} 10 significant digits.`).meta(figureRule(formula, nulls))
@@ -28,6 +34,7 @@ export const rollingRows = () =>
         .meta({ id: 'RollingRow' }),
     )
     .describe('One row for each day from the 365th on, ascending; none if the series is shorter.')
+    .meta(convention(`${ROWS} Risk-free rate 0, 365 days a year, sample deviation (n - 1).`))
 
 export const rolling = datasetRoute({
   id: 'rolling',
@@ -35,9 +42,9 @@ export const rolling = datasetRoute({
   title: 'Rolling years',
   about: 'Return, volatility, Sharpe ratio and beta of every 365 consecutive days, at any risk level.',
   parameters: ['risk_pct'],
-  formats: ['json', 'csv'],
+  formats: FORMATS,
+  published: [],
   data: rollingRows,
-  isComputed: true,
   example: { path: '/v1/strategies/ash/rolling' },
   handler: (snapshot, params) => {
     const strategy = findStrategy(snapshot, params.sid)
@@ -48,17 +55,14 @@ export const rolling = datasetRoute({
     const figures = compounded(strategy, level, () =>
       rollingFigures(accountPath(daily, weekly, factor), benchmark),
     )
-    const { first, return_pct, volatility_pct, sharpe, beta } = figures
-    const rows = return_pct.length
+    const { first, ...columns } = figures
+    const rows = columns.return_pct.length
     const table: Table = {
       kind: 'table',
       rows,
       columns: [
         dateColumn('t', { period: 'daily', first }),
-        figureColumn('return_pct', return_pct),
-        figureColumn('volatility_pct', volatility_pct),
-        figureColumn('sharpe', sharpe),
-        figureColumn('beta', beta),
+        ...Object.entries(columns).map(([name, values]) => figureColumn(name, values)),
       ],
       ...(rows === 0 ? {} : { extent: { first, last: first + rows - 1 } }),
     }

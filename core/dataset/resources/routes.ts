@@ -42,15 +42,11 @@ export const canonicalPath = (id: ResourceId, params: Params): string =>
   canonicalUrl(pathOf(id, params.sid), routeOf(id).query, params)
 
 /** The parameters of every canonical point of a route: the points that are files. */
-export function canonicalPoints(
-  { group, query, formats, isComputed }: DatasetRoute,
-  ids: readonly string[],
-): Params[] {
-  if (isComputed) return []
+export function canonicalPoints({ group, query, published }: DatasetRoute, ids: readonly string[]): Params[] {
   const sids = group === 'strategy' ? ids : ['']
   const periods = 'period' in query ? (['daily', 'weekly'] as const) : (['daily'] as const)
   return sids.flatMap(sid =>
-    periods.flatMap(period => formats.map(format => ({ ...DEFAULT_PARAMS, sid, period, format }))),
+    periods.flatMap(period => published.map(format => ({ ...DEFAULT_PARAMS, sid, period, format }))),
   )
 }
 

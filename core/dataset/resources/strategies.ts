@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { FORMATS } from '#core/contract/parameters.ts'
 import { dateWindow, isoDate, percent, ratio } from '#core/contract/payloads/field.ts'
+import { notRecomputable } from '#core/contract/payloads/figure-rule.ts'
 import { FUNDING_ASSUMPTIONS, strategyIdentity } from '#core/contract/payloads/strategy.ts'
 import { toPercent } from '#core/contract/rounding.ts'
 import { MODULE_VERSION } from '#core/replay/strategy.ts'
 import type { Json } from '../render/json.ts'
+import { numberColumn, type Table, textColumn } from '../render/table.ts'
 import { basisOf, type StrategyRecord } from '../snapshot.ts'
 import { publishFigures } from './figures-on-the-wire.ts'
 import { datasetRoute, findStrategy } from './resource.ts'
@@ -19,7 +22,13 @@ const strategyListItem = () =>
           sharpe_daily_annualized: ratio(
             'Sharpe ratio of daily returns, annualised by the square root of 365.',
           ).nullable(),
-          profit_factor: ratio('Gross profit / gross loss of the closed trades.').nullable(),
+          profit_factor: notRecomputable(
+            'leverage',
+            z
+              .number()
+              .nullable()
+              .describe('Gains / losses of the closed trades on account equity. 6 decimals.'),
+          ),
           trade_count: z.int().describe('Closed trades.'),
         })
         .describe('The five figures of a list, at base risk.'),
@@ -33,10 +42,14 @@ export const strategies = datasetRoute({
   id: 'strategies',
   path: '/v1/strategies',
   title: 'Catalogue',
-  about: 'All strategies with five headline figures each, in catalogue order.',
+  about:
+    'All strategies with five headline figures each, in catalogue order; other formats than JSON have these as columns of their own.',
+  formats: FORMATS,
+  published: ['json'],
   data: strategyList,
-  handler: snapshot => ({
+  handler: (snapshot, { format }) => ({
     data: snapshot.strategies.map(toListItem),
+    ...(format === 'json' ? {} : { table: listTable(snapshot.strategies) }),
     meta: { count: snapshot.strategies.length },
   }),
 })
@@ -45,6 +58,29 @@ const toListItem = (strategy: StrategyRecord): Json => ({
   ...identity(strategy),
   headline: headline(strategy),
 })
+
+/** The columns of the list as a table: the headline figures stand beside the other fields. */
+const LIST_COLUMNS = {
+  ...{ id: 'text', name: 'text', blurb: 'text', tv_status: 'text', basis: 'text', instrument: 'text' },
+  ...{ base_risk_pct: 'number', leverage_typical: 'number', leverage_max: 'number' },
+  ...{ published_since: 'text', verification_state: 'text' },
+  ...{ cagr_pct: 'number', max_drawdown_pct: 'number', sharpe_daily_annualized: 'number' },
+  ...{ profit_factor: 'number', trade_count: 'number' },
+} as const
+
+function listTable(strategies: readonly StrategyRecord[]): Table {
+  const items: Readonly<Record<string, unknown>>[] = strategies.map(strategy => ({
+    ...identity(strategy),
+    ...headline(strategy),
+  }))
+  const columns = Object.entries(LIST_COLUMNS).map(([name, kind]) => ({
+    ...(kind === 'number'
+      ? numberColumn(name, row => Number(items[row]![name]))
+      : textColumn(name, row => String(items[row]![name]))),
+    has: (row: number) => items[row]![name] !== null,
+  }))
+  return { kind: 'table', rows: items.length, columns }
+}
 
 /** The fields that the list and the metadata of a strategy share. */
 export const identity = (strategy: StrategyRecord) => ({
@@ -61,7 +97,7 @@ export const identity = (strategy: StrategyRecord) => ({
   verification_state: strategy.verification_state,
 })
 
-function headline({ figures }: StrategyRecord): Json {
+function headline({ figures }: StrategyRecord) {
   const { cagr_pct, max_drawdown_pct, sharpe_daily_annualized, profit_factor, trade_count } = figures.values
   return publishFigures({
     cagr_pct: cagr_pct ?? null,

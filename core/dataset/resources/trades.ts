@@ -40,6 +40,7 @@ export const trades = datasetRoute({
   title: 'Trades',
   about: 'The outcomes of all closed trades.',
   formats: FORMATS,
+  isRiskFree: true,
   data: tradeList,
   example: { path: '/v1/strategies/ash/trades' },
   handler: (snapshot, params) => {

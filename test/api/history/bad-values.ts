@@ -1,4 +1,5 @@
-// What a caller may get wrong in a query: for every parameter every kind of bad value, and its refusal.
+// What a caller may get wrong in a query: for every parameter every kind of bad value, and its refusal. The suggestions
+// at the end of reasons are those of `MEANT`.
 import type { Format, QueryName } from '#core/contract/parameters.ts'
 
 /** A bad value of a parameter: the query that holds it, and how it must be refused. */
@@ -102,7 +103,30 @@ export const BAD: { readonly [Name in QueryName]: readonly Bad[] } = {
  * a short list.
  */
 export function problem(param: QueryName, { value, reason }: Bad, formats: readonly Format[]) {
-  if (!reason.startsWith('must be one of')) return { param, value, reason }
+  const meant = MEANT[param]?.find(([bad]) => bad === value)?.[1]
+  const question = meant === undefined ? '' : `; did you mean ${meant}?`
+  if (!reason.startsWith('must be one of')) return { param, value, reason: reason + question }
   const allowed = param === 'format' ? formats : ['daily', 'weekly']
-  return { param, value, reason: `must be one of ${allowed.join(', ')}`, allowed }
+  return { param, value, reason: `must be one of ${allowed.join(', ')}${question}`, allowed }
+}
+
+/** What a bad value probably means. */
+const MEANT: { readonly [Name in QueryName]?: readonly (readonly [bad: string, meant: string])[] } = {
+  period: [
+    ['Daily', 'daily'],
+    ['daily ', 'daily'],
+    ['daily,weekly', 'weekly'],
+  ],
+  format: [
+    ['CSV', 'csv'],
+    ['csv ', 'csv'],
+    ['json,csv', 'json'],
+  ],
+  risk_pct: [
+    ['2%', '0.02'],
+    ['+0.02', '0.02'],
+    [' 0.02', '0.02'],
+    ['.5', '0.5'],
+    ['0,02', '0.02'],
+  ],
 }

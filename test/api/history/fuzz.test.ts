@@ -142,7 +142,8 @@ async function holdToForm(response: Response, path = ''): Promise<void> {
   const type = response.headers.get('content-type') ?? ''
   if (BINARY.test(type)) return expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0)
   const text = await decodedText(response)
-  if (response.status >= 400) expect(ERROR_ENVELOPE.safeParse(JSON.parse(text)).error).toBeUndefined()
+  if (response.status === 404 && type.startsWith('text/html')) expect(text).toContain('Page not found')
+  else if (response.status >= 400) expect(ERROR_ENVELOPE.safeParse(JSON.parse(text)).error).toBeUndefined()
   else if (PROOF.test(path)) expect(text === '').toBe(response.status !== 200)
   else if (type.startsWith('application/json'))
     expect(SUCCESS.safeParse(JSON.parse(text)).error).toBeUndefined()

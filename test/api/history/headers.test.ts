@@ -26,8 +26,7 @@ describe.each(named(KINDS))('%s', (_name, kind) => {
 
   test('varies by coding and origin, and must not be sniffed', async () => {
     const { headers } = await ask(apps, kind)
-    const isIndex = kind.path === '/'
-    expect(headers.get('vary')).toBe(`Accept-Encoding, Origin${isIndex ? ', Accept' : ''}`)
+    expect(headers.get('vary')).toBe(`Accept-Encoding, Origin${kind.isNegotiated ? ', Accept' : ''}`)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 

@@ -18,6 +18,8 @@ export type Kind = {
   readonly state?: keyof Apps
   /** What the table of headers says of its caching. */
   readonly caching: string | null
+  /** Whether browsers get another answer than other clients. */
+  readonly isNegotiated?: true
 }
 
 const DATASET = 'max-age=60, stale-while-revalidate=60, stale-if-error=86400'
@@ -32,8 +34,10 @@ export const TOO_LONG = `/v1/correlation?x=${'x'.repeat(8192)}`
 /** The version of the tiny book, as paths and queries name it. */
 const PINNED = '/v1/snapshots/20250224T001500Z'
 const PIN = `dataset_version=${TINY_VERSION}`
+const SHEET = `${PINNED}/strategies/ash/sheet.html`
 
 const ANY = { 'if-none-match': '*' }
+const BROWSER = { accept: 'text/html' }
 
 export const KINDS: readonly Kind[] = [
   { name: 'a published answer', status: 200, path: '/v1/strategies/ash/stats', caching: DATASET },
@@ -41,8 +45,12 @@ export const KINDS: readonly Kind[] = [
   { name: 'a computed answer', status: 200, path: '/v1/export?risk_pct=0.013', caching: DATASET },
   { name: 'a computed CSV', status: 200, path: '/v1/export?risk_pct=0.013&format=csv', caching: DATASET },
   { name: 'the document', status: 200, path: '/openapi.json', caching: DATASET },
-  { name: 'the reference', status: 200, path: '/docs', caching: DATASET },
-  { name: 'the known reference', status: 304, path: '/docs', headers: ANY, caching: DATASET },
+  { name: 'the docs', status: 200, path: '/docs', caching: DATASET },
+  { name: 'a known guide', status: 304, path: '/docs/guides/pinning', headers: ANY, caching: DATASET },
+  { name: 'no such guide', status: 404, path: '/docs/guides/none', caching: REFUSAL, isNegotiated: true },
+  { name: 'the docs of nothing', status: 503, path: '/docs', state: 'empty', caching: NEVER },
+  { name: 'the reference', status: 200, path: '/docs/reference', caching: DATASET },
+  { name: 'the known reference', status: 304, path: '/docs/reference', headers: ANY, caching: DATASET },
   { name: 'the text for programs', status: 200, path: '/llms.txt', caching: DATASET },
   { name: 'a lost script', status: 404, path: '/docs/0123456789abcdef/reference.js', caching: REFUSAL },
   { name: 'a wrong reference method', status: 405, path: '/docs', method: 'POST', caching: NEVER },
@@ -80,8 +88,27 @@ export const KINDS: readonly Kind[] = [
   { name: 'a wrong pinned method', status: 405, path: `${PINNED}/summary`, method: 'POST', caching: NEVER },
   { name: 'a wrong proof method', status: 405, path: `${PINNED}/changes`, method: 'PUT', caching: NEVER },
   { name: 'the versions', status: 200, path: '/version', caching: POLLED },
-  { name: 'the index', status: 200, path: '/', caching: POLLED },
-  { name: 'the page', status: 200, path: '/', headers: { accept: 'text/html' }, caching: POLLED },
+  { name: 'the index', status: 200, path: '/', caching: POLLED, isNegotiated: true },
+  {
+    name: 'the way to the book',
+    status: 307,
+    path: '/',
+    headers: BROWSER,
+    caching: DATASET,
+    isNegotiated: true,
+  },
+  { name: 'the way to a sheet', status: 307, path: '/strategies/ash?risk_pct=0.01', caching: DATASET },
+  { name: 'no sheet', status: 404, path: '/strategies/oak', caching: REFUSAL, isNegotiated: true },
+  { name: 'no page', status: 404, path: `${PINNED}/x.html`, caching: REFUSAL, isNegotiated: true },
+  { name: 'the way to a file', status: 307, path: '/v1/strategies/ash/curve.csv', caching: DATASET },
+  { name: 'a page', status: 200, path: `${PINNED}/index.html`, caching: PINNED_CACHING },
+  { name: 'a known page', status: 304, path: `${PINNED}/index.html`, headers: ANY, caching: PINNED_CACHING },
+  { name: 'a sheet at a level', status: 200, path: `${SHEET}?risk_pct=0.013`, caching: PINNED_CACHING },
+  { name: 'a sheet at no level', status: 200, path: `${SHEET}?risk_pct=x`, caching: PINNED_CACHING },
+  { name: 'a file', status: 200, path: `${PINNED}/strategies/ash/curve.csv`, caching: PINNED_CACHING },
+  { name: 'no file', status: 404, path: `${PINNED}/tomorrow.csv`, caching: REFUSAL },
+  { name: 'a wrong file method', status: 405, path: `${PINNED}/index.html`, method: 'POST', caching: NEVER },
+  { name: 'the feed', status: 200, path: '/feed.atom', caching: DATASET },
   { name: 'health', status: 200, path: '/healthz', caching: NEVER },
   { name: 'readiness', status: 200, path: '/readyz', caching: NEVER },
   { name: 'a known published answer', status: 304, path: '/v1/summary', headers: ANY, caching: DATASET },

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { ROUTES, toLlmsText } from '#api/history/routes.ts'
 import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import { GUIDES } from '#pages/guides/guides.ts'
 import { openHistoryApp, SETTINGS } from '../../support/history/history-app.ts'
 import type { App } from './answers.ts'
 import { SIDS } from './paths.ts'
@@ -14,6 +15,10 @@ beforeAll(async () => {
 })
 
 const TEXT = toLlmsText(SETTINGS.publicBaseUrl)
+const OTHERS = [
+  ...['/openapi.json', '/docs', '/docs/reference'],
+  ...GUIDES.map(({ name }) => `/docs/guides/${name}`),
+]
 const LINK = /^- \[([^\]]+)\]\(([^)]+)\): (.+)$/
 
 const links = TEXT.split('\n').flatMap(line => {
@@ -45,7 +50,7 @@ describe('/llms.txt', () => {
   test('links every route and every file of the tables once, with what the tables say of it', () => {
     const paths = links.map(({ path }) => path)
     const tabled = [...ROUTES, ...FILE_ROUTES]
-    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), '/openapi.json', '/docs'].sort())
+    expect([...paths].sort()).toEqual([...tabled.map(({ path }) => path), ...OTHERS].sort())
     for (const { path, title, about } of tabled) {
       const link = links.find(each => each.path === path)!
       expect(link.title).toBe(title)

@@ -104,7 +104,7 @@ describe('a path that does not exist', () => {
     '/v1/snapshots/20250224T001500Z/version',
     '/v1/snapshots/20250224T001500Z/dataset/versions',
     '/v1/snapshots/20250224T001500Z/v1/summary',
-    '/v1/snapshots/20250224T001500Z/summary.json', // keys of the store are no addresses
+    '/v1/snapshots/20250224T001500Z/Summary.json',
     '/v1/pointer/',
     '/v1/pointer/0000000001',
     '/v1/keys.json',

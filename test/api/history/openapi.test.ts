@@ -8,9 +8,8 @@ import { createMemoryStores } from '../../support/books/publish-in-memory.ts'
 import { FIRST_VERSION, openBothVersions, pointTo, SECOND_VERSION } from '../../support/books/small-book.ts'
 import { createTestApp, SETTINGS } from '../../support/history/history-app.ts'
 import { meddled, outage } from '../../support/stores/store-doubles.ts'
-import { BAD } from './bad-values.ts'
 import { type Apps, openApps } from './kinds.ts'
-import { DATA_ROUTES, namesOf, pathOf } from './paths.ts'
+import { DATA_ROUTES, pathOf } from './paths.ts'
 import { ERROR_ENVELOPE } from './specification.ts'
 
 const media = z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).optional() }))
@@ -166,9 +165,7 @@ function provoke(route: HistoryRoute, status: number): Response | Promise<Respon
     case 414:
       return serving.request(`${path}?x=${'x'.repeat(8192)}`)
     case 422:
-      return serving.request(
-        `${path}?${route.id === 'versions' ? 'as_of=x' : BAD[namesOf(route)[0]!][0]!.query}`,
-      )
+      return serving.request(`${path}?version=2025-02-24T00:15:00Z`)
     case 500:
       return faulty.request(path)
     case 503:

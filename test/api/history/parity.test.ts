@@ -7,6 +7,8 @@ import { type Artifact, type Manifest, manifest } from '#core/contract/manifest.
 import { renderAnswer } from '#core/dataset/resources/render-answer.ts'
 import { canonicalPath, canonicalPoints } from '#core/dataset/resources/routes.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+import { ASSETS } from '#pages/assets.ts'
+import { fileUrl, pageFile, publishedPages } from '#pages/page-routes.ts'
 import { sha256 } from '#storage/digest.ts'
 import { fileEtag } from '#storage/file-time.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -48,8 +50,14 @@ function twinsOf({ media_type, encodings }: Artifact): TwinCoding[] {
 }
 
 describe('the published version', () => {
-  test('has a file for every canonical point of the route table, and no other', () => {
-    expect(published.artifacts.map(({ url }) => url).sort()).toEqual(points.map(({ url }) => url).sort())
+  test('has a file for every canonical point of the route table and for every page, and no other', () => {
+    const files = [
+      ...publishedPages(published.strategies).map(({ route, sid }) => pageFile(route, sid)),
+      ...ASSETS.map(({ file }) => file),
+    ].map(fileUrl)
+    expect(published.artifacts.map(({ url }) => url).sort()).toEqual(
+      [...points.map(({ url }) => url), ...files].sort(),
+    )
     expect(points.length).toBeGreaterThan(40)
   })
 

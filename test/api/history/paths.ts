@@ -38,6 +38,8 @@ export const ALL_PATHS: readonly string[] = [
   '/openapi.json',
   '/llms.txt',
   '/docs',
+  '/docs/reference',
+  '/docs/guides/first-chart',
 ]
 
 /** A legal value of every parameter that is not its default. */

@@ -1,4 +1,4 @@
-// `/docs` on both services: a page under a strict policy, and files that never change; a browser looks at it elsewhere.
+// The reference of both services: a page under a strict policy, and files that never change; a browser looks at it elsewhere.
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSignalsApp } from '#api/signals/app.ts'
@@ -12,20 +12,23 @@ import { codingOf, decodedText } from './decode.ts'
 const redis = new Redis({ lazyConnect: true })
 afterAll(() => redis.disconnect())
 
-describe.each(['history', 'signals'] as const)('the reference of the %s service', service => {
+describe.each([
+  ['history', '/docs/reference'],
+  ['signals', '/docs'],
+] as const)('the reference of the %s service', (service, page) => {
   let request: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Response>
   let files: string[]
 
   beforeAll(async () => {
     const app = service === 'history' ? await emptyHistory() : createSignalsApp(signalsParts(redis).parts)
     request = async (path, headers = {}) => app.request(path, { headers })
-    files = [...(await (await request('/docs')).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
+    files = [...(await (await request(page)).text()).matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(
       ([, path = '']) => path,
     )
   })
 
   test('may load nothing but its own files, run nothing else, and stand in no other page', async () => {
-    const { status, headers } = await request('/docs')
+    const { status, headers } = await request(page)
     const policy = headers.get('content-security-policy') ?? ''
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     for (const rule of [
@@ -71,7 +74,7 @@ describe.each(['history', 'signals'] as const)('the reference of the %s service'
   })
 
   test('is for the origins that may read the rest of the service, so for none where a key is needed', async () => {
-    for (const path of ['/docs', files[0]!]) {
+    for (const path of [page, files[0]!]) {
       for (const origin of [ALLOWED_ORIGIN, 'https://other.example.org']) {
         const { headers } = await request(path, { origin })
         const isAllowed = service === 'history' && origin === ALLOWED_ORIGIN

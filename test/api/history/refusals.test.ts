@@ -62,7 +62,7 @@ describe.each(ROUTES.filter(route => namesOf(route).length > 0).map(route => [ro
 )
 
 test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
-  '%s ignores what it does not know, however bad it is',
+  '%s ignores what resembles no parameter, and those of other routes that are blank, however bad it is',
   async (_path, route) => {
     const names = Object.keys(BAD) as QueryName[] // the keys of the literal above
     const foreign = names.filter(name => !(name in route.query)).map(name => BAD[name][0]!.query)
@@ -70,6 +70,73 @@ test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
     expect(await textOf(address)).toBe(await textOf(pathOf(route)))
   },
 )
+
+describe('a name that is nearly known', () => {
+  const near = {
+    risk: ['0.01', 'risk_pct'],
+    Period: ['weekly', 'period'],
+    Format: ['csv', 'format'],
+    fromm: ['2024-03-02', 'from'],
+    id: ['ash', 'ids'],
+    version: ['2025-02-24T00:15:00Z', 'dataset_version'],
+  } as const
+  test.each(DATA_ROUTES.map(route => [route.path, route] as const))(
+    'is refused on %s, with the name that was meant',
+    async (_path, route) => {
+      for (const [name, [value, meant]] of Object.entries(near)) {
+        const known = [...Object.keys(route.query), ...Object.keys(route.others.refused), 'dataset_version']
+        const response = await request(`${pathOf(route)}?${name}=${value}&utm_source=x`)
+        if (!known.includes(meant)) expect(response.status, name).toBe(200)
+        else
+          expect(await errorOf(response), name).toStrictEqual({
+            code: 'validation_error',
+            message: `invalid query parameters: ${name}`,
+            details: [{ param: name, value, reason: `is unknown; did you mean ${meant}?` }],
+          })
+      }
+    },
+  )
+
+  test('is refused on the list of versions, and ignored by the probes', async () => {
+    expect((await request('/v1/dataset/versions?asof=2025-03-01')).status).toBe(422)
+    expect((await request('/v1/dataset/versions?from=2025-03-01')).status).toBe(422)
+    expect((await request('/healthz?format=csv&risk=1')).status).toBe(200)
+  })
+
+  test('is listed after the other problems of the request, in one refusal', async () => {
+    const response = await request('/v1/strategies/ash/returns?risk=1&period=x&Format=csv')
+    const { details, message } = await errorOf(response)
+    expect(details).toMatchObject([{ param: 'period' }, { param: 'Format' }, { param: 'risk' }])
+    expect(message).toBe('invalid query parameters: period, Format, risk')
+  })
+})
+
+describe('a parameter of another route', () => {
+  test.each([
+    ['/v1/strategies/ash/curve?from=2024-03-02', 'risk_pct, format, dataset_version'],
+    ['/v1/strategies/ash/curve?period=weekly', 'risk_pct, format, dataset_version'],
+    ['/v1/export?ids=ash,yew', 'period, risk_pct, from, to, format, dataset_version'],
+    ['/v1/summary?risk_pct=0.01', 'dataset_version'],
+    ['/v1/summary?format=csv', 'dataset_version'],
+    ['/v1/strategies/ash/stats?as_of=2025-03-01', 'risk_pct, dataset_version'],
+  ])('whose value would be without effect is refused: %s', async (address, own) => {
+    const [, param = '', value = ''] = /\?(\w+)=(.*)$/.exec(address) ?? []
+    expect((await errorOf(await request(address))).details).toStrictEqual([
+      { param, value, reason: `is no parameter of this route, which takes ${own}` },
+    ])
+  })
+
+  test.each([
+    ['/v1/summary', 'format=json&period=daily&ids=&risk_pct='],
+    ['/v1/strategies/ash/curve', 'period=daily&from='],
+    ['/v1/correlation', 'risk_pct=0.05'],
+    ['/v1/strategies/ash/trades', 'risk_pct=0.05'],
+    ['/v1/benchmark', 'risk_pct=0.05'],
+    ['/v1/dataset', 'risk_pct=0.05'],
+  ])('that would change nothing is ignored: %s?%s', async (path, query) => {
+    expect(await textOf(`${path}?${query}`)).toBe(await textOf(path))
+  })
+})
 
 describe('a range', () => {
   const RETURNS = '/v1/strategies/ash/returns'

@@ -50,6 +50,21 @@ describe('the list of versions', () => {
     ])
   })
 
+  test('is a table as CSV, with a validator', async () => {
+    const { app, store } = await openSecond()
+    const response = await app.request(`${LIST}?format=csv`)
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    const row = async (version: string, isServed: boolean) =>
+      `${version},${version},${await digestOf(store, version)},${isServed},false,false\r\n`
+    expect(await response.text()).toBe(
+      'version,published,manifest_sha256,is_served,is_removed,history_restated\r\n' +
+        (await row(SECOND_VERSION, true)) +
+        (await row(FIRST_VERSION, false)),
+    )
+    const etag = response.headers.get('etag') ?? ''
+    expect((await app.request(`${LIST}?format=csv`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+  })
+
   test('follows the pointer, and so does its validator', async () => {
     const { app, source, ...stores } = await openSecond()
     const etag = (await app.request(LIST)).headers.get('etag') ?? ''

@@ -38,6 +38,7 @@ const READABLE = [
   'Deprecation',
   'Sunset',
   'Unencoded-Digest',
+  'X-Request-Id',
 ]
 
 const corsOf = ({ headers }: Response): string[] =>

@@ -69,7 +69,11 @@ describe('a Host that no address can have is refused in the envelope, and logged
 
   test('and any other Host is answered', async () => {
     for (const host of ['255.1.1.1', 'a.b1', '1', '0x7f.1', '[::1]:80', 'a_b', 'a..b']) {
-      const { status } = await send('GET /v1/summary?risk_pct=0.02 HTTP/1.1', `Host: ${host}`, CLOSE)
+      const { status } = await send(
+        'GET /v1/strategies/ash/stats?risk_pct=0.02 HTTP/1.1',
+        `Host: ${host}`,
+        CLOSE,
+      )
       expect([host, status]).toEqual([host, 200])
     }
   })

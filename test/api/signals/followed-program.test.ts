@@ -5,6 +5,7 @@ import { manifestKey } from '#core/contract/artifacts.ts'
 import type { Alert } from '#signals/alerts.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { orderOf } from '../../static-build/hand-order.ts'
 import { A, B, backTo, C, programOf, publishWith, spoil } from '../../static-build/program-store.ts'
 
 let stores: MemoryStores
@@ -41,6 +42,33 @@ test('the program of the served version is served, whether it is newer or was ro
   await look()
   expect(current()?.version).toBe(A)
   expect([errors, alerts]).toEqual([[], []])
+})
+
+test('with the program comes what its version says of itself', async () => {
+  const { look, current } = await follow()
+  const { dataset } = orderOf(A, stores).snapshot
+  await publishWith(stores, A, programOf([100]), {
+    snapshot: {
+      ...orderOf(A, stores).snapshot,
+      dataset: { ...dataset, synthetic: true, public_url: 'https://h.example' },
+    },
+  })
+  await look()
+  const { name, disclaimer, methodology_url } = dataset
+  const facts = {
+    name,
+    version: A,
+    disclaimer,
+    methodology_url,
+    public_url: 'https://h.example',
+    synthetic: true,
+  }
+  expect(current()?.dataset).toEqual(facts)
+  await publishWith(stores, B, programOf([100, 101]))
+  await spoil(stores, B, 'snapshot.json')
+  await look()
+  expect(current()?.version).toBe(A)
+  expect(alerts[0]?.message).toMatch(/snapshot.json is not the file that was published/)
 })
 
 test('a version without a program has none', async () => {
@@ -85,7 +113,7 @@ test('a store that is away changes nothing, and a slow look is not overtaken by 
   outage = null
   reads = 0
   await Promise.all([look(), look()])
-  expect([current()?.version, reads]).toEqual([A, 9])
+  expect([current()?.version, reads]).toEqual([A, 10]) // the program's index and 8 files, and the document of the snapshot
 })
 
 test('a manifest is read once for all its followers, and again only for another version', async () => {

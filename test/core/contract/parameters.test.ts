@@ -55,16 +55,23 @@ describe('the canonical query', () => {
 describe('refusals', () => {
   test.each([
     ['period=monthly', 'period', 'must be one of daily, weekly'],
+    ['period=Weekly', 'period', 'must be one of daily, weekly; did you mean weekly?'],
+    ['format=CSV', 'format', 'must be one of json, csv, arrow, parquet; did you mean csv?'],
+    ['format=xlsx', 'format', 'must be one of json, csv, arrow, parquet'],
     ['period=', 'period', 'must be one of daily, weekly'],
     ['period=daily&period=daily', 'period', 'given more than once'],
     ['format=xml', 'format', 'must be one of json, csv, arrow, parquet'],
     ['risk_pct=', 'risk_pct', 'must be a plain decimal number such as 0.02'],
     ['risk_pct=0x10', 'risk_pct', 'must be a plain decimal number such as 0.02'],
-    ['risk_pct=%2B1', 'risk_pct', 'must be a plain decimal number such as 0.02'],
-    ['risk_pct=1,5', 'risk_pct', 'must be a plain decimal number such as 0.02'],
+    ['risk_pct=%2B1', 'risk_pct', 'must be a plain decimal number such as 0.02; did you mean 1?'],
+    ['risk_pct=1,5', 'risk_pct', 'must be a plain decimal number such as 0.02; did you mean 1.5?'],
+    ['risk_pct=1%25', 'risk_pct', 'must be a plain decimal number such as 0.02; did you mean 0.01?'],
+    ['risk_pct=1.1 %25', 'risk_pct', 'must be a plain decimal number such as 0.02; did you mean 0.011?'],
+    ['risk_pct=1.2.3%25', 'risk_pct', 'must be a plain decimal number such as 0.02'],
+    ['risk_pct=0%25', 'risk_pct', 'must be a plain decimal number such as 0.02'],
     ['risk_pct=Infinity', 'risk_pct', 'must be a plain decimal number such as 0.02'],
     ['risk_pct=NaN', 'risk_pct', 'must be a plain decimal number such as 0.02'],
-    ['risk_pct=.5', 'risk_pct', 'must be a plain decimal number such as 0.02'],
+    ['risk_pct=.5', 'risk_pct', 'must be a plain decimal number such as 0.02; did you mean 0.5?'],
     ['risk_pct=1e999', 'risk_pct', 'must be a finite number'],
     ['risk_pct=0', 'risk_pct', 'must be greater than 0'],
     ['risk_pct=-0.02', 'risk_pct', 'must be greater than 0'],
@@ -77,8 +84,22 @@ describe('refusals', () => {
     ['ids=', 'ids', 'must name strategies, without blanks'],
     ['ids=a,,b', 'ids', 'must name strategies, without blanks'],
     ['ids=a&ids=', 'ids', 'must name strategies, without blanks'],
+    ['risk=0.01', 'risk', 'is unknown; did you mean risk_pct?'],
+    ['fromm=2024-01-01', 'fromm', 'is unknown; did you mean from?'],
+    ['Period=weekly', 'Period', 'is unknown; did you mean period?'],
+    ['ids[]=a&ids[]=b', 'ids[]', 'is unknown; did you mean ids?'],
   ])('%s', (query, param, reason) => {
     expect(parse(query).problems).toEqual([expect.objectContaining({ param, reason })])
+  })
+
+  test('of a query with thousands of nearly known names list a few of them, quickly and in any order', () => {
+    const names = Array.from({ length: 3000 }, (_, i) => `risk${i}=1&risk${i}=2`)
+    const { problems } = parse(names.join('&'))
+    expect(problems).toHaveLength(8)
+    expect(
+      parse(names.toReversed().join('&').replaceAll('=1', '=0')).problems.map(({ param }) => param),
+    ).toEqual(problems.map(({ param }) => param))
+    expect(problems[0]).toMatchObject({ param: 'risk0', value: '1,2' })
   })
 
   test('all problems of a query are reported at once', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bookFigures, equalWeightBook } from '#core/figures/book.ts'
+import { bookFigures, bookWithout, equalWeightBook, weightedBook } from '#core/figures/book.ts'
 import { lastDay, type Series } from '#core/figures/series.ts'
 import { dailySeries } from './arbitraries.ts'
 
@@ -65,6 +65,31 @@ describe('the equal-weight book', () => {
       }),
       { numRuns: 30 },
     )
+  })
+
+  test('without a strategy is the book of the others on each of their days, and 0 on days without another', () => {
+    fc.assert(
+      fc.property(fc.array(dailySeries(1, 200), { minLength: 2, maxLength: 5 }), ([own, ...others]) => {
+        const { daily } = equalWeightBook(others)
+        const without = bookWithout(equalWeightBook([own!, ...others]), own!)
+        without.values.forEach((value, i) => {
+          const expected = daily.values[without.first - daily.first + i] ?? 0
+          expect(Math.abs(value - expected)).toBeLessThanOrEqual(1e-12)
+        })
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('with weights is the weighted mean of those alive, whatever the weights add up to', () => {
+    const series = [dailyOn(10, 0.5, 0.25), dailyOn(11, 0.75, 0.25)]
+    for (const weights of [
+      [3, 1],
+      [0.75, 0.25],
+    ]) {
+      const { daily } = weightedBook(series, position => weights[position]!)
+      expect(daily).toEqual(dailyOn(10, 0.5, 0.375, 0.25))
+    }
   })
 
   test('says of how many strategies it consists', () => {

@@ -1,12 +1,13 @@
 import { mean } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { equalWeightBook } from '#core/figures/book.ts'
-import { type CorrelationMatrix, correlationMatrix, MIN_OVERLAP } from '#core/figures/correlation.ts'
+import { type CorrelationMatrix, correlationMatrix } from '#core/figures/correlation.ts'
 import { completeWeeks } from '#core/figures/derived-series.ts'
 import { diversification, type NamedPair } from '#core/figures/diversification.ts'
 import { drawdownEpisodes, drawdowns } from '#core/figures/drawdown.ts'
 import { equityFromBaseline } from '#core/figures/equity-curve.ts'
 import { isUndefined, type Undefined } from '#core/figures/figure.ts'
+import { MIN_OVERLAP } from '#core/figures/pearson.ts'
 import {
   DAYS_PER_YEAR,
   lastDay,

@@ -44,7 +44,7 @@ describe('a broken file of bars is refused with row and reason', () => {
       'of two instruments without a column that names them',
       'a.csv',
       TEXT + lines(...BARS.map(([t, ...prices]) => [t, ...prices.map(price => price! * 20)].join())),
-      `a.csv:42: expected one bar of 2024-01-01T00:00:00Z, got closes of ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: bring each instrument and each source alone`,
+      `a.csv:42: c: expected one bar of 2024-01-01T00:00:00Z, got ${BARS[0]![4]} (row 2 of a.csv) and ${BARS[0]![4]! * 20}: these are two instruments, or two units: bring each alone`,
     ],
     [
       'whose first row is cut off',
@@ -164,7 +164,7 @@ describe('a broken file of bars is refused with row and reason', () => {
       'with swapped prices',
       'a.csv',
       TEXT.replace('high,low', 'low,high'),
-      'a.csv:2: l: expected a low of at most 100, the lower of o and c, got 102.25; --drop-impossible',
+      'a.csv:2: h: expected a high of at least the low, 102.25, got 98.5, as if their columns were exchanged; --column (columns:) states the right ones, --drop-impossible (drop_impossible: true) leaves such bars out (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
     ],
     [
       'with a price that is none',
@@ -382,7 +382,7 @@ describe('a file that suffers an accident', () => {
     t > 1e17 ? t / 1e6 : t > 1e14 ? t / 1e3 : t < 1e11 ? t * 1e3 : t
 
   /** Every row of data is a bar, or one that a finding counts. */
-  const DROPPED = ['duplicates', 'conflicts', 'blank', 'cut_off', 'unfinished']
+  const DROPPED = ['duplicates', 'conflicts', 'rounded', 'blank', 'cut_off', 'unfinished']
   const countDropped = (findings: readonly (readonly (string | number)[])[]): number =>
     findings.reduce((sum, [kind, count]) => (DROPPED.includes(String(kind)) ? sum + Number(count) : sum), 0)
 

@@ -304,6 +304,7 @@ describe('every repair is counted', () => {
   const HEADER = 't,o,h,l,c,v'
   const TEXTS = rows(bar => bar)
   const [first = '', second = '', third = '', ...others] = TEXTS
+  const binance = (t: number): string => [t, 1, 2, 1, 2, 1, t + DAY_MS - 1, 5, 3, 1, 1, 0].join()
 
   test.each<[string, string, [string, number][]]>([
     ['newest first', lines(HEADER, ...TEXTS.toReversed()), [['newest_first', 4]]],
@@ -346,7 +347,7 @@ describe('every repair is counted', () => {
     test('in one file, if the closes are far apart', async () => {
       const text = lines(HEADER, ...table(all, 100), ...table(all.slice(9, 10), 2000))
       expect((await importingFiles({ 'a.csv': text })).problems).toEqual([
-        'a.csv:52: expected one bar of 2024-01-10T00:00:00Z, got closes of 100 (row 11 of a.csv) and 2000: bring each instrument and each source alone',
+        'a.csv:52: c: expected one bar of 2024-01-10T00:00:00Z, got 100 (row 11 of a.csv) and 2000: these are two instruments, or two units: bring each alone',
       ])
     })
 
@@ -357,10 +358,75 @@ describe('every repair is counted', () => {
           'b.csv': lines(HEADER, ...table(all.slice(0, count), 101)),
         })
       expect((await other(11)).problems).toEqual([
-        expect.stringMatching(/^b.csv:2: expected one bar of .* \(row 2 of a.csv\) and 101/),
+        'b.csv:2: o: expected one bar of 2024-01-01T00:00:00Z, got 100 (row 2 of a.csv) and 101: 11 times have two bars that differ by more than another rounding of the same values, so these are two sources: bring each alone',
       ])
       expect((await other(10)).findings).toContainEqual(['conflicts', 10])
     })
+
+    test('but not in two files of one source that are rounded differently, of which the later counts', async () => {
+      const exact = (i: number, name: number): number => 100 + ((i * 7919 + name * 104_729) % 1e6) / 1e6
+      const rounded = (digits: number, more = 0) =>
+        lines(
+          HEADER,
+          ...all.map((t, i) => {
+            const [o, c] = [exact(i, 1), exact(i, 2)]
+            const prices = [o, Math.max(o, c) + 0.5, Math.min(o, c) - 0.5, c + more]
+            return [t, ...prices.map(price => price.toFixed(digits)), (7 * o).toFixed(digits)].join()
+          }),
+        )
+      const both = (b: string) => importingFiles({ 'a.csv': rounded(4), 'b.csv': b })
+      const { rows: coarse, findings, problems } = await both(rounded(2))
+      expect([problems, findings]).toEqual([
+        [],
+        [
+          ['sorted', 1],
+          ['rounded', 50],
+        ],
+      ])
+      expect(coarse?.[7]?.[1]).toBe(Number(exact(7, 1).toFixed(2)))
+      expect((await both(rounded(6))).findings).toContainEqual(['rounded', 50])
+      expect((await both(rounded(2, 0.02))).problems).toEqual([
+        expect.stringMatching(/so these are two sources/),
+      ])
+      expect((await both(rounded(0))).problems).toEqual([expect.stringMatching(/so these are two sources/)])
+    })
+  })
+
+  test.each<[string, Record<string, string>, [string, number][]]>([
+    ['a table of a book', { 'a.csv': lines(HEADER, ...TEXTS) }, []],
+    ['a list without a flag', { 'a.json': JSON.stringify(BARS) }, [['last_bar', 1]]],
+    [
+      'a flag',
+      {
+        'a.json': JSON.stringify(
+          BARS.map(([t, o, h, l, c, v]) => [t, o, h, l, c, v, 1, v! * c!, '1'].map(String)),
+        ),
+      },
+      [],
+    ],
+    [
+      'a flag that says that it is not over',
+      {
+        'a.csv': lines(
+          `${HEADER},complete`,
+          ...TEXTS.map(row => `${row},true`),
+          `${START_MS + 5 * DAY_MS},1,2,1,2,1,false`,
+        ),
+      },
+      [['unfinished', 1]],
+    ],
+    [
+      'the archive of a month',
+      { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + (26 + i) * DAY_MS))) },
+      [],
+    ],
+    [
+      'the same, of a part',
+      { 'X-1d-2024-01.csv': lines(...TEXTS.map((_, i) => binance(START_MS + i * DAY_MS))) },
+      [['last_bar', 1]],
+    ],
+  ])('that the last bar may be unfinished is noted where it is not known: %s', async (_, files, findings) => {
+    expect(await importingFiles(files)).toMatchObject({ problems: [], findings })
   })
 
   test.each([
@@ -425,7 +491,10 @@ describe('every repair is counted', () => {
     )
     expect(await importingFiles({ 'a.csv': text })).toMatchObject({
       rows: BARS,
-      findings: [['swapped_volume', 2]],
+      findings: [
+        ['swapped_volume', 2],
+        ['last_bar', 1],
+      ],
     })
   })
 })
@@ -445,6 +514,7 @@ describe('bars of a file that the catalogue names', () => {
     expect(bars.get('BTCUSDT-PERP/4h')?.bars.t).toHaveLength(3)
     expect(repairs.map(({ file, kind, count }) => [file, kind, count])).toEqual([
       ['raw/perp.csv', 'newest_first', 2],
+      ['raw/perp.csv', 'last_bar', 1],
       ['raw/perp.csv', 'gaps', 2],
     ])
     expect(warnings.filter(({ message }) => message.includes('ignored'))).toEqual([])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createProblemList, formatProblem, MAX_PROBLEMS_PER_FILE } from '#pipeline/book/problem.ts'
 
 test('a problem is one line: the file, then as much of the place as is known, then the sentence', () => {
@@ -21,11 +21,40 @@ test('problems come by file, then line, then column, in whatever order they were
 
 test('a file past the cap says how many problems more it has, after the others', () => {
   const problems = createProblemList()
-  for (let row = MAX_PROBLEMS_PER_FILE + 2; row > 0; row--) problems.add({ file: 'a', row, message: 'm' })
+  for (let row = MAX_PROBLEMS_PER_FILE + 2; row > 0; row--)
+    problems.add({ file: 'a', row, message: 'm'.repeat(row) })
   problems.add({ file: 'b', row: 1, message: 'm' })
   expect(problems.sorted().slice(-2)).toEqual([
     { file: 'a', message: 'and 2 more problems in this file' },
     { file: 'b', row: 1, message: 'm' },
   ])
   expect(problems.sorted()).toHaveLength(MAX_PROBLEMS_PER_FILE + 2)
+})
+
+describe('of problems of rows that differ in row and values alone', () => {
+  const sentencesOf = (...messages: readonly string[]) => {
+    const problems = createProblemList()
+    for (const [i, message] of messages.entries()) problems.add({ file: 'a', row: i + 2, message })
+    return problems.sorted().map(formatProblem)
+  }
+
+  test('three are named one by one', () => {
+    expect(sentencesOf('got 1', 'got 2', 'got 3')).toEqual(['a:2: got 1', 'a:3: got 2', 'a:4: got 3'])
+  })
+
+  test('more are one sentence, whatever their numbers, times and texts are', () => {
+    const values = ['-1.5e-7', '2024-01-01T00:00:00Z', '"with \\"quotes\\""', '"cut ...', '12']
+    expect(sentencesOf(...values.map(value => `got ${value}`))).toEqual([
+      'a:2: got -1.5e-7 (5 rows: 2, 3, 4, 5, 6)',
+    ])
+  })
+
+  test('another sentence stays, and so does one with another fix to paste', () => {
+    const many = Array.from({ length: 40 }, (_, i) => `got ${i}`)
+    expect(sentencesOf(...many, 'lacks 7')).toEqual([
+      'a:2: got 0 (40 rows: 2, 3, 4, 5, 6, 7, 8 and 33 more)',
+      'a:42: lacks 7',
+    ])
+    expect(sentencesOf('{count: 1}', '{count: 2}', '{count: 3}', '{count: 4}')).toHaveLength(4)
+  })
 })

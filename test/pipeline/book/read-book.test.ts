@@ -33,6 +33,9 @@ describe('a sound book', () => {
       data_source: 'bars made for a test',
       engine: 'a test',
       benchmark: true,
+      public_url: null,
+      program_url: null,
+      synthetic: false,
     })
   })
 
@@ -217,7 +220,7 @@ test('every problem of a book is reported at once, by file and line', async () =
   expect(error).toBeInstanceOf(BookError)
   expect(error.problems.map(formatProblem)).toEqual([
     'bars/BTCUSDT-PERP/4h.csv:2: v: expected a volume of at least 0, or a blank, got "x"',
-    'bars/BTCUSDT-PERP/4h.csv:3: h: expected a high of at least 1, the higher of o and c, got 0.5',
+    'bars/BTCUSDT-PERP/4h.csv:3: h: expected a high of at least the low, 1, got 0.5, as if their columns were exchanged',
     'catalogue.yaml:11:20: strategies[0].base_risk_pct: expected a number above 0 and at most 0.1 (a fraction: 0.02 = 2 % of equity), got "two"',
     'catalogue.yaml:20:5: strategies[2].name: expected a line of text of 1 to 200 characters, got nothing',
     'catalogue.yaml:21:5: strategies[2]: unknown key "nmae"; the nearest key is "name"',

@@ -12,14 +12,14 @@ const folder = sharedData ?? ''
 const EXPECTED: Readonly<
   Record<string, readonly [string, string, number, Readonly<Record<string, number>>]>
 > = {
-  'binance-perp_BTCUSDT_1d': ['epochs-and-dates', '1d', 2478, {}],
-  'binance-perp_BTCUSDT_4h': ['epochs-and-dates', '4h', 14_864, {}],
-  'binance-spot_BTCUSDT_1d': ['epochs-and-dates', '1d', 3229, {}],
-  'binance-spot_BTCUSDT_4h': ['epochs-and-dates', '4h', 19_359, { gaps: 16 }],
-  'cmc-yahoo_BTCUSD_1d': ['epochs-and-dates', '1d', 4765, {}],
+  'binance-perp_BTCUSDT_1d': ['epochs-and-dates', '1d', 2478, { last_bar: 1 }],
+  'binance-perp_BTCUSDT_4h': ['epochs-and-dates', '4h', 14_864, { last_bar: 1 }],
+  'binance-spot_BTCUSDT_1d': ['epochs-and-dates', '1d', 3229, { last_bar: 1 }],
+  'binance-spot_BTCUSDT_4h': ['epochs-and-dates', '4h', 19_359, { last_bar: 1, gaps: 16 }],
+  'cmc-yahoo_BTCUSD_1d': ['epochs-and-dates', '1d', 4765, { last_bar: 1 }],
   'binance-dump_BTCUSDT-1h-2024-12': ['binance', '1h', 744, {}],
   'binance-dump_BTCUSDT-1h-2025-01': ['binance', '1h', 744, {}],
-  bitvavo: ['bitvavo', '1d', 1096, {}],
+  bitvavo: ['bitvavo', '1d', 1096, { last_bar: 1 }],
   cdd: [
     'cryptodatadownload',
     '1d',
@@ -27,9 +27,9 @@ const EXPECTED: Readonly<
     { swapped_volume: 1180, banner: 1, newest_first: 2822, unfinished: 1 },
   ],
   'freqtrade-json': ['ccxt/freqtrade/bitvavo', '1d', 1880, { unfinished: 1 }],
-  kraken: ['kraken', '1d', 2722, { gaps: 12 }],
-  yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, gaps: 33 }],
-  'yfinance-multiheader': ['yfinance', '1d', 1827, {}],
+  kraken: ['kraken', '1d', 2722, { last_bar: 1, gaps: 12 }],
+  yahoo: ['yahoo/freqtrade', '1d', 4324, { impossible: 24, sorted: 2, last_bar: 1, gaps: 33 }],
+  'yfinance-multiheader': ['yfinance', '1d', 1827, { last_bar: 1 }],
 }
 
 /** What the operator has to state: the zone of dates, that the last bar is unfinished, that wrong bars may go. */

@@ -2,9 +2,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { processArguments } from '#pipeline/modules/processes.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { DAY_MS } from '#core/calendar.ts'
+import { createProcesses, processArguments } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { FIRST_DAY, moduleText } from '../night/night-book.ts'
 
 /** Tries each, and answers what was denied. */
 const ESCAPED = `
@@ -46,4 +48,25 @@ test('the process of the modules reads the folder of the modules, and nothing el
     environment: 'EMPTY',
     own: 'ALLOWED',
   })
+})
+
+test('a process ends before the contexts of many modules fill its memory', async () => {
+  const strategies = await temporaryFolder()
+  const head = 'const large = new Array(1e7).fill(1)' // 80 MB, which its context keeps
+  await writeFiles(strategies, {
+    'oak.ts': moduleText('oak', { head, body: 'init: () => ({ length: large.length }),' }),
+  })
+  const processes = createProcesses(strategies, { threads: 1, elapsedMs: () => performance.now() })
+  onTestFinished(() => processes.close())
+  const input = {
+    path: join(strategies, 'oak.ts'),
+    id: 'oak',
+    timeframeMs: DAY_MS,
+    baseRisk: 0.02,
+    costs: { commission_bps_per_side: 0, slippage_ticks: 0, tick_size: 0.1, max_leverage: 10 },
+    funding: null,
+    from: FIRST_DAY,
+    prints: false,
+  }
+  for (let i = 0; i < 10; i++) expect(await processes.run('version', input)).toBe('1')
 })

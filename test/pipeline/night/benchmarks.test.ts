@@ -47,21 +47,25 @@ describe('the benchmark of an instrument', () => {
     ])
     const text = (format: 'csv' | 'json') =>
       new TextDecoder().decode(renderAnswer('benchmark', snapshot, { ...DEFAULT_PARAMS, format }).bytes)
-    expect(text('csv').split('\r\n').slice(0, 3)).toEqual([
-      't,BTCUSDT-PERP',
-      '2024-01-02,0.01',
-      '2024-01-03,0.009900990099',
+    const [head, ...rows] = text('csv').split('\r\n')
+    expect(head).toBe('t,BTCUSDT-PERP,equal_weight_book')
+    expect(rows.slice(0, 3).map(row => row.split(',').slice(0, 2))).toEqual([
+      ['2024-01-01', ''],
+      ['2024-01-02', '0.01'],
+      ['2024-01-03', '0.009900990099'],
     ])
     const { data } = JSON.parse(text('json'))
     expect(data.instruments).toEqual(['BTCUSDT-PERP'])
-    expect(data.rows[0]).toEqual({ t: '2024-01-02', rets: { 'BTCUSDT-PERP': 0.01 } })
+    expect(data.rows[1]).toMatchObject({ t: '2024-01-02', rets: { 'BTCUSDT-PERP': 0.01 } })
   })
 
-  test('is left out if the catalogue says so: the answer is empty and says why', async () => {
+  test('is left out if the catalogue says so: the answer has the equal-weight book alone and says why', async () => {
     const { snapshot } = await nightOf(files({ benchmark: false }))
     const { bytes } = renderAnswer('benchmark', snapshot, DEFAULT_PARAMS)
     const { data, meta } = JSON.parse(new TextDecoder().decode(bytes))
-    expect(data).toEqual({ instruments: [], rows: [] })
+    expect(data.instruments).toEqual([])
+    expect(data.rows.length).toBeGreaterThan(0)
+    for (const { rets } of data.rows) expect(Object.keys(rets)).toEqual(['equal_weight_book'])
     expect(meta.note).toMatch(/the operator turned the comparison off/)
   })
 

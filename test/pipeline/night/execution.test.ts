@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { toPublishedSeries } from '#core/contract/rounding.ts'
 import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
+import { dailyPath } from '#core/figures/account-path.ts'
 import { headlineFigures } from '#core/figures/performance.ts'
 import type { FigureValues } from '#core/figures/split-figures.ts'
 import type { Bars } from '#core/replay/bars.ts'
@@ -18,6 +19,7 @@ import {
   moduleText,
   nightOf,
   ONE_TRADE,
+  problemsOfNight,
   reported,
 } from './night-book.ts'
 
@@ -97,8 +99,7 @@ describe('the night', () => {
     rows.forEach(({ replayed }, i) => {
       const { daily, state, asked } = direct(LEVELS[i]!)
       const { net_return_pct, max_drawdown_pct, sharpe_daily_annualized } = headlineFigures(
-        toPublishedSeries(daily),
-        1,
+        dailyPath(toPublishedSeries(daily)),
       )
       expect(replayed).toEqual({
         net_return_pct,
@@ -158,4 +159,26 @@ describe('the night', () => {
     const ofCedar = Object.entries(reasons).filter(([path]) => /^fund_dd\/(costs|excursions)/.test(path))
     expect(ofCedar.map(([, reason]) => reason)).toEqual(Array(19).fill('unknown_leverage'))
   })
+})
+
+test('a module that fails at another risk level alone is refused, with the level', async () => {
+  const body = `
+    init: () => ({ isAsked: false }),
+    onBar: (state, bar, position) => {
+      if (state.isAsked && position === null) throw new Error('there must be a position')
+      state.isAsked = true
+      return position === null ? { act: 'long', stop: bar.c * 0.99 } : null
+    },`
+  const problems = await problemsOfNight({
+    'bars/BTCUSDT-PERP/1d.csv': dailyBars(CLOSES.map(() => 100)),
+    'strategies/oak.ts': moduleText('oak', { body }),
+    'catalogue.yaml': catalogue([{ ...aModule('oak'), replayed_at: [0.05, 0.3] }], {
+      max_modelled_risk_pct: 1,
+    }),
+  })
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^strategies\/oak\.ts:\d+:\d+: replayed at the risk level 0\.3: at the bar of 2024-\S+: there must be a position; at base risk it runs/,
+    ),
+  ])
 })

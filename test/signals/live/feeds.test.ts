@@ -66,7 +66,7 @@ describe('a growing file', () => {
     [
       'continued with an impossible bar',
       path => appendFile(path, '1577937600000,1,1,2,1,1\n'),
-      'line 3: l: expected',
+      'line 3: h: expected a high',
     ],
     [
       'continued with seconds',
@@ -205,7 +205,7 @@ describe('a poll', () => {
   test('stops at a row that is no bar', async () => {
     const { feed } = poll(await serve(text(`[[${openOf(0)},1,1,2,1,1]]`)))
     const stopped = take(feed, 1)
-    await expect(stopped).rejects.toThrow('line 2: l: expected a low')
+    await expect(stopped).rejects.toThrow('line 2: h: expected a high')
     await expect(stopped).rejects.not.toThrow('secret')
     await expect(take(poll(await serve(text('[{"t":"x,y"}]'))).feed, 1)).rejects.toThrow('expected 6 fields')
   })

@@ -293,7 +293,7 @@ describe('the bar store', () => {
     await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,1,1,\n2020-01-02T08:00:00Z,1,1,1,1,\n')
     await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:3: expected a bar later than')
     await writeFile(path, 't,o,h,l,c,v\n2020-01-02T12:00:00Z,1,1,2,1,\n')
-    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:2: l: expected a low')
+    await expect(openBarStore(path, newReader)).rejects.toThrow('b.csv:2: h: expected a high')
   })
 
   test('wins over the book where they differ, and the difference is known', () => {

@@ -41,6 +41,8 @@ export type HandStrategy = Partial<Omit<StrategyRecord, 'id' | 'figures' | 'wind
   readonly first?: string
   readonly returns: Iterable<number>
   readonly trades?: readonly HandTrade[]
+  /** What a night would compute from bars and a module. */
+  readonly night?: Pick<Parameters<typeof strategyFigures>[0], 'costs' | 'excursions' | 'replays'>
 }
 
 export const HAND_VERSION = '2024-06-01T00:15:00Z'
@@ -81,6 +83,10 @@ const DATASET: Omit<DatasetRecord, 'window'> = {
   accepted_findings: [],
   history_restated: false,
   method_revision: METHOD_REVISION,
+  lineage: [],
+  public_url: null,
+  program_url: null,
+  synthetic: false,
 }
 
 const coverage = (strategies: readonly StrategyData[]): DatasetRecord['window'] => ({
@@ -92,6 +98,7 @@ function toStrategyData({
   first = '2024-01-01',
   returns,
   trades = [],
+  night = {},
   ...given
 }: HandStrategy): StrategyData {
   const daily: Series = {
@@ -112,7 +119,7 @@ function toStrategyData({
     ...given,
     inception: first,
     window: { from: first, to: toIsoDate(lastDay(daily)) },
-    figures: splitFigures(strategyFigures({ daily, weekly, trades: outcomes, base_risk_pct })),
+    figures: splitFigures(strategyFigures({ daily, weekly, trades: outcomes, base_risk_pct, ...night })),
     daily,
     weekly,
     trades: toColumns(outcomes),

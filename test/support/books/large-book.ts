@@ -45,6 +45,7 @@ export const toServed = (snapshot: Snapshot): ServedVersion => ({
   version: snapshot.dataset.version,
   snapshot,
   artifacts: new Map(),
+  files: new Map(),
   checks: { manifest_loaded: true, count_matches: true, per_strategy_loaded: true, correlation_dims: true },
 })
 

@@ -27,7 +27,7 @@ export function smallBook(version: string): Snapshot {
   return handSnapshot(
     [
       { id: 'alder', returns: returns(0), trades },
-      { id: 'birch', returns: returns(1) },
+      { id: 'birch', returns: returns(size) }, // another correlation, too
     ],
     { version, name: version },
     [

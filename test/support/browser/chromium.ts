@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { machine } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
+import { type Browser, chromium, type LaunchOptions, type Page } from 'playwright-core'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const SCRIPT = join(ROOT, 'deploy/servers/unpack-packages.sh')
@@ -73,6 +73,16 @@ function unpacked(): LaunchOptions {
       XDG_CACHE_HOME: join(PACKAGES, 'var/cache'),
     },
   }
+}
+
+/** What the browser complains of on a page from now on: errors and warnings of its console, and errors of scripts. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', error => complaints.push(error.message))
+  return complaints
 }
 
 /** Begins to bring the browser while the first tests run. A test that needs it reports if it did not come. */

@@ -17,6 +17,7 @@ export const NOW_MS = Date.parse('2025-02-25T00:00:00Z')
 export const SETTINGS: HistorySettings = {
   allowedOrigins: new Set([ALLOWED_ORIGIN]),
   publicBaseUrl: 'https://data.example.org',
+  signalsBaseUrl: null,
   deprecatedAtMs: null,
   sunsetAtMs: null,
 }

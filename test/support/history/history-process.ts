@@ -1,4 +1,5 @@
 // The history service as a process, asked over HTTP.
+import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { Stores } from '../books/publish-book.ts'
 import { s3Env } from '../stores/s3-stores.ts'
@@ -27,6 +28,16 @@ export async function startServing(
     },
   })
   return { ...process, url: addressIn(await process.prints(ADDRESS)) }
+}
+
+/** The address of a service of these stores that is stopped at the end of the running test. */
+export async function serveForTest(stores: Stores): Promise<string> {
+  const service = await startServing(stores)
+  onTestFinished(async () => {
+    service.kill('SIGTERM')
+    await service.ended
+  })
+  return service.url
 }
 
 export const addressIn = ([, url]: RegExpExecArray): string => z.url().parse(url)

@@ -37,7 +37,8 @@ export async function whileReadingNginx(
   const read = async (i: number): Promise<void> => {
     const address = addresses[i % addresses.length]!
     const coding = CODINGS[i % CODINGS.length]!
-    const asked = i % 4 === 0 ? pinnedPath(versions[i % versions.length]!, address) : address
+    const isFile = /\.(html|js|css)$/.test(address) // its own address leads to the version
+    const asked = i % 4 === 0 || isFile ? pinnedPath(versions[i % versions.length]!, address) : address
     const version = check(asked, coding, await ask(url + asked, { 'accept-encoding': coding }), published)
     if (asked === address) seen.set(version, (seen.get(version) ?? 0) + 1)
   }

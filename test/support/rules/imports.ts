@@ -9,10 +9,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   storage: ['core'],
   pipeline: ['core', 'storage'],
-  'static-build': ['core', 'storage'],
+  pages: ['core'],
+  'static-build': ['core', 'storage', 'pages'],
   signals: ['core', 'storage'],
-  api: ['core', 'storage', 'signals'],
-  cli: ['core', 'storage', 'pipeline', 'static-build', 'signals', 'api'],
+  api: ['core', 'storage', 'signals', 'pages'],
+  cli: ['core', 'storage', 'pipeline', 'static-build', 'signals', 'api', 'pages'],
 }
 
 /** The core from left to right: each may import what stands before it. */
@@ -28,7 +29,7 @@ const CORE_ORDER = [
 ]
 
 /** Small pure libraries, all that the core knows of the world. */
-const CORE_PACKAGES = ['zod', 'simple-statistics', '@uwdata/flechette', 'hyparquet-writer']
+const CORE_PACKAGES = ['zod', 'leven', 'simple-statistics', '@uwdata/flechette', 'hyparquet-writer']
 
 /** The words of code that name another module: static, re-exported, for its effect, dynamic. */
 const SPECIFIERS = [

@@ -4,7 +4,8 @@ import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
-import { listenSignals } from '#api/signals/app.ts'
+import { type Fetch, startServer } from '#api/http/http-server.ts'
+import { createSignalsApp } from '#api/signals/app.ts'
 import { freePort } from '#cli/free-port.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
@@ -53,14 +54,31 @@ export const whyNot = ({ program }: Kit): string | null =>
 export const SECRET = createWebhookSecret(seededBytes('receiver'))
 export const OTHER_SECRET = createWebhookSecret(seededBytes('rotated'))
 
-/** The pull service on a Redis, at a port at which it can start again, and a client of it, whose key is always the same. */
-export async function startPullService(redis: Redis, again?: number) {
-  const { parts } = signalsParts(redis)
-  const start = async () => listenSignals(() => parts, '127.0.0.1', again ?? (await freePort()))
-  const server = await whenFree(start)
-  const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
-  return { url: server.url, token, close: () => server.close() }
+/** A service with a client, at a port that it keeps to its end. */
+export async function startPullService(redis: Redis) {
+  let answer: Fetch = away
+  const open = async () => {
+    const { token } = await addClient(redis, 'acme', ['alder'], seededBytes('kit'))
+    answer = createSignalsApp(signalsParts(redis).parts).fetch
+    return token
+  }
+  const start = async () =>
+    startServer(() => (request, env) => answer(request, env), '127.0.0.1', await freePort())
+  const { url, close } = await whenFree(start)
+  return {
+    url,
+    close,
+    token: await open(),
+    /** Answers 503 while Redis is changed, and goes on as another process with the same client. */
+    async restart(change: () => Promise<void>): Promise<void> {
+      answer = away
+      await change()
+      await open()
+    },
+  }
 }
+
+const away: Fetch = () => new Response(null, { status: 503 })
 
 export type PullService = Awaited<ReturnType<typeof startPullService>>
 

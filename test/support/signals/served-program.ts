@@ -3,11 +3,11 @@ import { DAY_MS, parseIsoDate } from '#core/calendar.ts'
 import { PROGRAM_FILES } from '#core/contract/program-files.ts'
 import { prepareProgram } from '#core/program/prepare-program.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
-import type { Bars } from '#core/replay/bars.ts'
+import { type Bars, sliceBars } from '#core/replay/bars.ts'
 import { DEFAULT_TIERS } from '#pipeline/book/read-program.ts'
 import { programDocuments } from '#static-build/save-private.ts'
 import { toAnswerBytes } from '#storage/json-bytes.ts'
-import type { ServedProgram } from '#storage/published-program.ts'
+import type { DatasetFacts, ServedProgram } from '#storage/published-program.ts'
 import { PROGRAM_ALIAS } from './signals.ts'
 
 const FROM = parseIsoDate('2025-01-01')!
@@ -28,6 +28,14 @@ const PLAN: ProgramPlan = {
   tv_status: 'provisional',
 }
 
+const DATASET: Omit<DatasetFacts, 'version'> = {
+  name: 'Test book',
+  disclaimer: 'Past results say nothing about the future.',
+  methodology_url: 'https://example.org/method',
+  public_url: null,
+  synthetic: false,
+}
+
 /** Closes between 30 and 90 thousand dollars, the same in every run. */
 function testBars(): Bars {
   const t = Float64Array.from({ length: WARM_UP + HAPPENED }, (_, i) => (FROM - WARM_UP + i) * DAY_MS)
@@ -42,15 +50,19 @@ function testBars(): Bars {
   }
 }
 
-/** The program of a version, as a night would have published it. */
+/** The program of a version, as a night would have published it on the first `days` of the market. */
 export function servedProgram(
   change: Partial<ProgramPlan> = {},
   version = '2026-11-21T00:00:00Z',
+  days = WARM_UP + HAPPENED,
 ): ServedProgram {
-  const data = prepareProgram({ ...PLAN, ...change }, testBars())
+  const data = prepareProgram({ ...PLAN, ...change }, sliceBars(testBars(), 0, days))
   const all = programDocuments(data, version)
   const documents = Object.fromEntries(PROGRAM_FILES.map(file => [file, toAnswerBytes(all[file])]))
-  return { version, alias: data.plan.alias, data, documents: documents as ServedProgram['documents'] } // one entry a file
+  return {
+    ...{ version, alias: data.plan.alias, data, dataset: { ...DATASET, version } },
+    documents: documents as ServedProgram['documents'], // one entry a file
+  }
 }
 
 /** The same one for every test that does not care. */

@@ -22,6 +22,7 @@ export function signalsParts(redis: Redis, changes: Partial<SignalsParts> = {}) 
     clock: { now: () => NOW_MS + clock.ms, elapsed: () => clock.ms },
     settings: {
       publicBaseUrl: 'https://signals.example.org',
+      historyBaseUrl: 'https://data.example.org',
       trustedProxies: [],
       deprecatedAtMs: null,
       sunsetAtMs: null,

@@ -37,6 +37,20 @@ const schemaFirst = properties => ({
 
 const openApi = await (await fetch(main.dataset.document)).json()
 
+/** The values of path variables that exist in the version that is served: what is tried with them has an answer. */
+async function findExamples({ catalogue }) {
+  const response = catalogue === undefined ? null : await fetch(catalogue)
+  if (!response?.ok) return {}
+  const { data, meta } = await response.json()
+  return { sid: data[0]?.id, version: meta.dataset_version.replaceAll(/[-:]/g, '') }
+}
+
+const examples = await findExamples(main.dataset)
+for (const { get } of Object.values(openApi.paths))
+  for (const parameter of get?.parameters ?? [])
+    if (parameter.in === 'path' && examples[parameter.name] !== undefined)
+      parameter.example = examples[parameter.name]
+
 window.SwaggerUIBundle({
   // What is tried goes to where the page came from, by whichever name that was reached.
   spec: { ...openApi, servers: [{ url: location.origin }] },

@@ -28,7 +28,7 @@ const toValue = (cell: string): string | number | null => {
 function expectSameCells(id: ResourceId, snapshot: Snapshot, format: BinaryFormat, params: Partial<Params>) {
   const csv = readCsv(id, snapshot, params)
   const { header, rows } = read(id, snapshot, format, params)
-  expect(header).toEqual(csv.header)
+  expect(header).toEqual(csv.header.filter(name => !name.endsWith('_utc')))
   expect(rows.length).toBe(csv.rows.length)
   const differing = rows.flatMap((cells, row) =>
     cells.flatMap((cell, i) => {
@@ -53,6 +53,33 @@ describe.each(BINARY_FORMATS)('%s', format => {
     fc.assert(
       fc.property(anySnapshot, snapshot => {
         for (const { id } of snapshot.strategies) expectSameCells('trades', snapshot, format, { sid: id })
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('holds every cell of returns, curve and rolling years as CSV does, to the last bit', () => {
+    const any = fc.tuple(anySnapshot, given)
+    fc.assert(
+      fc.property(any, ([snapshot, params]) => {
+        for (const sid of snapshot.strategies.map(({ id }) => id))
+          for (const id of ['returns', 'curve', 'rolling'] as const)
+            expectSameCells(id, snapshot, format, { ...params, sid })
+      }),
+      { numRuns: 20 },
+    )
+    const daily = Array.from({ length: 400 }, (_, i) => (i < 370 ? 0 : 0.02 * Math.sin(i * i)))
+    expectSameCells('rolling', handSnapshot([{ id: 'alder', returns: daily }]), format, { sid: 'alder' })
+  })
+
+  test('holds every cell of the benchmark, the matrix and the catalogue as CSV does', () => {
+    fc.assert(
+      fc.property(anySnapshot, given, (snapshot, params) => {
+        const benchmarks = snapshot.strategies.map(({ instrument, daily }) => ({ instrument, daily }))
+        expectSameCells('benchmark', { ...snapshot, benchmarks: benchmarks.slice(0, 1) }, format, {})
+        expectSameCells('correlation', snapshot, format, params)
+        const strategies = snapshot.strategies.map(each => ({ ...each, name: each.id, blurb: null }))
+        expectSameCells('strategies', { ...snapshot, strategies }, format, {})
       }),
       { numRuns: 40 },
     )
@@ -86,7 +113,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
 
   test('has a date a row, before 1970 too, and a nullable number a strategy', () => {
     const { types, rows } = read('export', book, format)
-    expect(types).toEqual(['Date32<DAY>', 'Float64', 'Float64'])
+    expect(types).toEqual(['Timestamp<MILLISECOND>', 'Float64', 'Float64'])
     expect(rows).toEqual([
       ['1969-12-31', 0.01, null],
       ['1970-01-01', 0, null],
@@ -117,7 +144,7 @@ describe.each(BINARY_FORMATS)('%s', format => {
     expect(ledger.types).toEqual(read('trades', book, format, { sid: 'birch' }).types)
     expect(read('export', book, format, { period: 'weekly' })).toMatchObject({
       header: ['t', 'alder', 'birch'],
-      types: ['Date32<DAY>', 'Float64', 'Float64'],
+      types: ['Timestamp<MILLISECOND>', 'Float64', 'Float64'],
       rows: [],
     })
   })
@@ -156,6 +183,7 @@ test('a column of Parquet is optional where a strategy may have no value, and re
   ])
   expect(read('export', book, 'parquet').nullable).toEqual([false, true])
   expect(read('trades', book, 'parquet', { sid: 'alder' }).nullable).toEqual(Array(9).fill(false))
+  expect(read('curve', book, 'parquet', { sid: 'alder' }).nullable).toEqual([false, false])
 })
 
 test('a ledger of more rows than a page or a group of Parquet holds comes back whole', () => {

@@ -1,8 +1,8 @@
 // Resources evaluated as the wire sees them: rendered to bytes, and read back through the schema that is published.
 import { z } from 'zod'
 import { DEFAULT_PARAMS, type Params } from '#core/contract/parameters.ts'
+import { meta } from '#core/contract/payloads/meta.ts'
 import { statsData } from '#core/contract/payloads/stats.ts'
-import { meta } from '#core/contract/register.ts'
 import { correlationMatrix } from '#core/dataset/resources/correlation.ts'
 import { curvePoints } from '#core/dataset/resources/curve.ts'
 import { exportTable } from '#core/dataset/resources/export.ts'

@@ -1,13 +1,24 @@
 // JSON and CSV are two spellings of the same numbers, and a request has one answer however it is spelled.
+import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { parseIsoDate } from '#core/calendar.ts'
 import { FORMATS, type Params, PERIODS, parseParams } from '#core/contract/parameters.ts'
 import { canonicalPath, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { anyRisk, anySnapshot } from '../../../support/books/arbitrary-snapshot.ts'
 import { HAND_VERSION, handSnapshot } from '../../../support/books/hand-snapshot.ts'
-import { readCsv, readCurve, readExport, readReturns, readRolling, readTrades, textOf } from './evaluate.ts'
+import {
+  readCorrelation,
+  readCsv,
+  readCurve,
+  readExport,
+  readReturns,
+  readRolling,
+  readTrades,
+  textOf,
+} from './evaluate.ts'
 
 const PLAIN_DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/
 
@@ -72,8 +83,14 @@ describe('CSV and JSON carry the same cells, without an exponent, in', () => {
     everyStrategy((snapshot, sid) => {
       const { header, rows } = readCsv('trades', snapshot, { sid })
       const { data } = readTrades(snapshot, { sid })
-      expect(rows.map(row => row.map(toValue))).toEqual(data.map(trade => header.map(name => trade[name])))
-      for (const trade of data) expect(Object.keys(trade)).toEqual(header)
+      const fields = header.slice(0, -2)
+      expect(header.slice(-2)).toEqual(['entry_time_utc', 'exit_time_utc'])
+      expect(rows.map(row => row.slice(0, -2).map(toValue))).toEqual(
+        data.map(trade => fields.map(name => trade[name])),
+      )
+      for (const trade of data) expect(Object.keys(trade)).toEqual(fields)
+      for (const [i, { entry_time, exit_time }] of data.entries())
+        expect(rows[i]!.slice(-2).map(cell => Date.parse(cell))).toEqual([entry_time, exit_time])
     })
   })
 
@@ -193,6 +210,62 @@ describe('a request', () => {
       }),
       { numRuns: 10 },
     )
+  })
+})
+
+describe('the tables of the book', () => {
+  const days = 40
+  const noise = (seed: number) => Array.from({ length: days }, (_, i) => Math.sin(i * i + seed) / 100)
+  const named = handSnapshot([
+    { id: 'alder', returns: noise(0) },
+    { id: 'birch', returns: noise(1) },
+    { id: 'cedar', returns: Array(days).fill(0) },
+  ])
+  const [alder, ...others] = named.strategies
+  const book: Snapshot = {
+    ...named,
+    strategies: [
+      { ...alder!, name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: 2.5 },
+      ...others,
+    ],
+  }
+
+  test('are the catalogue, with texts in quotes where they need them and the headline beside the rest', () => {
+    const { text } = textOf('strategies', book, { format: 'csv' })
+    const { data } = z
+      .object({ data: z.array(z.object({ headline: z.record(z.string(), z.unknown()) }).loose()) })
+      .parse(JSON.parse(textOf('strategies', book).text))
+    const { headline, ...rest } = data[0]!
+    const [header] = text.split('\r\n')
+    expect(header!.split(',')).toEqual([...Object.keys(rest), ...Object.keys(headline)])
+    const parsed: Record<string, string>[] = parse(text, { columns: true })
+    expect(parsed).toEqual(
+      data.map(({ headline, ...rest }) =>
+        Object.fromEntries(
+          Object.entries({ ...rest, ...headline }).map(([name, value]) => [name, String(value ?? '')]),
+        ),
+      ),
+    )
+    expect(parsed[0]).toMatchObject({ name: 'Alder, "the first"', blurb: 'One\nline.', leverage_max: '2.5' })
+    expect(parsed[1]!.leverage_max).toBe('')
+  })
+
+  test.each([
+    { ids: null, expected: ['alder', 'birch', 'cedar'] },
+    { ids: ['cedar', 'alder'], expected: ['cedar', 'alder'] },
+  ])('are the matrix of $expected, where an undefined cell is empty', ({ ids, expected }) => {
+    const { header, rows } = readCsv('correlation', book, { ids })
+    const { data } = readCorrelation(book, { ids })
+    expect(header).toEqual(['id', ...expected])
+    expect(rows.map(([id]) => id)).toEqual(expected)
+    const undefinedIds = data.undefined_pairs.map(({ pair }) => pair.toSorted().join())
+    expect(undefinedIds).toContain('alder,cedar')
+    data.ids.forEach((a, i) => {
+      data.ids.forEach((b, j) => {
+        const cell = undefinedIds.includes([a, b].toSorted().join()) ? '' : String(data.matrix[i]![j]!)
+        expect(rows[i]![j + 1]).toBe(cell)
+      })
+    })
   })
 })
 

@@ -1,6 +1,6 @@
 // The binary formats as others read them: Arrow with Apache's own library, Parquet with the one written in Rust.
 // Neither shares a line with the writers.
-import { type DataType, type Table, Type, tableFromIPC } from 'apache-arrow'
+import { DataType, type Table, tableFromIPC } from 'apache-arrow'
 import { readParquet } from 'parquet-wasm'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 
@@ -41,10 +41,10 @@ function withColumns(table: Table) {
   return { schema, numRows, columns }
 }
 
-/** Dates come as milliseconds, which CSV spells as a day. */
-function toCell({ typeId }: DataType, value: unknown): string | number | null {
+/** Dates come as milliseconds without a zone, which CSV spells as a day. */
+function toCell(type: DataType, value: unknown): string | number | null {
   if (value === null || typeof value === 'string') return value
   if (typeof value !== 'number')
     throw new Error(`expected a number or a text in a cell, got ${String(value)}`)
-  return typeId === Type.Date ? toIsoDate(value / DAY_MS) : value
+  return DataType.isTimestamp(type) && !type.timezone ? toIsoDate(value / DAY_MS) : value
 }

@@ -1,0 +1,70 @@
+// `/docs`: the index and the guides, written with the version that is served, and the API reference.
+import { ApiError } from '#core/contract/errors.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { exampleStrategy, type GuideFacts } from '#pages/guides/guide.ts'
+import { docsIndex, GUIDE_STYLE, GUIDE_STYLE_PATH, GUIDES, guidePage } from '#pages/guides/guides.ts'
+import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
+import { type CodedBytes, createCodedBytes } from '../../http/content-coding.ts'
+import { CACHING } from '../../http/headers.ts'
+import { createReference } from '../../http/reference/reference.ts'
+import { answerHeaders, type Handler, type HistorySettings, sendReady } from '../exchange.ts'
+import { ENDPOINTS } from '../routes.ts'
+
+/** All below `/docs` is one pattern: a name beside a folder would make the router take its slower way. */
+export const DOCS_PATTERN = '/docs/:file{reference|[^/]+/[^/]+}'
+
+const GUIDE_PATH = /^\/docs\/guides\/([^/]+)$/
+
+export function createDocsHandler(settings: HistorySettings): Handler {
+  const reference = createReference(REFERENCE)
+  const style = createCodedBytes(GUIDE_STYLE, 'text/css; charset=utf-8')
+  const pageOf = createPages(settings)
+  return async (c, parts) => {
+    const { path } = c.req
+    const accepted = c.req.header('accept-encoding')
+    if (path === GUIDE_STYLE_PATH) return sendReady(c, parts, await style(accepted), CACHING.pinned)
+    if (path !== '/docs' && !GUIDE_PATH.test(path)) return reference(c, answerHeaders(c, parts))
+    const page = pageOf(path, c.get('served')?.snapshot)
+    return sendReady(c, parts, await page(accepted), CACHING.dataset, PAGE_HEADERS)
+  }
+}
+
+const REFERENCE = {
+  path: '/docs/reference',
+  title: 'Historical strategy data: the API',
+  document: '/openapi.json',
+  tries: ['get'],
+  links: { '/docs': 'Docs' },
+  catalogue: '/v1/strategies',
+} as const
+
+/** The pages by path: each is written at its first request, and again if another version is served. */
+function createPages(settings: HistorySettings) {
+  let of: Snapshot | undefined
+  const pages = new Map<string, CodedBytes>()
+  return (path: string, snapshot: Snapshot | undefined): CodedBytes => {
+    if (of !== snapshot) pages.clear()
+    of = snapshot
+    const known = pages.get(path)
+    if (known !== undefined) return known
+    const text = writePage(path, factsOf(snapshot, settings))
+    const page = createCodedBytes(new TextEncoder().encode(text), PAGE_TYPE)
+    pages.set(path, page)
+    return page
+  }
+}
+
+function writePage(path: string, facts: GuideFacts): string {
+  const [, name] = GUIDE_PATH.exec(path) ?? []
+  if (name === undefined) return docsIndex(facts, ENDPOINTS)
+  const guide = GUIDES.find(each => each.name === name)
+  if (guide === undefined) throw new ApiError('not_found', 'no such guide; /docs lists them')
+  return guidePage(guide, facts)
+}
+
+function factsOf(snapshot: Snapshot | undefined, settings: HistorySettings): GuideFacts {
+  const strategy = snapshot && exampleStrategy(snapshot)
+  if (strategy === undefined)
+    throw new ApiError('not_ready', 'no dataset is loaded yet; /docs/reference needs none')
+  return { base: settings.publicBaseUrl, signals: settings.signalsBaseUrl, snapshot: snapshot!, strategy }
+}

@@ -1,0 +1,60 @@
+// `/feed.atom`: versions, new strategies and restatements, for readers of feeds (RFC 4287).
+import { ApiError } from '#core/contract/errors.ts'
+import type { Ancestor } from '#core/dataset/lineage.ts'
+import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+import { escapeText } from '#pages/charts/svg.ts'
+import { fileKey } from '#pages/page-routes.ts'
+import { changesOf } from '#pages/versions.ts'
+import { createCodedBytes } from '../../http/content-coding.ts'
+import { CACHING } from '../../http/headers.ts'
+import { type Handler, sendReady } from '../exchange.ts'
+
+/** The newest; a reader that stays away longer finds the others in the list of versions. */
+const MOST_ENTRIES = 50
+
+export const feedHandler: Handler = async (c, parts) => {
+  const served = c.get('served')
+  if (served === null) throw new ApiError('not_ready', 'no dataset is loaded yet')
+  const text = atomFeed(served.snapshot.dataset, parts.settings.publicBaseUrl)
+  const inCoding = createCodedBytes(new TextEncoder().encode(text), 'application/atom+xml; charset=utf-8')
+  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+}
+
+/** The feed of a dataset; `base` is the address of the service, without a slash at the end. */
+export const atomFeed = ({ name, version, lineage }: DatasetRecord, base: string): string =>
+  `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>${escapeText(`${base}/feed.atom`)}</id>
+<title>${escapeText(name)}</title>
+<subtitle>Versions, new strategies and restatements</subtitle>
+<author><name>${escapeText(name)}</name></author>
+<updated>${version}</updated>
+<link rel="self" type="application/atom+xml" href="${escapeText(`${base}/feed.atom`)}"/>
+<link rel="alternate" type="text/html" href="${escapeText(`${base}/versions`)}"/>
+${lineage
+  .slice(-MOST_ENTRIES)
+  .toReversed()
+  .map(ancestor => entry(ancestor, base))
+  .join('')}</feed>
+`
+
+function entry(ancestor: Ancestor, base: string): string {
+  const address = escapeText(`${base}/${fileKey(ancestor.version, 'index.html')}`)
+  return `<entry>
+<id>${address}</id>
+<title>${escapeText(titleOf(ancestor))}</title>
+<updated>${ancestor.version}</updated>
+<link rel="alternate" type="text/html" href="${address}"/>
+<summary>${escapeText(changesOf(ancestor).join(' '))}</summary>
+</entry>
+`
+}
+
+function titleOf({ version, previous, added, restated, removed }: Ancestor): string {
+  const what = [
+    ...(previous === null ? ['first version'] : []),
+    ...(restated.length + removed.length > 0 ? ['published history restated'] : []),
+    ...(previous !== null && added.length > 0 ? [`${added.length} new`] : []),
+  ]
+  return [`Version ${version}`, ...what].join(', ')
+}

@@ -1,0 +1,231 @@
+// The pages of versions: the addresses that lead to them, and every file of a version by its name.
+import { accepts } from 'hono/accepts'
+import { ApiError } from '#core/contract/errors.ts'
+import { FILE_ROUTES } from '#core/contract/file-routes.ts'
+import type { Artifact } from '#core/contract/manifest.ts'
+import { parseParams, pickParameters } from '#core/contract/parameters.ts'
+import { cacheTag, pinnedPath } from '#core/contract/pins.ts'
+import { findStrategy } from '#core/dataset/resources/resource.ts'
+import { ASSETS, INTEGRITY, toIntegrity } from '#pages/assets.ts'
+import type { Integrity } from '#pages/layout.ts'
+import { missingPage } from '#pages/missing.ts'
+import {
+  fileKey,
+  fileUrl,
+  PAGE_HEADERS,
+  PAGE_ROUTES,
+  PAGE_TYPE,
+  type PageRoute,
+  pageFile,
+} from '#pages/page-routes.ts'
+import { createCodedBytes } from '../../http/content-coding.ts'
+import { CACHING, COMMON_HEADERS } from '../../http/headers.ts'
+import {
+  answerHeaders,
+  type Exchange,
+  type Handler,
+  type HistoryParts,
+  sendError,
+  sendLive,
+  sendReady,
+} from '../exchange.ts'
+import { ROUTES } from '../routes.ts'
+import { versionInPath } from '../versions/history.ts'
+import type { ServedVersion } from '../versions/served-version.ts'
+
+/** Leads to the page of the version that is served, and keeps the query. */
+export const createPageHandler =
+  (route: PageRoute): Handler =>
+  (c, parts) => {
+    const served = assertServed(c, parts)
+    const sid = c.req.param('sid') ?? ''
+    if (sid !== '') findStrategy(served.snapshot, sid)
+    return redirectTo(c, parts, served, pageFile(route, sid))
+  }
+
+function assertServed(c: Exchange, { source }: HistoryParts): ServedVersion {
+  const served = c.get('served')
+  if (served !== null) return served
+  throw new ApiError('not_ready', 'no dataset is loaded yet', { details: { checks: source.checks() } })
+}
+
+/** To a file of a version, with the query. */
+function redirectTo(c: Exchange, parts: HistoryParts, { version }: ServedVersion, file: string): Response {
+  const tag = cacheTag(version)
+  const { pathname, search } = new URL(c.req.url)
+  return new Response(null, {
+    status: 307,
+    headers: {
+      ...answerHeaders(c, parts),
+      ...(pathname === '/' ? VARY : {}),
+      'cache-control': CACHING.dataset,
+      'cache-tag': tag,
+      xkey: tag,
+      'content-length': '0',
+      location: `/${fileKey(version, file)}${search}`,
+    },
+  })
+}
+
+/** `/`: the book for browsers, and the endpoints as JSON for other clients. */
+export const indexHandler: Handler = (c, parts) => {
+  const served = c.get('served')
+  if (served !== null && wantsPage(c)) return redirectTo(c, parts, served, BOOK)
+  const answer = {
+    data: {
+      service: served?.snapshot.dataset.name ?? 'Highwater',
+      endpoints: ROUTES.map(({ path, about }) => ({ path, about })),
+    },
+    links: {
+      self: '/',
+      docs: '/docs',
+      openapi: '/openapi.json',
+      version: '/version',
+      strategies: '/v1/strategies',
+    },
+  }
+  return sendLive(c, parts, answer, CACHING.pointer, null, VARY)
+}
+
+const BOOK = 'index.html'
+
+/** Such as `/strategies/nobody` and `nothing.html`; neither the API nor any other file. */
+const PAGE_PATH = /^\/(?!v1\/)[^.]*$|\.html$/
+
+/**
+ * The answer to any error. At an address that could be one of a page, a browser gets a page that says what is not there,
+ * and links on.
+ */
+export function refuse(c: Exchange, parts: HistoryParts, error: unknown): Response {
+  const refusal = sendError(c, parts, error)
+  const isMissing = error instanceof ApiError && (error.code === 'not_found' || error.code === 'gone')
+  if (!isMissing || !PAGE_PATH.test(c.req.path)) return refusal
+  refusal.headers.set('vary', VARY.vary)
+  const served = parts.source.current()
+  if (served === null || !wantsPage(c)) return refusal
+  const why = error.code === 'gone' ? `${error.message}.` : null
+  const body = new TextEncoder().encode(missingPage(served.snapshot, c.req.path, why))
+  c.set('bytes', body.length)
+  const own = { ...PAGE_HEADERS, 'content-type': PAGE_TYPE, 'content-length': String(body.length) }
+  return new Response(body, {
+    status: refusal.status,
+    headers: { ...Object.fromEntries(refusal.headers), ...own },
+  })
+}
+
+/** Browsers accept `text/html` explicitly; clients that accept anything get JSON. */
+const wantsPage = (c: Exchange): boolean => accepts(c, NEGOTIATION) === 'text/html'
+
+const NEGOTIATION: Parameters<typeof accepts>[1] = {
+  header: 'Accept',
+  supports: ['application/json', 'text/html'],
+  default: 'application/json',
+}
+
+const VARY = { vary: `${COMMON_HEADERS.vary}, Accept` }
+
+/**
+ * A file of a version under the name that it has in the store, so that a copy of the store has the same addresses. Null if
+ * the path is no such name. A page at a risk level is rendered here, and so is one that an older program did not publish.
+ */
+export async function answerFile(c: Exchange, parts: HistoryParts): Promise<Response | null> {
+  const [, name, file] = FILE_PATH.exec(c.req.path) ?? []
+  if (file === undefined) return null
+  if (name === undefined) {
+    const served = assertServed(c, parts)
+    return isThere(served, file) ? redirectTo(c, parts, served, file) : null
+  }
+  const version = await parts.pinned.open(versionInPath(parts.source.history(), name))
+  c.set('served', version)
+  c.set('route', FILE_TEMPLATE)
+  const page = pageAt(version, file)
+  const risk = page?.route.isAtLevels === true ? riskIn(c) : null
+  const artifact = artifactAt(version, file)
+  if (artifact !== undefined && risk === null) {
+    const answer = await parts.published.read(artifact, c.req.header('accept-encoding'))
+    if (answer !== null) {
+      c.set('kind', 'static')
+      return sendReady(c, parts, answer, CACHING.pinned)
+    }
+  }
+  if (page !== null) return renderPage(c, parts, version, page, risk)
+  if (artifact !== undefined && artifact.url !== fileUrl(file)) return toAnswer(c, parts, version, artifact)
+  const document = FILE_ROUTES.find(({ of, proof }) => of === 'version' && proof === file)
+  const stored = document === undefined ? null : await parts.files.read(document, version.version)
+  return stored === null ? sendAsset(c, parts, file) : sendReady(c, parts, stored.answer, CACHING.pinned)
+}
+
+export const isFilePath = (path: string): boolean => FILE_PATH.exec(path)?.[1] !== undefined
+
+/** Of a version that the path names, or of the one that is served. */
+const FILE_PATH =
+  /^\/v1\/(?:snapshots\/(\d{8}T\d{6}Z)\/)?((?:strategies\/[a-z0-9_-]+\/|assets\/)?[a-z]+(?:\.[a-z]+)+)$/
+const FILE_TEMPLATE = '/v1/snapshots/{version}/{file}'
+
+const artifactAt = ({ version, files }: ServedVersion, file: string): Artifact | undefined =>
+  files.get(fileKey(version, file))
+
+const isThere = (version: ServedVersion, file: string): boolean =>
+  artifactAt(version, file) !== undefined || pageAt(version, file) !== null
+
+type Page = { readonly route: PageRoute; readonly sid: string }
+
+function pageAt({ snapshot }: ServedVersion, file: string): Page | null {
+  const [, sid = ''] = /^strategies\/([^/]+)\//.exec(file) ?? []
+  const route = PAGE_ROUTES.find(each => pageFile(each, sid) === file)
+  if (route === undefined) return null
+  if (sid !== '') findStrategy(snapshot, sid)
+  return { route, sid }
+}
+
+const RISK = pickParameters(['risk_pct'], ['json'])
+
+/** The risk level of the query; base risk if it makes no sense, and the script of the page says why. */
+function riskIn(c: Exchange): number | null {
+  const given = new URL(c.req.url).searchParams.getAll('risk_pct')
+  const query = new URLSearchParams(given.map((text): [string, string] => ['risk_pct', text]))
+  const { params, problems } = parseParams(RISK, query)
+  return problems.length > 0 ? null : params.risk_pct
+}
+
+async function renderPage(
+  c: Exchange,
+  parts: HistoryParts,
+  version: ServedVersion,
+  { route, sid }: Page,
+  risk_pct: number | null,
+): Promise<Response> {
+  c.set('kind', 'computed')
+  const html = route.render(version.snapshot, { sid, risk_pct }, integrityIn(version))
+  const inCoding = createCodedBytes(new TextEncoder().encode(html), PAGE_TYPE)
+  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.pinned, PAGE_HEADERS)
+}
+
+/** Of the scripts and the style that were published with the version, else of this program's. */
+const integrityIn = (version: ServedVersion): Integrity => ({
+  ...INTEGRITY,
+  ...Object.fromEntries(
+    ASSETS.flatMap(({ name, file }) => {
+      const artifact = artifactAt(version, file)
+      return artifact === undefined ? [] : [[name, toIntegrity(artifact.sha256)]]
+    }),
+  ),
+})
+
+/** The file of an answer is lost: its address in the API computes it. */
+function toAnswer(c: Exchange, parts: HistoryParts, { version }: ServedVersion, { url }: Artifact): Response {
+  const headers = {
+    ...answerHeaders(c, parts),
+    'cache-control': CACHING.refusal,
+    'content-length': '0',
+    location: pinnedPath(version, url),
+  }
+  return new Response(null, { status: 307, headers })
+}
+
+async function sendAsset(c: Exchange, parts: HistoryParts, file: string): Promise<Response | null> {
+  const asset = ASSETS.find(each => each.file === file)
+  if (asset === undefined) return null
+  const inCoding = createCodedBytes(asset.bytes, asset.mediaType)
+  return sendReady(c, parts, await inCoding(c.req.header('accept-encoding')), CACHING.dataset)
+}

@@ -1,0 +1,67 @@
+// `/program`: the open preview as a page, and the style sheet that it loads.
+import { programPreview, type SimulationInput } from '#core/contract/payloads/program.ts'
+import { ASSETS, INTEGRITY } from '#pages/assets.ts'
+import { PAGE_HEADERS, PAGE_TYPE } from '#pages/page-routes.ts'
+import { programPage } from '#pages/program/page.ts'
+import type { Simulator } from '#pages/program/simulator.ts'
+import { sha256 } from '#storage/digest.ts'
+import { type CodedBytes, createCodedBytes } from '../../http/content-coding.ts'
+import { sendCoded } from '../../http/exchange.ts'
+import { CACHING } from '../../http/headers.ts'
+import { answerHeaders, type Exchange, type ServedParts } from '../exchange.ts'
+import type { PreviewRoute } from '../signals-route.ts'
+import type { PreparedProgram } from './prepared-program.ts'
+import { KEYLESS_BOUNDS, parseInput, simulateWithin, simulationRequest } from './simulate.ts'
+
+const STYLE = ASSETS.find(({ name }) => name === 'style.css')!
+const styleInCoding = createCodedBytes(STYLE.bytes, STYLE.mediaType)
+
+/** Named by its digest: it never changes, and no page meets the style of another release. */
+export const STYLE_PATH = `/assets/${sha256(STYLE.bytes).slice(0, 16)}/style.css`
+
+export const sendStyle = (c: Exchange, parts: ServedParts): Promise<Response> =>
+  sendCoded(c, styleInCoding, { ...answerHeaders(parts), 'cache-control': CACHING.pinned })
+
+/** The page counts as a preview; with the input of its form it counts as a simulation, because it is one. */
+export function programPageRoute(c: Exchange): Pick<PreviewRoute, 'limit' | 'handler'> {
+  const query = new URL(c.req.url).searchParams
+  const isSimulated = Object.keys(KEYLESS_BOUNDS).some(name => query.has(name))
+  return isSimulated
+    ? {
+        limit: 'simulate',
+        handler: (_, parts) => sendPage(c, parts, simulatedPage(parts, query), CACHING.never),
+      }
+    : { limit: 'preview', handler: (_, parts) => sendPage(c, parts, plainPage(parts), CACHING.preview) }
+}
+
+const sendPage = (c: Exchange, parts: ServedParts, page: CodedBytes, caching: string): Promise<Response> =>
+  sendCoded(c, page, { ...answerHeaders(parts), ...PAGE_HEADERS, 'cache-control': caching })
+
+const plainPages = new WeakMap<PreparedProgram, CodedBytes>()
+
+/** Made once for each program that is served. */
+function plainPage(parts: ServedParts): CodedBytes {
+  const served = parts.servedProgram()
+  const page = plainPages.get(served) ?? pageOf(served, null)
+  plainPages.set(served, page)
+  return page
+}
+
+/** Throws a `validation_error` if a field is missing or no number. */
+function simulatedPage(parts: ServedParts, query: URLSearchParams): CodedBytes {
+  const served = parts.servedProgram()
+  const numberIn = (name: keyof SimulationInput) => Number(query.get(name)?.trim() || Number.NaN)
+  const given = {
+    equity_usd: numberIn('equity_usd'),
+    contribution_cadence_bars: numberIn('contribution_cadence_bars'),
+  }
+  const input = parseInput(simulationRequest, given)
+  return pageOf(served, simulateWithin(served, input, KEYLESS_BOUNDS))
+}
+
+function pageOf({ documents, dataset }: PreparedProgram, answer: Simulator['answer']): CodedBytes {
+  const preview = programPreview.parse(JSON.parse(new TextDecoder().decode(documents.preview)))
+  const simulator = { bounds: KEYLESS_BOUNDS, answer }
+  const text = programPage({ preview, dataset, simulator, style: STYLE_PATH, integrity: INTEGRITY })
+  return createCodedBytes(new TextEncoder().encode(text), PAGE_TYPE)
+}

@@ -1,0 +1,138 @@
+import type { Command } from 'commander'
+import { serveJobs } from '#static-build/fleet/queue.ts'
+import { readEnd } from '#static-build/fleet/run-files.ts'
+import { joinRun, type Run, renderShare, type Share, type Worker } from '#static-build/fleet/worker.ts'
+import { createRenderer } from '#static-build/render-version.ts'
+import { addThreadsOption, parseThreads } from '../build-options.ts'
+import { readEnvironment, UsageError } from '../environment.ts'
+import { connectFleet, fleetCode, workerName } from '../fleet.ts'
+import { toRedisUrl, toRunName } from '../fleet-options.ts'
+import type { Runtime } from '../runtime.ts'
+import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
+
+type Options = StoreOptions & {
+  readonly fleet?: string
+  readonly run?: string
+  readonly share?: string
+  readonly wait?: string
+  readonly threads?: string
+}
+
+const ABOUT = `
+A worker renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and
+both stores, but neither the book nor the signing key. It takes jobs from a Redis until it is stopped, or, with --run and
+--share, one of n equal shares of one build, then what other shares left undone, and ends.
+
+Examples:
+  highwater worker --fleet redis://10.0.0.5:6379 --store s3://bucket/highwater
+  highwater worker --run nightly-17 --share 3/8`
+
+/** `highwater worker`: renders strategies for a build on a fleet. */
+export function defineWorker(command: Command, runtime: Runtime): void {
+  addThreadsOption(addStoreOptions(command))
+    .option('--fleet <redis-url>', 'take jobs from this Redis (default: FLEET_URL)')
+    .option('--run <name>', 'the run whose share is rendered: the --run of the build')
+    .option('--share <k/n>', 'the share: k from 1 to n')
+    .option('--wait <seconds>', `how long the build may take to begin the run (default: ${DEFAULT_WAIT_S})`)
+    .addHelpText('after', ABOUT)
+    .action((options: Options) => runWorker(options, runtime))
+}
+
+/** A book of ten thousand strategies is computed in this time. */
+const DEFAULT_WAIT_S = 3_600
+const LOOK_MS = 1_000
+
+async function runWorker(options: Options, runtime: Runtime): Promise<void> {
+  const order = toWorkerOrder(options, runtime)
+  const worker: Worker = {
+    name: workerName(),
+    code: await fleetCode(runtime.root),
+    ...(await openBothStores(options, runtime)),
+    renderer: createRenderer(order.threads),
+  }
+  try {
+    if (order.kind === 'share') await workOnShare(worker, order, runtime)
+    else await workOnJobs(worker, order.redisUrl, runtime)
+  } finally {
+    await worker.renderer.close()
+  }
+}
+
+type ShareOrder = {
+  readonly kind: 'share'
+  readonly run: string
+  readonly share: Share
+  readonly waitMs: number
+}
+
+/** Throws a UsageError for options that are not valid together. */
+function toWorkerOrder({ fleet, run, share, wait, threads: given }: Options, runtime: Runtime) {
+  const threads = parseThreads(given, runtime.cores)
+  if (run !== undefined && share !== undefined) {
+    const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
+    if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
+    return { kind: 'share', run: toRunName(run), share: toShare(share), waitMs, threads } as const
+  }
+  if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
+  const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
+  if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads } as const
+  throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
+}
+
+function toShare(text: string): Share {
+  const [, k, n] = /^([1-9]\d{0,4})\/([1-9]\d{0,4})$/.exec(text) ?? []
+  const share = { index: Number(k) - 1, of: Number(n) }
+  if (k !== undefined && share.index < share.of) return share
+  throw new UsageError(`--share: expected k/n such as 3/8, with k from 1 to n, got '${text}'`)
+}
+
+async function workOnShare(
+  worker: Worker,
+  { run: name, share, waitMs }: ShareOrder,
+  runtime: Runtime,
+): Promise<void> {
+  const { note, print } = runtime.terminal
+  const run = await untilBegun(worker, name, waitMs, runtime, note)
+  if (run !== null) await renderShare(worker, run, share, runtime.pause)
+  print(run === null ? `the run ${name} is over` : `every strategy of the run ${name} is rendered`)
+}
+
+/** The run once it has a plan; null if it is over. Rejects if there is none in time. */
+async function untilBegun(
+  worker: Worker,
+  name: string,
+  waitMs: number,
+  { elapsed, pause }: Runtime,
+  note: (line: string) => void,
+): Promise<Run | null> {
+  const untilMs = elapsed() + waitMs
+  for (let tries = 0; ; tries++) {
+    const run = await joinRun(worker, name)
+    if (run !== null || (await readEnd(worker.privateStore, name)) !== null) return run
+    if (elapsed() >= untilMs) {
+      throw new Error(
+        `no build has begun the run ${name} in ${worker.privateStore.url} for ${waitMs / 1_000} s: start \`highwater build --run ` +
+          `${name}\` on the same stores`,
+      )
+    }
+    if (tries === 0) note(`waiting for the run ${name}`)
+    await pause(LOOK_MS)
+  }
+}
+
+async function workOnJobs(
+  worker: Worker,
+  redisUrl: string,
+  { terminal, untilStopped }: Runtime,
+): Promise<void> {
+  const connection = await connectFleet(redisUrl, 'worker')
+  const service = serveJobs(worker, connection)
+  const stopped = untilStopped() // a signal may follow the line below at once
+  try {
+    terminal.print(`worker ${worker.name} of code ${worker.code} takes jobs`)
+    await Promise.race([stopped, service.failed])
+  } finally {
+    await service.close(connection.status !== 'ready')
+    connection.disconnect()
+  }
+}

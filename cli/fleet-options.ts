@@ -1,0 +1,71 @@
+// The options of a build on a fleet.
+import type { Command } from 'commander'
+import { RUN_NAME, readPlan } from '#static-build/fleet/run-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { UsageError } from './environment.ts'
+
+export type FleetOptions = { readonly run?: string; readonly fleet?: string; readonly fleetWait?: string }
+
+/** Seconds without a finished strategy after which the coordinator renders what is missing. */
+const DEFAULT_WAIT_S = 60
+const LONGEST_WAIT_S = 86_400
+
+/** `--run`, `--fleet` and `--fleet-wait`, as every command that builds has them. */
+export const addFleetOptions = (command: Command): Command =>
+  command
+    .option('--run <name>', 'render on workers that are started with the same --run')
+    .option('--fleet <redis-url>', 'render on workers that take jobs from this Redis (default: FLEET_URL)')
+    .option(
+      '--fleet-wait <seconds>',
+      `render here if no worker finishes a strategy for so long (default: ${DEFAULT_WAIT_S})`,
+    )
+
+/** How to render on workers; null if the build has none. */
+export type FleetOrder = {
+  /** Null for the name of the version. */
+  readonly run: string | null
+  /** Null if workers take static shares. */
+  readonly redisUrl: string | null
+  readonly waitMs: number
+}
+
+/** What a report says of the fleet of a build: the strategies that each worker rendered, by its host and process. */
+export type FleetRecord = {
+  readonly run: string
+  readonly code: string
+  readonly workers: Readonly<Record<string, number>>
+}
+
+/** Throws a UsageError for an option that is not valid. */
+export function toFleetOrder(
+  { run, fleet, fleetWait }: FleetOptions,
+  fleetUrl: string | null,
+): FleetOrder | null {
+  const redisUrl = toRedisUrl(fleet) ?? (run === undefined ? fleetUrl : null)
+  const seconds = Number(fleetWait ?? DEFAULT_WAIT_S)
+  if (!(seconds >= 0 && seconds <= LONGEST_WAIT_S)) {
+    throw new UsageError(`--fleet-wait: expected seconds from 0 to ${LONGEST_WAIT_S}, got '${fleetWait}'`)
+  }
+  if (run === undefined && redisUrl === null) return null
+  return { run: run === undefined ? null : toRunName(run), redisUrl, waitMs: 1_000 * seconds }
+}
+
+/** Throws a UsageError for a name that cannot be one of a run. */
+export function toRunName(run: string): string {
+  if (RUN_NAME.test(run)) return run
+  throw new UsageError(`--run: expected up to 64 letters, digits, '.', '_' and '-', got '${run}'`)
+}
+
+/** Throws a UsageError for a text that is no address of a Redis. */
+export function toRedisUrl(url: string | undefined): string | null {
+  if (url === undefined) return null
+  if (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol)) return url
+  throw new UsageError('--fleet: expected the address of a Redis, such as redis://10.0.0.5:6379')
+}
+
+/** The version that a run was started with, or null if it has no plan. */
+export const plannedVersion = async (
+  privateStore: ObjectStore,
+  fleet: FleetOrder | null,
+): Promise<string | null> =>
+  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run))?.version ?? null)

@@ -1,0 +1,8 @@
+// What the package exports.
+export type * from './generated/history.ts'
+export type { HeadAnswer, Identity, LogHead, Signal } from './generated/signals.ts'
+export { type Columns, Highwater, type OpenOptions, type StrategyHistory } from './highwater.ts'
+export { type ErrorCode, type ErrorDetails, HighwaterError } from './highwater-error.ts'
+export type { CallOptions, ClientOptions } from './requests.ts'
+export { HighwaterSignals, type SignalsOptions } from './signals.ts'
+export { type Delivery, type VerifyOptions, verifyWebhook, type WebhookHeaders } from './verify-webhook.ts'

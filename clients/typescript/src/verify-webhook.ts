@@ -1,0 +1,85 @@
+// Deliveries of the service to a webhook, verified with Web Crypto, which every runtime has.
+import type { Signal } from './generated/signals.ts'
+import { HighwaterError, parse } from './highwater-error.ts'
+
+/** The headers of a request, as `fetch` has them or as Node has them. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>
+
+export type VerifyOptions = {
+  /** By how much the time of a delivery may differ from now, against replayed requests. Seconds, 300 by default. */
+  readonly toleranceSeconds?: number
+  /** Epoch milliseconds; the clock of the machine by default. */
+  readonly nowMs?: number
+}
+
+/** A delivery that the service signed. If the signal `prevSeq` was not processed (0 for none), pull. */
+export type Delivery = { readonly signal: Signal; readonly prevSeq: number }
+
+/** The service signs with a few secrets at most; more signatures would only cost time. */
+const MOST_SIGNATURES = 8
+
+/**
+ * Verifies a delivery by `webhook-signature` and `webhook-timestamp`, and gives its signal. `body` is the raw body, because
+ * serialising parsed JSON changes bytes. While the secret is being changed, give both secrets. Throws `HighwaterError` with
+ * `unauthorized` (answer 401) if no secret signed it or its time is too far from now, and `bad_request` (answer 400) if a
+ * signed body is no signal. Throws `TypeError` for a secret of another form.
+ */
+export async function verifyWebhook(
+  headers: WebhookHeaders,
+  body: Uint8Array | string,
+  secret: string | readonly string[],
+  { toleranceSeconds = 300, nowMs = Date.now() }: VerifyOptions = {},
+): Promise<Delivery> {
+  const given = new Headers(headers as Headers) // Headers takes both, and text in place of undefined
+  const timestamp = given.get('webhook-timestamp') ?? ''
+  if (!/^\d+$/.test(timestamp) || Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds)
+    throw unauthorized(
+      `the delivery is not of the last ${toleranceSeconds} s: check the clock of this machine`,
+    )
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  const signed = joined(encoder.encode(`${given.get('webhook-id')}.${timestamp}.`), bytes)
+  const signatures = (given.get('webhook-signature') ?? '').split(' ', MOST_SIGNATURES).map(fromText('v1,'))
+  for (const each of typeof secret === 'string' ? [secret] : secret) {
+    const key = await toKey(each)
+    for (const signature of signatures) {
+      const isSigned = signature && (await crypto.subtle.verify('HMAC', key, signature, signed))
+      if (isSigned) return { signal: toSignal(bytes), prevSeq: Number(given.get('x-prev-seq')) }
+    }
+  }
+  throw unauthorized('no secret signed the delivery: compare the secret with the registered one')
+}
+
+const encoder = new TextEncoder()
+
+const unauthorized = (message: string) => new HighwaterError('unauthorized', message, 401)
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length)
+  all.set(first)
+  all.set(second, first.length)
+  return all
+}
+
+/** Reads base64 behind a prefix; null if the text is of another form. */
+const fromText = (prefix: string) => (text: string) => {
+  try {
+    if (!text.startsWith(prefix)) return null
+    return Uint8Array.from(atob(text.slice(prefix.length)), character => character.charCodeAt(0))
+  } catch {
+    return null
+  }
+}
+
+async function toKey(secret: string) {
+  const bytes = fromText('whsec_')(secret)
+  if (bytes === null || bytes.length === 0)
+    throw new TypeError('a webhook secret is whsec_ and base64: give the secret that was registered')
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+}
+
+/** Fields that later versions add are kept. */
+function toSignal(body: Uint8Array): Signal {
+  const signal = parse(new TextDecoder().decode(body)) as Signal | null | undefined // checked in the next line
+  if (typeof signal?.signal_id === 'string' && Number.isSafeInteger(signal.seq)) return signal
+  throw new HighwaterError('bad_request', 'the body of the delivery is not a signal', 400)
+}

@@ -1,0 +1,25 @@
+import { toPublishedSeries } from '#core/contract/rounding.ts'
+import { type Book, equalWeightBook } from '#core/figures/book.ts'
+import type { Series } from '#core/figures/series.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** The name of its column in `/v1/benchmark`. */
+export const BOOK_COLUMN = 'equal_weight_book'
+
+/** The equal-weight book of a dataset; `published`: its returns as `/v1/benchmark` has them. */
+type DatasetBook = Book & { readonly published: Series }
+
+/** Made once for each snapshot, because every fact sheet shows it. */
+const BOOKS = new WeakMap<Snapshot['strategies'], DatasetBook>()
+
+export function equalWeightBookOf({
+  strategies,
+  others,
+}: Pick<Snapshot, 'strategies' | 'others'>): DatasetBook {
+  const made = BOOKS.get(strategies)
+  if (made !== undefined) return made
+  const book = others?.book ?? equalWeightBook(strategies.map(({ daily }) => daily))
+  const found = { ...book, published: toPublishedSeries(book.daily) }
+  BOOKS.set(strategies, found)
+  return found
+}

@@ -1,0 +1,42 @@
+// The scripts and the style sheet of the pages, as files of a version.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type AssetName, type Integrity, SCRIPTS } from './layout.ts'
+
+export type Asset = {
+  readonly name: AssetName
+  /** In the folder of a version. */
+  readonly file: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+const read = (path: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(readFileSync(new URL(path, import.meta.url)))
+
+const concat = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(Buffer.concat(parts))
+
+/** Those of this program. */
+export const ASSETS: readonly Asset[] = [
+  ...SCRIPTS.map(name => ({
+    name,
+    file: `assets/${name}`,
+    mediaType: 'text/javascript; charset=utf-8',
+    bytes: read(`./browser/built/${name}`),
+  })),
+  {
+    name: 'style.css',
+    file: 'assets/style.css',
+    mediaType: 'text/css; charset=utf-8',
+    bytes: concat(read('./style.css'), read('./charts.css')),
+  },
+]
+
+/** The digest of a file as the attribute `integrity` spells it, from its SHA-256 in hexadecimal. */
+export const toIntegrity = (sha256: string): string =>
+  `sha256-${Buffer.from(sha256, 'hex').toString('base64')}`
+
+export const INTEGRITY: Integrity = Object.fromEntries(
+  ASSETS.map(({ name, bytes }) => [name, toIntegrity(createHash('sha256').update(bytes).digest('hex'))]),
+)

@@ -1,0 +1,63 @@
+// The charts of the equal-weight book: functions of published series, at night and in the browser.
+import type { EpochDay } from '#core/calendar.ts'
+import { drawdowns } from '#core/figures/drawdown.ts'
+import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
+import type { Series } from '#core/figures/series.ts'
+import { drawdownChartOf, equityChartOf } from './charts/account-charts.ts'
+import { type Line, type LineChart, lineChart } from './charts/line-chart.ts'
+import { legend } from './charts/svg.ts'
+
+/** Beside the series, what the page contains for its script. */
+export type BookFacts = { readonly caveat: string | null }
+
+export type BookSeries = {
+  readonly book: Series
+  /** Returns of holding each instrument, by its name. */
+  readonly held: ReadonlyMap<string, Series>
+}
+
+type Days = { readonly from: EpochDay; readonly to: EpochDay }
+
+/** What the charts draw. */
+export type BookModel = {
+  readonly book: Series
+  readonly lines: readonly Line[]
+  readonly depths: Float64Array
+}
+
+export function bookModel({ book, held }: BookSeries): BookModel {
+  const curve = equityFromBaseline(book.values)
+  const lines: Line[] = [
+    { name: 'Equal-weight book', kind: 'main', first: book.first - 1, values: curve },
+    ...Array.from(
+      held,
+      ([instrument, { first, values }]): Line => ({
+        name: `Holding ${instrument}`,
+        kind: 'benchmark',
+        first,
+        values: equityCurve(values),
+      }),
+    ),
+  ]
+  return { book, lines, depths: drawdowns(curve) }
+}
+
+/** By the section that each is drawn in. */
+export function bookCharts({ caveat }: BookFacts, { book, lines, depths }: BookModel, days: Days) {
+  const equity = { id: 'equity', title: 'Equity of the equal-weight book', caveat, days, lines }
+  const underwater = {
+    id: 'underwater',
+    title: 'Drawdown of the equal-weight book',
+    caveat,
+    height: 160,
+    days,
+  }
+  return {
+    equity: equityChartOf(equity),
+    underwater: drawdownChartOf(underwater, 'Below the peak', book.first, depths),
+  } as const satisfies Record<string, LineChart>
+}
+
+/** The text of a section. */
+export const bookSection = (chart: LineChart): string =>
+  lineChart(chart) + (chart.lines.length > 1 ? legend(chart.lines) : '')

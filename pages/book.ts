@@ -1,0 +1,107 @@
+// The page of a book: what it is, how all of it did together, and every strategy in a table.
+import { html, raw } from 'hono/html'
+import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { lastDay } from '#core/figures/series.ts'
+import type { FigureValues } from '#core/figures/split-figures.ts'
+import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
+import { type Defined, definitions } from './definitions.ts'
+import { caveatOf, decimal, figure, hundredths, NONE, numberOf, percent } from './format.ts'
+import { dataBlock, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
+import { correlationCell } from './sheet/record.ts'
+import { term } from './sheet/sections.ts'
+import { strategiesTable } from './strategies-table.ts'
+
+export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
+  const { dataset, strategies } = snapshot
+  const { from, to } = dataset.window
+  return layout({
+    title: 'The book',
+    about: `The audited history of ${countOf(strategies.length)}, ${from} to ${to}: returns, drawdowns, trades and statistics of each.`,
+    dataset,
+    root: '',
+    file: 'index.html',
+    integrity,
+    script: dataset.window.from === null ? 'table.js' : 'book.js',
+    body: html`<h1 dir="auto">${dataset.name}</h1>
+<p class="lead">The history of ${countOf(strategies.length)}, ${from} to ${to}, computed again every night and published in versions that never
+change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
+combines strategies.</p>
+${together(snapshot)}
+${strategiesTable(strategies, false)}
+${correlations(snapshot)}
+${definitions(DEFINED)}`,
+  })
+}
+
+const countOf = (count: number): string => (count === 1 ? 'one strategy' : `${decimal(count, 0)} strategies`)
+
+const TILES = [
+  ['net_return_pct', 'Net return', percent],
+  ['cagr_pct', 'CAGR', percent],
+  ['max_drawdown_pct', 'Max drawdown', percent],
+  ['sharpe_daily_annualized', 'Sharpe', hundredths],
+] as const
+
+const SPREAD = [
+  ['mean_correlation', 'Mean correlation', hundredths],
+  ['effective_bets', 'Effective bets', (value: number) => decimal(value, 1)],
+] as const
+
+/** What the names of the tiles open. */
+const DEFINED: readonly Defined[] = [
+  ...TILES.map(([path, name]) => [path, name, `equal_weight_book/${path}`, 'summary'] as const),
+  ...SPREAD.map(([path, name]) => [path, name, `diversification/${path}`, 'summary'] as const),
+]
+
+const tiles = (rows: typeof TILES | typeof SPREAD, values: FigureValues) =>
+  rows.map(
+    ([path, name, print]) =>
+      html`<div><dt>${term(path, name)}</dt><dd>${figure(numberOf(values[path]), print)}</dd></div>`,
+  )
+
+/** The equal-weight book: its figures, and its equity beside each instrument. */
+function together(snapshot: Snapshot): Markup {
+  const { dataset, book, benchmarks, diversification } = snapshot
+  const { published } = equalWeightBookOf(snapshot)
+  if (published.values.length === 0) return html`<p>No strategy has a day yet.</p>`
+  const facts: BookFacts = { caveat: caveatOf(dataset) }
+  const held = new Map(benchmarks.map(({ instrument, daily }) => [instrument, daily]))
+  const days = { from: published.first, to: lastDay(published) }
+  const { equity, underwater } = bookCharts(facts, bookModel({ book: published, held }), days)
+  return html`<section><h2>All of them, equally weighted</h2>
+<p class="note">Equal parts of the strategies alive on each day, at base risk, rebalanced daily.</p>
+<dl class="tiles">${tiles(TILES, publishFigures(book.values))}${tiles(SPREAD, diversification.values)}</dl>
+${rangeButtons()}
+<p class="note">Equity, logarithmic</p>
+<div data-section="equity">${raw(bookSection(equity))}</div>
+<p class="note">Drawdown</p>
+<div data-section="underwater">${raw(bookSection(underwater))}</div>
+<p class="files">Download: <a href="benchmark.csv" download>returns of the book and of its instruments</a>, <a href="export.daily.csv" download>daily</a> and
+<a href="export.weekly.csv" download>weekly returns of all strategies</a> (CSV); <a href="summary.json">figures of the book</a>, <a href="strategies.json">of the strategies</a> (JSON).</p>
+<script type="application/json" id="facts">${dataBlock(facts)}</script>
+</section>`
+}
+
+/** A larger map cannot be read. */
+const LARGEST_MAP = 40
+
+function correlations({ strategies, correlation }: Snapshot): Markup {
+  const { rho, size } = correlation.daily
+  if (size < 2) return html``
+  const files = html`<a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
+  if (size > LARGEST_MAP)
+    return html`<section><h2>Correlation</h2><p>${files}; <a href="explore.html">the explorer</a> shows those of chosen strategies.</p></section>`
+  return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">${files}.</p>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="correlation"><table class="map"><thead><tr><td></td>${strategies.map(({ id }) => html`<th scope="col"><span>${id}</span></th>`)}</tr></thead>
+<tbody>${strategies.map(
+    ({ id, name }, i) => html`
+<tr><th scope="row"><a href="strategies/${id}/sheet.html">${name}</a></th>${strategies.map((_, j) => mapCell(rho[i * size + j]!, i === j))}</tr>`,
+  )}</tbody></table></div></section>`
+}
+
+function mapCell(value: number, isOwn: boolean): Markup {
+  if (isOwn) return html`<td class="own"></td>`
+  return Number.isNaN(value) ? html`<td>${NONE}</td>` : correlationCell(value)
+}

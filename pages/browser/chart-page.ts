@@ -1,0 +1,171 @@
+// What pages with charts of the whole history do: the address holds what they show, and the numbers can be saved.
+import type { EpochDay } from '#core/calendar.ts'
+import { canonicalUrl, PARAMETERS, readQuery, type ValuesOf } from '#core/contract/parameters.ts'
+import { DAYS_PER_YEAR } from '#core/figures/series.ts'
+import { chartCsv, chartTable } from '../chart-data.ts'
+import type { LineChart } from '../charts/line-chart.ts'
+import { escapeText } from '../charts/svg.ts'
+import { followCharts, prepareCharts } from './chart-reader.ts'
+import { createView, download, one, say, sentenceOf } from './dom.ts'
+
+const { risk_pct, from, to } = PARAMETERS
+export const ADDRESS = { risk_pct, from, to }
+
+/** What the page shows: a level and days, null for base risk and all days. */
+export type Address = ValuesOf<typeof ADDRESS>
+
+type Days = LineChart['days']
+type Drawn<Model, Result> = Readonly<Record<string, (model: Model, days: Days) => Result>>
+
+export type ChartPage<Series, Model> = {
+  /** The parameters that the address of the page may have. */
+  readonly parameters: Partial<typeof ADDRESS>
+  /** Called when the series are first needed, and again if that failed. */
+  readonly load: () => Promise<Series>
+  readonly modelOf: (series: Series, address: Address) => Model
+  readonly allDays: (model: Model) => Days
+  /** The texts of the sections, by their names; and the charts of those that have any. */
+  readonly sections: Drawn<Model, string>
+  readonly charts: Drawn<Model, readonly LineChart[]>
+  /** Files of numbers begin with it. */
+  readonly name: string
+  /** Called with what the page is about to show. */
+  readonly onAddress: (address: Address) => void
+}
+
+type Shown<Model> = { readonly model: Model; readonly days: Days; readonly hasNumbers: boolean }
+
+/** Makes the page follow its address and its controls. Returns what changes the address; `isKept` is false while a slider moves. */
+export function startCharts<Series, Model>(page: ChartPage<Series, Model>) {
+  const { values, problems } = readQuery(page.parameters, new URLSearchParams(location.search))
+  let refused = problems.map(
+    ({ param, value, reason }) => `${param}=${value} in the address is not used: it ${reason}.`,
+  )
+  let address: Address = { risk_pct: null, from: null, to: null, ...values }
+  let shown: Shown<Model> | null = null
+  let hasNumbers = false
+  const load = once(page.load)
+  const view = createView(sectionsOf(page), prepareCharts)
+  /** Shows the address, as soon as the series are loaded. An address that was left meanwhile is not drawn. */
+  const show = async (): Promise<void> => {
+    const wanted = address
+    view.expect()
+    page.onAddress(wanted)
+    try {
+      const model = page.modelOf(await load(), wanted)
+      if (wanted !== address) return
+      const all = page.allDays(model)
+      const days = daysIn(all, wanted)
+      shown = { model, days: days ?? all, hasNumbers }
+      view.show(shown)
+      say('#problem', [...refused, ...(days === null ? [NO_RANGE] : [])].join(' '))
+    } catch (error) {
+      view.stop()
+      say('#problem', sentenceOf(error))
+    }
+  }
+  const change = (changes: Partial<Address>, isKept = true): void => {
+    address = { ...address, ...changes }
+    refused = []
+    if (isKept) history.replaceState(null, '', canonicalUrl(location.pathname, page.parameters, address))
+    void show()
+  }
+  /** The last years of the series, or all of it. */
+  const showYears = async (years: number): Promise<void> => {
+    try {
+      const { to } = page.allDays(page.modelOf(await load(), address))
+      change({ from: Number.isNaN(years) ? null : to - years * DAYS_PER_YEAR, to: null })
+    } catch (error) {
+      say('#problem', sentenceOf(error))
+    }
+  }
+
+  listen({
+    name: page.name,
+    chartOf: id => (shown === null ? undefined : chartsOf(page, shown).find(chart => chart.id === id)),
+    onRange: (from, to) => change({ from, to }),
+    showYears,
+    switchNumbers() {
+      hasNumbers = !hasNumbers
+      void show()
+    },
+    onLook() {
+      if (shown === null) void show()
+    },
+  })
+  if (Object.values(address).some(value => value !== null)) void show()
+  else {
+    page.onAddress(address)
+    say('#problem', refused.join(' '))
+  }
+  return change
+}
+
+/** Loads once; after a failure, again when it is needed next. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | null = null
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = null
+      throw error
+    })
+    return loading
+  }
+}
+
+const sectionsOf = <Series, Model>({ sections, charts }: ChartPage<Series, Model>) =>
+  Object.fromEntries(
+    Object.entries(sections).map(([name, section]) => [
+      name,
+      ({ model, days, hasNumbers }: Shown<Model>) =>
+        section(model, days) + (hasNumbers ? numbersOf(charts[name]?.(model, days) ?? []) : ''),
+    ]),
+  )
+
+const chartsOf = <Series, Model>({ charts }: ChartPage<Series, Model>, { model, days }: Shown<Model>) =>
+  Object.values(charts).flatMap(drawn => drawn(model, days))
+
+type Controls = {
+  readonly name: string
+  readonly chartOf: (id: string) => LineChart | undefined
+  readonly onRange: (from: EpochDay, to: EpochDay) => void
+  readonly showYears: (years: number) => void
+  readonly switchNumbers: () => void
+  readonly onLook: () => void
+}
+
+function listen({ name, chartOf, onRange, showYears, switchNumbers, onLook }: Controls): void {
+  prepareCharts(document.body)
+  followCharts(chartOf, onRange)
+  for (const button of document.querySelectorAll<HTMLElement>('[data-years]'))
+    button.addEventListener('click', () => showYears(Number(button.dataset.years)))
+  one('#numbers').addEventListener('click', switchNumbers)
+  addEventListener('click', ({ target }) => {
+    const id = target instanceof HTMLElement ? target.dataset.csv : undefined
+    const chart = id === undefined ? undefined : chartOf(id)
+    if (chart !== undefined) download(`${name}-${id}.csv`, chartCsv(chart))
+  })
+  // A chart is read from the series: they are loaded when a reader first points at one or selects it.
+  for (const type of ['pointerover', 'focusin'])
+    addEventListener(type, ({ target }) => {
+      if (target instanceof Element && target.closest('svg.chart') !== null) onLook()
+    })
+}
+
+const NO_RANGE = 'The range in the address has no two days of this history: all days are shown.'
+
+/** The days of a range that the charts have; null if they are fewer than two. A range that is not limited has all. */
+function daysIn(all: Days, { from, to }: Address): Days | null {
+  if (from === null && to === null) return all
+  const days = { from: Math.max(from ?? all.from, all.from), to: Math.min(to ?? all.to, all.to) }
+  return days.from < days.to ? days : null
+}
+
+/** A button and a table for each chart. */
+const numbersOf = (charts: readonly LineChart[]): string =>
+  charts
+    .map(
+      chart =>
+        `<button type="button" data-csv="${chart.id}">CSV: ${escapeText(chart.title)}</button>${chartTable(chart)}`,
+    )
+    .join('')

@@ -1,0 +1,129 @@
+// How the scripts find and change what stands in a page.
+import { toCompactInstant } from '#core/calendar.ts'
+import { ApiError } from '#core/contract/errors.ts'
+
+declare global {
+  interface Window {
+    readonly trustedTypes?: {
+      createPolicy(
+        name: string,
+        rules: { createHTML(text: string): string },
+      ): { createHTML(text: string): string }
+    }
+  }
+}
+
+/** The one policy of the pages: it gets nothing but the text of sections, which escape every name. */
+const charts = window.trustedTypes?.createPolicy('charts', { createHTML: text => text })
+
+const setMarkup = (place: Element, text: string): void => {
+  place.innerHTML = charts?.createHTML(text) ?? text
+}
+
+/** The only element of a selector. Throws if the page has none: then script and page are not of one version. */
+export function one<E extends Element = HTMLElement>(selector: string): E {
+  const found = document.querySelector<E>(selector)
+  if (found === null) throw new Error(`this page has no ${selector}; load it again`)
+  return found
+}
+
+/** What the build wrote into the page for its script. */
+export const pageFacts = <Facts>(): Facts => JSON.parse(one('#facts').textContent) as Facts // of the same version
+
+/** Shows a sentence, or nothing, in an element that is announced. */
+export function say(selector: string, sentence: string): void {
+  const place = one(selector)
+  place.hidden = sentence === ''
+  place.textContent = sentence
+}
+
+/** What went wrong, for the reader: the reason that the API gives, or what the error says. */
+export function sentenceOf(error: unknown): string {
+  const [problem] = error instanceof ApiError && Array.isArray(error.details) ? error.details : []
+  return problem?.reason ?? (error instanceof Error ? error.message : String(error))
+}
+
+/** Starts what all pages have if a service answers: links to it, and a newer version is announced. */
+export function startPage(): void {
+  askService().catch(() => {}) // a copy of the files has no service
+}
+
+async function askService(): Promise<void> {
+  const { version = '', root = '' } = document.body.dataset
+  const service = `${root}../../..`
+  const response = await fetch(`${service}/version`)
+  const { data } = (await response.json()) as { data: { dataset_version: string } } // as the service documents it
+  if (!response.ok) return
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-service]'))
+    link.href = service + link.dataset.service
+  if (data.dataset_version <= version) return
+  const link = document.createElement('a')
+  const [own, newer] = [version, data.dataset_version].map(toCompactInstant)
+  link.href = location.href.replace(own!, newer!)
+  link.textContent = `Open version ${data.dataset_version}`
+  say('#newer', 'A newer version of this page is published. ')
+  one('#newer').append(link)
+}
+
+/**
+ * Draws models into the sections of the page: those in view at once, the others when the browser has time. The page is
+ * busy from `expect` until all of it shows the model, or until `stop`.
+ */
+export function createView<Model>(
+  sections: Readonly<Record<string, (model: Model) => string>>,
+  onDrawn: (place: HTMLElement) => void,
+): { expect(): void; show(model: Model): void; stop(): void } {
+  const drawn = new Map<HTMLElement, string>()
+  const visible = new Set<Element>()
+  const stale = new Set<HTMLElement>()
+  let draw = (_place: HTMLElement): void => {}
+  let isExpected = false
+  const showBusy = (): void => {
+    one('main').ariaBusy = String(isExpected || stale.size > 0)
+  }
+  const expectModel = (isNow: boolean): void => {
+    isExpected = isNow
+    showBusy()
+  }
+  const drawAll = (places: Iterable<HTMLElement>): void => {
+    for (const place of places) if (stale.delete(place)) draw(place)
+    showBusy()
+  }
+  const places = [...document.querySelectorAll<HTMLElement>('[data-section]')]
+  const observer = new IntersectionObserver(entries => {
+    for (const { target, isIntersecting } of entries) visible[isIntersecting ? 'add' : 'delete'](target)
+    drawAll(places.filter(place => visible.has(place)))
+  })
+  for (const place of places) observer.observe(place)
+  addEventListener('beforeprint', () => drawAll(places))
+  return {
+    expect: () => expectModel(true),
+    stop: () => expectModel(false),
+    show(model) {
+      isExpected = false
+      draw = place => {
+        const text = sections[place.dataset.section ?? '']?.(model) ?? ''
+        if (drawn.get(place) === text) return // what did not change keeps its focus
+        drawn.set(place, text)
+        setMarkup(place, text)
+        onDrawn(place)
+      }
+      for (const place of places) stale.add(place)
+      drawAll(places.filter(place => visible.has(place)))
+      if (stale.size > 0) whenIdle(() => drawAll(places))
+    },
+  }
+}
+
+/** Soon, even if the browser is never idle; not every browser has idle callbacks. */
+const whenIdle = (run: () => void): unknown =>
+  window.requestIdleCallback?.(run, { timeout: 200 }) ?? setTimeout(run, 50)
+
+/** Saves a text as a file. */
+export function download(name: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,71 @@
+// The script of a fact sheet: the slider beside what every page with charts has.
+import { BOOK_COLUMN } from '#core/dataset/equal-weight-book.ts'
+import { riskLevel } from '#core/dataset/resources/risk-level.ts'
+import { percent } from '../format.ts'
+import { riskSteps } from '../risk-steps.ts'
+import { noteOf, percentOf, type SheetFacts, sheetModel } from '../sheet/model.ts'
+import { allDays, equityChart, rollingCharts, SECTIONS, underwaterChart } from '../sheet/sections.ts'
+import { ADDRESS, type Address, startCharts } from './chart-page.ts'
+import { one, pageFacts, say, startPage } from './dom.ts'
+import { loadReturns } from './load-returns.ts'
+
+const facts = pageFacts<SheetFacts>()
+const steps = riskSteps(facts.max_modelled_risk_pct, facts.base_risk_pct)
+const slider = one<HTMLInputElement>('#risk-slider')
+
+const levelOf = ({ risk_pct }: Address) => riskLevel(risk_pct, facts.max_modelled_risk_pct)
+
+/** The slider follows the address: a level between two steps is beside the nearest, and is printed exactly. */
+function showLevel(address: Address): void {
+  const level = levelOf(address)
+  const effective = level?.effective ?? facts.base_risk_pct
+  const distances = steps.map(step => Math.abs(step - effective))
+  slider.value = String(distances.indexOf(Math.min(...distances)))
+  const text = `${percent(percentOf(effective), 2)}${level === null ? ' (base)' : ''}`
+  slider.ariaValueText = text
+  one('#risk-output').textContent = text
+  one('#risk .note').textContent = noteOf(facts, level)
+}
+
+const levelOfSlider = (): number | null => {
+  const level = steps[slider.valueAsNumber]!
+  return level === facts.base_risk_pct ? null : level
+}
+
+startPage()
+// The build does not know the address of a service whose operator does not state it.
+if (one('#address').textContent.startsWith('/')) one('#address').prepend(location.origin)
+one('#copy').addEventListener('click', () => {
+  navigator.clipboard.writeText(one('#citation').textContent).then(
+    () => say('#problem', ''),
+    () => say('#problem', 'The browser does not allow to copy; select the citation and copy it.'),
+  )
+})
+const change = startCharts({
+  parameters: ADDRESS,
+  async load() {
+    const [daily, weekly, benchmark] = await Promise.all([
+      loadReturns('returns.daily.csv', 'daily'),
+      loadReturns('returns.weekly.csv', 'weekly'),
+      loadReturns('../../benchmark.csv', 'daily'),
+    ])
+    return {
+      daily: daily.get('ret')!,
+      weekly: weekly.get('ret')!,
+      benchmark: benchmark.get(facts.instrument) ?? null,
+      book: benchmark.get(BOOK_COLUMN) ?? null,
+    }
+  },
+  modelOf: (series, address) => sheetModel(facts, series, levelOf(address)),
+  allDays,
+  sections: SECTIONS,
+  charts: {
+    equity: (model, days) => [equityChart(model, days)],
+    underwater: (model, days) => [underwaterChart(model, days)],
+    rolling: rollingCharts,
+  },
+  name: facts.id,
+  onAddress: showLevel,
+})
+slider.addEventListener('input', () => change({ risk_pct: levelOfSlider() }, false))
+slider.addEventListener('change', () => change({ risk_pct: levelOfSlider() }))

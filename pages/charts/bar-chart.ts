@@ -1,0 +1,73 @@
+// A value for each year, or for any few names.
+import { maxIndex, minIndex } from 'd3-array'
+import { decimal, NONE } from '../format.ts'
+import { emsOf, linearAxis, tickRow } from './axes.ts'
+import { areaOf, barAt, drawing, emptyDrawing, type Frame, tenth, valueText } from './svg.ts'
+
+export type BarChart = Frame & {
+  readonly unit: 'percent'
+  readonly bars: readonly {
+    readonly label: string
+    /** Null has a dash instead of a bar. */
+    readonly value: number | null
+    /** What the pointer shows beside the value. */
+    readonly note?: string
+    /** Paler, because the year has not all of its days. */
+    readonly isPartial?: boolean
+  }[]
+}
+
+/** An `svg` element with a bar for each value and its number, without the sign of the unit, at the end of the bar. */
+export function barChart(chart: BarChart): string {
+  const { bars, unit } = chart
+  const values = bars.map(({ value }) => value ?? Number.NaN)
+  if (values.every(Number.isNaN)) return emptyDrawing(chart, 'No values to draw')
+  const { width, height, plot } = areaOf(chart)
+  const [low, high] = [minIndex(values), maxIndex(values)]
+  // Between the caveat and the names there is room for numbers at the ends of bars.
+  const ends = { ...plot, top: plot.top + 8, bottom: height - 52 }
+  const { y } = linearAxis(Math.min(values[low]!, 0), Math.max(values[high]!, 0), ends, false)
+  const step = width / bars.length
+  const numbers = values.map(value => {
+    if (Number.isNaN(value)) return NONE
+    return Math.abs(value) < 1e5 ? decimal(value, step < 42 ? 0 : 1) : valueText(value, 'ratio')
+  })
+  const nameFits = fitting(
+    bars.map(({ label }) => label),
+    step,
+  )
+  const numberFits = fitting(numbers, step)
+  const middle = (i: number) => (i + 0.5) * step
+  const parts = bars.map(({ label, note, isPartial }, i) => {
+    const value = values[i] || 0
+    const shown = Number.isNaN(values[i]) ? NONE : valueText(value, unit)
+    const title = `${label}: ${shown}${note === undefined ? '' : ` (${note})`}`
+    const thick = Math.min(step * 0.72, 60)
+    const kind = `${value < 0 ? 'loss' : 'gain'}${isPartial ? ' partial' : ''}`
+    const place = value < 0 ? `y="${tenth(y(value) + 3)}" dy=".8em"` : `y="${tenth(y(value) - 4)}"`
+    const second = numberFits(i) === 'second' ? ' second' : ''
+    const number = `<text class="number middle${second}" x="${tenth(middle(i))}" ${place}>${numbers[i]}</text>`
+    const bar = barAt(kind, middle(i) - thick / 2, thick, [y(0), y(value)], title)
+    return numberFits(i) === 'never' ? bar : bar + number
+  })
+  const names = bars.map(({ label }, i) => ({ at: middle(i), label, isSecond: nameFits(i) === 'second' }))
+  const extreme = (i: number) => `${valueText(values[i]!, unit)} (${bars[i]!.label})`
+  return drawing(chart, `${bars.length} bars: lowest ${extreme(low)}, highest ${extreme(high)}.`, [
+    ...parts,
+    `<path class="baseline" d="M0 ${tenth(y(0))}H${width}"/>`,
+    tickRow(
+      names.filter((_, i) => nameFits(i) !== 'never'),
+      plot,
+      width,
+      false,
+    ),
+  ])
+}
+
+/** Which texts have room, `step` units from each other: in 11 units; as every second one in 20, too. */
+function fitting(texts: readonly string[], step: number): (index: number) => 'always' | 'second' | 'never' {
+  const ems = Math.max(...texts.map(emsOf))
+  const every = Math.ceil((ems * 11 + 3) / step)
+  const isTight = step * every < ems * 20 + 12 // the last name moves into the drawing
+  return i => (i % every !== 0 ? 'never' : isTight && (i / every) % 2 !== 0 ? 'second' : 'always')
+}

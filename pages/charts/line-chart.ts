@@ -1,0 +1,174 @@
+// Values over days: equity, drawdowns, rolling figures.
+import { extent, maxIndex, minIndex } from 'd3-array'
+import { scaleLinear } from 'd3-scale'
+import { type EpochDay, toIsoDate } from '#core/calendar.ts'
+import {
+  besideLabels,
+  dayTicks,
+  emsOf,
+  linearAxis,
+  logarithmicAxis,
+  markAt,
+  tickRow,
+  valueGrid,
+} from './axes.ts'
+import { pathText, type Run, runsOf } from './path.ts'
+import {
+  areaOf,
+  drawing,
+  emptyDrawing,
+  escapeText,
+  type Frame,
+  type Plot,
+  tenth,
+  type Unit,
+  valueText,
+} from './svg.ts'
+
+/** A value for each day from `first` on; NaN is a gap. `under` is filled to the baseline. */
+export type Line = {
+  readonly name: string
+  readonly kind: 'main' | 'other' | 'benchmark' | 'under' | `series${number}`
+  readonly first: EpochDay
+  readonly values: Float64Array
+}
+
+type Band = { readonly from: EpochDay; readonly to: EpochDay; readonly label: string }
+
+export type LineChart = Frame & {
+  /** The first of kind `main`, else the first of all, is described in words. */
+  readonly lines: readonly Line[]
+  /** On a logarithmic axis a value of 0 is at the bottom edge: the account is ruined. */
+  readonly y: 'log' | 'linear'
+  readonly unit: Unit
+  /** Both are drawn. */
+  readonly days: { readonly from: EpochDay; readonly to: EpochDay }
+  /** A rule across the plot, and the edge of the area of kind `under`. */
+  readonly baseline?: number
+  /** Vertical rules, such as the day of the first publication. */
+  readonly marks?: readonly { readonly day: EpochDay; readonly label: string }[]
+  /** Shades, such as the worst drawdowns. */
+  readonly bands?: readonly Band[]
+}
+
+/** Where days and values of a chart are, in units of its drawing. */
+export type ChartScales = {
+  x(day: EpochDay): number
+  /** The nearest day of the chart. */
+  dayAt(x: number): EpochDay
+  /** At the edge if the value is beyond the axis. */
+  y(value: number): number
+  /** The values that have a label. */
+  readonly ticks: readonly number[]
+  readonly plot: Plot
+  readonly width: number
+  readonly height: number
+}
+
+/** The lines with a value to draw, cut to the days of the chart; what is not finite is a gap. */
+const visibleLines = ({ lines, days }: LineChart): Line[] =>
+  lines.flatMap(line => {
+    const start = Math.max(days.from - line.first, 0)
+    const cut = line.values.subarray(start, Math.max(days.to - line.first + 1, start))
+    const values = cut.every(Number.isFinite)
+      ? cut
+      : cut.map(value => (Number.isFinite(value) ? value : Number.NaN))
+    return values.every(Number.isNaN) ? [] : [{ ...line, first: line.first + start, values }]
+  })
+
+/** Lowest and highest value that the axis must show. */
+function domainOf(chart: LineChart, lines: readonly Line[]): [number, number] {
+  const shown = (value: number) => (chart.y === 'log' && value <= 0 ? Number.NaN : value)
+  const ends = lines.flatMap(({ values }) => extent(values, shown))
+  const [low, high] = extent([...ends, shown(chart.baseline ?? Number.NaN)], value => value)
+  return low === undefined ? [1, 1] : [low, high]
+}
+
+/** Where a chart is in its own coordinates, for what a pointer reads from it. */
+export function chartScales(chart: LineChart, lines = visibleLines(chart)): ChartScales {
+  const { plot: box, ...size } = areaOf(chart)
+  const axis = (chart.y === 'log' ? logarithmicAxis : linearAxis)(...domainOf(chart, lines), box)
+  const plot = besideLabels(axis, chart.unit, box)
+  const { from, to } = chart.days
+  // A single day is in the middle.
+  const x = scaleLinear(to > from ? [from, to] : [from - 1, from + 1], [plot.left, plot.right])
+  const dayAt = (at: number) => Math.min(Math.max(Math.round(x.invert(at)), from), Math.max(to, from))
+  return { ...axis, x, dayAt, plot, ...size }
+}
+
+/** An `svg` element with the lines of `chart`; without a value to draw, a frame that says so. */
+export function lineChart(chart: LineChart): string {
+  const lines = visibleLines(chart)
+  const main = lines.find(({ kind }) => kind === 'main') ?? lines[0]
+  if (main === undefined) return emptyDrawing(chart, 'No days to draw')
+  const scales = chartScales(chart, lines)
+  const { x, y, plot, width } = scales
+  const { baseline, marks = [], bands = [] } = chart
+  const { from, to } = chart.days
+  const paths = [...lines.filter(line => line !== main), main].map(line => linePath(line, scales, baseline))
+  return drawing(chart, describe(main, chart), [
+    ...bands.filter(band => band.to >= from && band.from <= to).map(band => bandOf(band, chart, scales)),
+    valueGrid(scales, chart.unit, width),
+    tickRow(dayTicks(from, to, x), plot, width),
+    baseline === undefined
+      ? ''
+      : `<path class="baseline" d="M${plot.left} ${tenth(y(baseline))}H${plot.right}"/>`,
+    `<g transform="scale(.1)">${paths.join('')}</g>`,
+    ...marks
+      .filter(({ day }) => day >= from && day <= to)
+      .map(({ day, label }, row) => markAt(x(day), label, row, plot)),
+  ])
+}
+
+/** These lines are drawn to half units with half as many points, those of half charts to units: lines are half of a fact sheet. */
+const COARSE: readonly Line['kind'][] = ['benchmark', 'other', 'under']
+
+/** The steps of a line's height, in tenths of a unit, by those of its days in units. */
+const GRAIN_UP = { 1: 1, 2: 5, 5: 10 } as const
+
+/** In tenths of a unit, with a point or two for each unit of width. A day between gaps is a dot. */
+function linePath(
+  { kind, name, first, values }: Line,
+  { x, y, plot, width }: ChartScales,
+  baseline?: number,
+): string {
+  const grain = width < 400 ? 5 : COARSE.includes(kind) ? 2 : 1
+  const runs = runsOf(
+    values,
+    i => x(first + i) * 10,
+    value => y(value) * 10,
+    10 * grain,
+    10,
+    GRAIN_UP[grain],
+  )
+  const edge = Math.round(10 * (baseline === undefined ? plot.bottom : y(baseline)))
+  const closed = (run: Run) => (kind === 'under' ? [run[0]!, edge, ...run, run.at(-2)!, edge] : run)
+  const [days, courses] = [runs.filter(run => run.length === 2), runs.filter(run => run.length > 2)]
+  const title = `<title>${escapeText(name)}</title>`
+  const path = (classes: string, d: string) =>
+    d === '' ? '' : `<path class="${classes}" d="${d}">${title}</path>`
+  return (
+    path(`line ${kind}`, courses.map(closed).map(pathText).join('')) +
+    path(`line ${kind} day`, days.map(pathText).join(''))
+  )
+}
+
+/** A shade over the height of the plot. A label that has no room is shown by the pointer only. */
+function bandOf({ from, to, label }: Band, { days }: LineChart, { x, plot }: ChartScales): string {
+  const left = tenth(x(Math.max(from, days.from)))
+  const width = tenth(x(Math.min(to, days.to)) - left)
+  const [text, room] = [escapeText(label), width / emsOf(label)]
+  const shade = `<rect class="band" x="${left}" y="${plot.top}" width="${Math.max(width, 1)}" height="${plot.bottom - plot.top}"><title>${text}</title></rect>`
+  if (room < 12) return shade
+  return `${shade}<text class="band-label${room < 22 ? ' second' : ''}" x="${tenth(left + width / 2)}" y="${plot.bottom - 6}">${text}</text>`
+}
+
+/** First, last and extreme values of a line in a sentence, and the day on which nothing was left. */
+function describe({ name, first, values }: Line, { y, unit }: LineChart): string {
+  const on = (i: number) => `${valueText(values[i]!, unit)} on ${toIsoDate(first + i)}`
+  const isKnown = (value: number) => !Number.isNaN(value)
+  const ends = `first ${on(values.findIndex(isKnown))}, last ${on(values.findLastIndex(isKnown))}`
+  const ruin = y === 'log' ? values.findIndex(value => value <= 0) : -1
+  const ruined = ruin < 0 ? '' : ` It is ruined on ${toIsoDate(first + ruin)}.`
+  return `${name}: ${ends}, lowest ${on(minIndex(values))}, highest ${on(maxIndex(values))}.${ruined}`
+}

@@ -1,0 +1,109 @@
+// What every chart shares: its frame, its texts, and numbers as coordinates.
+import { format } from 'd3-format'
+import { decimal } from '../format.ts'
+
+/** `full` is 720 units wide and has larger text on narrow screens; `half` stands beside another one and keeps its text. */
+export type Size = 'full' | 'half'
+export type Unit = 'multiple' | 'percent' | 'ratio' | 'count'
+
+/** A rectangle in units of the drawing: `left < right`, `top < bottom`. */
+export type Plot = Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>
+
+export type Frame = {
+  /** Prefix of element ids: letters, digits, `-` and `_`, once in a page. */
+  readonly id: string
+  readonly title: string
+  readonly size?: Size
+  readonly height?: number
+  /** Words behind the data, for a drawing that is copied without its page. */
+  readonly caveat?: string | null
+}
+
+/** The size of a drawing, and the part of it that data may take; labels of values take some of the left. */
+export function areaOf({ size, height = 240 }: Frame): { width: number; height: number; plot: Plot } {
+  const width = size === 'half' ? 352 : 720
+  return { width, height, plot: { left: 0, right: width - 10, top: 24, bottom: height - 30 } }
+}
+
+/** Text as it stands in an element or attribute of HTML and XML; what XML cannot hold becomes U+FFFD. */
+export const escapeText = (text: string): string =>
+  text
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+    .replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
+
+/** The whole `svg` element around `parts`, with its title, and a description for those who cannot see it. */
+export function drawing(frame: Frame, description: string, parts: readonly string[]): string {
+  const { width, height } = areaOf(frame)
+  const id = escapeText(frame.id)
+  const names = `<title id="${id}-title">${escapeText(frame.title)}</title><desc id="${id}-desc">${escapeText(description)}</desc>`
+  return `<svg class="chart ${frame.size ?? 'full'}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">${names}${caveatOf(frame)}${parts.join('')}</svg>`
+}
+
+function caveatOf(frame: Frame): string {
+  if (frame.caveat == null) return ''
+  const { width, height } = areaOf(frame)
+  return `<text class="caveat middle" x="${width / 2}" y="${height / 2}">${escapeText(frame.caveat)}</text>`
+}
+
+/** A frame with a sentence instead of data. */
+export function emptyDrawing(frame: Frame, sentence: string): string {
+  const { width, height } = areaOf(frame)
+  const text = `<text class="empty" x="${width / 2}" y="${height / 2}">${sentence}</text>`
+  return drawing(frame, sentence, [
+    `<path class="grid" d="M0 .5H${width}M0 ${height - 0.5}H${width}"/>`,
+    text,
+  ])
+}
+
+/** A coordinate: tenths of a unit are finer than a screen shows. */
+export const tenth = (units: number): number => Math.round(units * 10) / 10 + 0 // no minus zero
+
+/** `text` cut to `length` characters, for a place that cannot grow. */
+export function shorten(text: string, length: number): string {
+  const characters = Array.from(text)
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
+}
+
+const SUFFIX: Record<Unit, string> = { multiple: '×', percent: '\u202f%', ratio: '', count: '' }
+const plain = format('.8~g')
+const thousands = format('.6~s')
+const scientific = format('.6~e')
+const brief = format('.4~g')
+
+/** A value beside an axis: as short as it can be. */
+export function tickText(value: number, unit: Unit): string {
+  const size = Math.abs(value)
+  const print = size >= 1e9 || (size < 1e-4 && size > 0) ? scientific : size >= 1e4 ? thousands : plain
+  return print(value).replace('e+', 'e') + SUFFIX[unit]
+}
+
+/** A value in a sentence: with the decimals that pages print. */
+export function valueText(value: number, unit: Unit): string {
+  const size = Math.abs(value)
+  if (size >= 1e6 || (size < 0.01 && size > 0)) return brief(value).replace('e+', 'e') + SUFFIX[unit]
+  return decimal(value, unit === 'percent' ? 1 : unit === 'count' ? 0 : 2) + SUFFIX[unit]
+}
+
+/** A bar from one height to another, with what the pointer shows. */
+export function barAt(
+  kind: string,
+  x: number,
+  width: number,
+  ends: readonly number[],
+  title: string,
+): string {
+  const top = tenth(Math.min(...ends))
+  const size = tenth(Math.max(...ends) - top)
+  return `<rect class="bar ${kind}" x="${tenth(x)}" y="${top}" width="${tenth(width)}" height="${size}"><title>${escapeText(title)}</title></rect>`
+}
+
+/** The names of lines or dots with a sample of each, as an HTML list that wraps where it has to. */
+export const legend = (
+  items: readonly { readonly name: string; readonly kind: string }[],
+  shape: 'line' | 'dots' = 'line',
+): string => {
+  const sample = shape === 'line' ? 'M1 5h24' : 'M13 5h0'
+  const key = (kind: string) =>
+    `<svg class="key" viewBox="0 0 26 10" aria-hidden="true"><path class="${shape} ${kind}" d="${sample}"/></svg>`
+  return `<ul class="legend">${items.map(({ name, kind }) => `<li>${key(kind)}${escapeText(name)}</li>`).join('')}</ul>`
+}

@@ -1,0 +1,133 @@
+// The explorer: a portfolio of chosen strategies as a pure function of their published returns and of the choice.
+import { toCorrelation } from '#core/contract/rounding.ts'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import { compounded, type RiskLevel, rescaled, riskLevel } from '#core/dataset/resources/risk-level.ts'
+import type { Snapshot, StrategyRecord } from '#core/dataset/snapshot.ts'
+import { weightedBook } from '#core/figures/book.ts'
+import { completeWeeks } from '#core/figures/derived-series.ts'
+import { drawdowns } from '#core/figures/drawdown.ts'
+import { equityCurve, equityFromBaseline } from '#core/figures/equity-curve.ts'
+import { correlatePair } from '#core/figures/pearson.ts'
+import { performanceFigures } from '#core/figures/performance.ts'
+import { lastDay, type Series, sliceSeries } from '#core/figures/series.ts'
+import { type FigureValues, splitFigures } from '#core/figures/split-figures.ts'
+import { drawdownChartOf, equityChartOf } from '../charts/account-charts.ts'
+import type { Line, LineChart } from '../charts/line-chart.ts'
+import { caveatOf } from '../format.ts'
+import type { Choice } from './choice.ts'
+
+/** What the explorer knows of every strategy before any returns are loaded. */
+export type ExploreFacts = {
+  readonly version: string
+  readonly max_modelled_risk_pct: number
+  readonly caveat: string | null
+  readonly strategies: readonly ExploreStrategy[]
+}
+
+export type ExploreStrategy = Pick<StrategyRecord, 'id' | 'name' | 'base_risk_pct'>
+
+/** The facts of a snapshot, in the order of the catalogue. */
+export const exploreFacts = ({ dataset, strategies }: Snapshot): ExploreFacts => ({
+  version: dataset.version,
+  max_modelled_risk_pct: dataset.max_modelled_risk_pct,
+  caveat: caveatOf(dataset),
+  strategies: strategies.map(({ id, name, base_risk_pct }) => ({ id, name, base_risk_pct })),
+})
+
+/** A strategy of the portfolio, or the portfolio itself: its returns at the chosen level and range, and their figures. */
+export type Member = {
+  readonly id: string
+  readonly name: string
+  readonly kind: Line['kind']
+  /** Part of the portfolio, a fraction; the portfolio itself has 1. */
+  readonly share: number
+  readonly daily: Series
+  /** As the API publishes them: 6 decimals, null if undefined. */
+  readonly figures: FigureValues
+}
+
+export type ExploreModel = {
+  readonly facts: ExploreFacts
+  readonly choice: Choice
+  readonly level: RiskLevel | null
+  readonly members: readonly Member[]
+  /** Null without members. */
+  readonly portfolio: Member | null
+  /** Cell (i, j) of the members; null if undefined. */
+  readonly correlation: readonly (readonly (number | null)[])[]
+  readonly charts: { readonly equity: LineChart; readonly drawdown: LineChart } | null
+}
+
+/**
+ * The model of a choice. Strategies without returns are left out. Throws `validation_error` if the figures pass what a
+ * number can hold at this level.
+ *
+ * @param returns published daily returns at base risk, by id
+ */
+export function exploreModel(
+  facts: ExploreFacts,
+  returns: ReadonlyMap<string, Series>,
+  choice: Choice,
+): ExploreModel {
+  const level = riskLevel(choice.risk_pct, facts.max_modelled_risk_pct)
+  const whole = (choice.with ?? []).flatMap((id, i) => {
+    const strategy = facts.strategies.find(each => each.id === id)
+    const base = returns.get(id)
+    if (strategy === undefined || base === undefined) return []
+    const daily = { ...base, values: rescaled(base.values, strategy, level) }
+    return [{ strategy, daily, weight: choice.weights?.[i] ?? 1 }]
+  })
+  const common = { facts, choice, level }
+  if (whole.length === 0) return { ...common, members: [], portfolio: null, correlation: [], charts: null }
+  const sum = whole.reduce((total, { weight }) => total + weight, 0)
+  const member = (of: Omit<Member, 'daily' | 'figures'>, risk: number, series: Series): Member => {
+    const daily = sliceSeries(series, choice.from, choice.to)
+    const block = compounded({ id: of.id, base_risk_pct: risk }, level, () =>
+      performanceFigures(daily, completeWeeks(daily), 1),
+    )
+    return { ...of, daily, figures: publishFigures(splitFigures(block).values) }
+  }
+  const members = whole.map(({ strategy: { id, name, base_risk_pct }, daily, weight }, i) =>
+    member({ id, name, kind: `series${(i + 1) % 12}`, share: weight / sum }, base_risk_pct, daily),
+  )
+  const book = weightedBook(
+    whole.map(({ daily }) => daily),
+    i => whole[i]!.weight,
+  )
+  const portfolio = member({ id: 'portfolio', name: 'Portfolio', kind: 'main', share: 1 }, 1, book.daily)
+  return {
+    ...common,
+    members,
+    portfolio,
+    correlation: members.map(a => members.map(b => correlationOf(a, b))),
+    charts: chartsOf(facts, members, portfolio),
+  }
+}
+
+function correlationOf(a: Member, b: Member): number | null {
+  if (a === b) return 1
+  const { rho } = correlatePair(a.daily, b.daily)
+  return Number.isNaN(rho) ? null : toCorrelation(rho)
+}
+
+function chartsOf({ caveat }: ExploreFacts, members: readonly Member[], portfolio: Member) {
+  const { name, daily } = portfolio
+  const days = { from: daily.first, to: lastDay(daily) }
+  const lines = [...members, portfolio].map(each => lineOf(each, equityCurve(each.daily.values)))
+  return {
+    equity: equityChartOf({ id: 'equity', title: 'Equity, 1 before the first day', caveat, lines, days }),
+    drawdown: drawdownChartOf(
+      { id: 'drawdown', title: 'Drawdown of the portfolio', caveat, days },
+      name,
+      daily.first,
+      drawdowns(equityFromBaseline(daily.values)),
+    ),
+  }
+}
+
+const lineOf = ({ name, kind, daily }: Member, values: Float64Array): Line => ({
+  name,
+  kind,
+  first: daily.first,
+  values,
+})

@@ -1,0 +1,176 @@
+// The frame of every page: head, navigation, what the page is about, and the terms.
+import { html, raw } from 'hono/html'
+import { toCompactInstant } from '#core/calendar.ts'
+import type { DatasetRecord } from '#core/dataset/snapshot.ts'
+
+export type Markup = ReturnType<typeof html>
+
+export const SCRIPTS = ['page.js', 'book.js', 'explore.js', 'check.js', 'table.js'] as const
+export type ScriptName = (typeof SCRIPTS)[number]
+export type AssetName = ScriptName | 'style.css'
+
+/** The integrity of each script and style sheet of a version: `sha256-...`, as HTML spells it. */
+export type Integrity = Readonly<Partial<Record<AssetName, string>>>
+
+/** What a page may do: nothing but load files of its own service, and make markup in one place. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types charts"
+
+/** Browsers ignore `frame-ancestors` in a document, and say so. */
+const POLICY_IN_PAGE = PAGE_POLICY.replace(" frame-ancestors 'none';", '')
+
+/** A page, before it is a document. */
+export type PageContent = {
+  readonly title: string
+  /** One sentence, for search engines and previews. */
+  readonly about: string
+  readonly dataset: DatasetRecord
+  /** The way from the page to the folder of the version: empty, or `../../`. */
+  readonly root: '' | '../../'
+  /** The file of the page in that folder. */
+  readonly file: string
+  readonly integrity: Integrity
+  readonly script: ScriptName
+  readonly body: Markup
+  /** What a description in the vocabulary of schema.org lists instead of the files and days of the whole version. */
+  readonly files?: readonly string[]
+  readonly window?: DatasetRecord['window']
+}
+
+/** What a page says of its dataset, whichever service it is of. */
+export type PageDataset = Pick<
+  DatasetRecord,
+  'name' | 'version' | 'disclaimer' | 'methodology_url' | 'public_url' | 'synthetic'
+>
+
+type Frame = Pick<PageContent, 'title' | 'about' | 'body'> & {
+  readonly dataset: PageDataset
+  /** Links, the style sheet among them, and scripts. */
+  readonly head: Markup
+  /** Attributes of the body, beside the version. */
+  readonly attributes: Markup
+  readonly nav: Markup
+  /** The last line of the page. */
+  readonly footer: Markup
+}
+
+/** A whole document. */
+export const documentOf = ({ title, about, dataset, head, attributes, nav, body, footer }: Frame): string =>
+  String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY_IN_PAGE}">
+<title>${title} · ${dataset.name}</title>
+<meta name="description" content="${about}">
+<meta name="color-scheme" content="light dark">
+${head}
+</head>
+<body data-version="${dataset.version}"${attributes}>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><nav aria-label="Site">
+${nav}
+</nav></header>
+${dataset.synthetic ? html`<aside class="synthetic" aria-label="Synthetic data"><strong>Synthetic data.</strong> The prices on this page are made up. No market, no account, no forecast.</aside>` : ''}
+<p class="newer" id="newer" role="status" hidden></p>
+<main id="main">
+${body}
+</main>
+<footer class="site">
+<p>${dataset.disclaimer}</p>
+<p>${footer}</p>
+</footer>
+</body>
+</html>
+`)
+
+/** The navigation of the history service; `root` leads to the folder of a version. */
+export const siteLinks = (root: string, { name, program_url }: DatasetRecord, docs: Markup): Markup =>
+  html`<a class="home" href="${root}index.html">${name}</a>
+<a href="${root}explore.html">Explore</a>
+<a href="${root}versions.html">Versions</a>
+<a href="${root}check.html">Check</a>
+${program_url === null ? '' : html`<a href="${program_url}">Program</a>`}
+${docs}`
+
+/**
+ * A link from a page of a version to what only the service answers. A copy of the files has no such address, so without
+ * the address of the service it is plain text, of which the script of the page makes a link if a service answers.
+ */
+export const serviceLink = (
+  { public_url }: Pick<DatasetRecord, 'public_url'>,
+  path: string,
+  text: string,
+): Markup =>
+  public_url === null
+    ? html`<a data-service="${path}">${text}</a>`
+    : html`<a href="${public_url}${path}">${text}</a>`
+
+/** A page of a version. */
+export const layout = (page: PageContent): string =>
+  documentOf({
+    ...page,
+    head: html`${openGraph(page)}
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${page.root}assets/style.css" ${integrityOf(page, 'style.css')}>
+<script type="module" src="${page.root}assets/${page.script}" ${integrityOf(page, page.script)}></script>
+<script type="application/ld+json">${dataBlock(jsonLd(page))}</script>`,
+    attributes: html` data-root="${page.root}"`,
+    nav: siteLinks(page.root, page.dataset, serviceLink(page.dataset, '/docs', 'Docs')),
+    footer: html`Version <a href="${page.root}versions.html"><code>${page.dataset.version}</code></a>: this page and every number on it never change.
+<a href="${page.dataset.methodology_url}">Method</a> · <a href="${page.root}check.html">Check it yourself</a>`,
+  })
+
+export const integrityOf = ({ integrity }: Pick<PageContent, 'integrity'>, name: AssetName) =>
+  integrity[name] === undefined ? '' : raw(`integrity="${integrity[name]}" crossorigin="anonymous"`)
+
+/** The address of a page for a citation: absolute if the operator states the address of the service. */
+export const citedAddress = ({ public_url, version }: DatasetRecord, file: string): string =>
+  `${public_url ?? ''}/v1/snapshots/${toCompactInstant(version)}/${file}`
+
+/** Previews need absolute addresses. */
+const openGraph = ({
+  title,
+  about,
+  dataset,
+  file,
+}: PageContent): Markup => html`<meta property="og:title" content="${title}">
+<meta property="og:description" content="${about}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="${dataset.name}">${
+  dataset.public_url === null
+    ? ''
+    : html`
+<meta property="og:url" content="${citedAddress(dataset, file)}">
+<link rel="canonical" href="${citedAddress(dataset, file)}">
+<link rel="alternate" type="application/atom+xml" title="Versions and restatements" href="${dataset.public_url}/feed.atom">`
+}`
+
+const jsonLd = ({ title, about, dataset, file, files, window = dataset.window }: PageContent): object => ({
+  '@context': 'https://schema.org',
+  '@type': 'Dataset',
+  name: `${title} · ${dataset.name}`,
+  description: `${about} ${dataset.disclaimer}`,
+  version: dataset.version,
+  dateModified: dataset.version,
+  isAccessibleForFree: true,
+  license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },
+  creator: { '@type': 'Organization', name: dataset.name },
+  identifier: citedAddress(dataset, file),
+  temporalCoverage: `${window.from ?? '..'}/${window.to ?? '..'}`,
+  distribution: (files ?? ['export.daily.csv', 'strategies.json']).map(name => ({
+    '@type': 'DataDownload',
+    encodingFormat: name.endsWith('.csv') ? 'text/csv' : 'application/json',
+    contentUrl: citedAddress(dataset, name),
+  })),
+})
+
+/** Buttons for the days of charts and for the numbers behind them, and a place for what a script cannot show. */
+export const rangeButtons =
+  (): Markup => html`<p class="ranges" data-with-script>${[1, 3, 5].map(years => html`<button type="button" data-years="${years}">${years} y</button> `)}<button type="button" data-years="all">All days</button> <button type="button" id="numbers">Tables and CSV</button> <span class="note">Ranges are of the charts; all figures are of all days.</span></p>
+<p class="warning" id="problem" role="alert" hidden></p>`
+
+/** JSON in a `<script>` that no browser executes. No text in it can end the element. */
+export const dataBlock = (value: unknown) => raw(JSON.stringify(value).replaceAll('<', String.raw`\u003c`))

@@ -1,0 +1,42 @@
+// What a browser gets if there is no such page: what it asked for, what it may have meant, and the way on.
+import { html } from 'hono/html'
+import { nearestTo } from '#core/contract/near-miss.ts'
+import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
+import { shorten } from './charts/svg.ts'
+import { servicePage } from './guides/guides.ts'
+
+/** `why` is a sentence if there was such a page once. `snapshot` is the version that is served now. */
+export function missingPage(snapshot: Snapshot, path: string, why: string | null): string {
+  const title = why === null ? 'Page not found' : 'Page removed'
+  const near = nearestPage(snapshot, path)
+  return servicePage(
+    title,
+    `${title} in ${snapshot.dataset.name}.`,
+    html`<h1>${title}</h1>
+<p class="lead">${why ?? html`There is no page at <code>${shorten(path, 80)}</code>.`}</p>
+${near === null ? '' : html`<p>Did you mean <a href="${near.path}"><bdi>${near.name}</bdi></a>?</p>`}
+<p><a href="/">The book</a> lists all strategies, and <a href="/docs">the documentation</a> all addresses of the API.</p>`,
+    snapshot.dataset,
+  )
+}
+
+const PAGES = ['explore', 'versions', 'check', 'docs']
+
+/** Longer names resemble nothing. */
+const LONGEST_NAME = 64
+
+/** The strategy, or else the page, whose name is nearly the first one in the path. */
+function nearestPage(snapshot: Snapshot, path: string) {
+  const [, word = ''] = /^\/(?:v1\/snapshots\/[^/]*\/)?(?:strategies\/)?([^/]*)/.exec(path) ?? []
+  const text = word
+    .toLowerCase()
+    .replace(/\.html$/, '')
+    .slice(0, LONGEST_NAME)
+  const id = nearestTo(
+    text,
+    snapshot.strategies.map(({ id }) => id),
+  )
+  if (id !== null) return { path: `/strategies/${id}`, name: strategyOf(snapshot, id)!.name }
+  const page = nearestTo(text, PAGES)
+  return page === null ? null : { path: `/${page}`, name: `/${page}` }
+}

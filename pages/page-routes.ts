@@ -1,0 +1,84 @@
+// The table of pages: which file of a version each is, and what it is rendered from.
+import { versionFolder } from '#core/contract/artifacts.ts'
+import { type Snapshot, strategyOf } from '#core/dataset/snapshot.ts'
+import { bookPage } from './book.ts'
+import { checkPage } from './check.ts'
+import { explorePage } from './explore/page.ts'
+import { type Integrity, PAGE_POLICY } from './layout.ts'
+import { sheetPage } from './sheet/sheet.ts'
+import { versionsPage } from './versions.ts'
+
+export type PageId = 'book' | 'sheet' | 'explore' | 'versions' | 'check'
+
+/** Where a page leads: a strategy, or '' for a page of the book, and a risk level, null for base risk. */
+export type PageParams = { readonly sid: string; readonly risk_pct: number | null }
+
+export type PageRoute = {
+  readonly id: PageId
+  /** The address that leads to the page of the version that is served. */
+  readonly path: string
+  /** In the folder of the version; `{sid}` stands for the strategy. */
+  readonly file: string
+  /** Rendered at the risk level of the query, too. */
+  readonly isAtLevels?: true
+  readonly render: (snapshot: Snapshot, params: PageParams, integrity: Integrity) => string
+}
+
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  {
+    id: 'book',
+    path: '/',
+    file: 'index.html',
+    render: (snapshot, _, integrity) => bookPage(snapshot, integrity),
+  },
+  {
+    id: 'explore',
+    path: '/explore',
+    file: 'explore.html',
+    render: (snapshot, _, integrity) => explorePage(snapshot, integrity),
+  },
+  {
+    id: 'versions',
+    path: '/versions',
+    file: 'versions.html',
+    render: (snapshot, _, integrity) => versionsPage(snapshot, integrity),
+  },
+  {
+    id: 'check',
+    path: '/check',
+    file: 'check.html',
+    render: (snapshot, _, integrity) => checkPage(snapshot, integrity),
+  },
+  {
+    id: 'sheet',
+    path: '/strategies/{sid}',
+    file: 'strategies/{sid}/sheet.html',
+    isAtLevels: true,
+    render: (snapshot, { sid, risk_pct }, integrity) =>
+      sheetPage(snapshot, strategyOf(snapshot, sid)!, risk_pct, integrity),
+  },
+]
+
+export const PAGE_TYPE = 'text/html; charset=utf-8'
+
+/** Headers that belong to every page. */
+export const PAGE_HEADERS = { 'content-security-policy': PAGE_POLICY } as const
+
+const isOfStrategy = ({ file }: PageRoute): boolean => file.includes('{sid}')
+
+/** The file of a page in the folder of its version. */
+export const pageFile = ({ file }: PageRoute, sid: string): string => file.replace('{sid}', sid)
+
+/** Every page of a version: a page of the book once, a page of a strategy for each. */
+export const publishedPages = (
+  strategies: readonly string[],
+): { readonly route: PageRoute; readonly sid: string }[] =>
+  PAGE_ROUTES.flatMap(route =>
+    isOfStrategy(route) ? strategies.map(sid => ({ route, sid })) : [{ route, sid: '' }],
+  )
+
+/** The key of a file of a version that is no answer of the API. */
+export const fileKey = (version: string, file: string): string => `${versionFolder(version)}/${file}`
+
+/** Its address, which leads to the file of the version that is served. */
+export const fileUrl = (file: string): string => `/v1/${file}`

@@ -1,0 +1,50 @@
+// Groups of the published figures of a strategy, and how a sheet lists them.
+import { html } from 'hono/html'
+import { publishFigures } from '#core/dataset/resources/figures-on-the-wire.ts'
+import type { StrategyData } from '#core/dataset/snapshot.ts'
+import type { UndefinedReason } from '#core/figures/figure.ts'
+import type { FigureValue, FigureValues } from '#core/figures/split-figures.ts'
+import { type FigureRow, figure, numberOf } from '../format.ts'
+import type { Markup } from '../layout.ts'
+import { term } from './sections.ts'
+
+/** A group of `fund_dd` as it is published; empty in versions that were made before it was defined. */
+export const groupOf = ({ figures }: StrategyData, name: string): FigureValues =>
+  publishFigures(toGroup(toGroup(figures.values.fund_dd)[name]))
+
+const isGroup = (value: FigureValue | undefined): value is FigureValues =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const toGroup = (value: FigureValue | undefined): FigureValues => (isGroup(value) ? value : {})
+
+/** Names and values of figures of a group, each with its definition. */
+export const figureList = (strategy: StrategyData, group: string, rows: readonly FigureRow[]): Markup => {
+  const values = groupOf(strategy, group)
+  return html`<dl class="figures">${rows.map(
+    ([path, name, print]) =>
+      html`<div><dt>${term(`${group}-${path}`, name)}</dt><dd>${figure(numberOf(values[path]), print)}</dd></div>`,
+  )}</dl>`
+}
+
+/** Figures at the head of the sheet, a row each, in columns of groups: their names open the same definitions. */
+export const comparisonTable = (
+  columns: readonly (readonly [head: Markup | string, values: FigureValues])[],
+  rows: readonly FigureRow[],
+  above: Markup | string = '',
+): Markup => html`<table><thead><tr><td></td>${columns.map(([head]) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>${above}${rows.map(
+  ([path, name, print]) => html`
+<tr><th scope="row">${term(path, name)}</th>${columns.map(([, values]) => html`<td>${figure(numberOf(values[path]), print)}</td>`)}</tr>`,
+)}
+</tbody></table>`
+
+const NEEDS: Partial<Record<UndefinedReason, string>> = {
+  unknown_leverage: 'this needs bars and the leverage of every trade',
+  too_few_points: 'there are fewer than 20 closed trades',
+}
+
+/** Why a figure of `fund_dd` is null, as a sentence. */
+export function whyNone({ figures }: StrategyData, path: string): Markup {
+  const reason = figures.undefined[`fund_dd/${path}`]
+  const why = reason === undefined ? 'the figures of this version have no such group' : NEEDS[reason]
+  return html`<p>Not computed: ${why ?? reason?.replaceAll('_', ' ')}.</p>`
+}

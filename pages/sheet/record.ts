@@ -1,0 +1,243 @@
+// The parts of a fact sheet that no risk level changes: what kind of record it is, how far to trust it, and how to cite it.
+import { html, raw } from 'hono/html'
+import { DAY_MS } from '#core/calendar.ts'
+import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
+import type { Restatement } from '#core/dataset/lineage.ts'
+import { nearestOf } from '#core/dataset/part.ts'
+import { type Snapshot, type StrategyData, tradeResult } from '#core/dataset/snapshot.ts'
+import { bookWithout } from '#core/figures/book.ts'
+import { correlatePair } from '#core/figures/pearson.ts'
+import { type Dot, dotChart } from '../charts/dot-chart.ts'
+import { definition } from '../definitions.ts'
+import { caveatOf, decimal, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
+import { citedAddress, type Markup } from '../layout.ts'
+import { COSTS } from './execution.ts'
+import { comparisonTable, figureList, groupOf, toGroup } from './groups.ts'
+import { HEADLINE, term } from './sections.ts'
+
+/** What each state of verification says, where it stands. */
+const ABOUT_STATES = {
+  dual_verified:
+    'The result of every trade was recomputed, and two independent computations of the daily returns agree.',
+  single_verified: 'The result of every trade was recomputed from its prices and costs.',
+  unverified: 'A result could not be recomputed: it is as its maker reported it.',
+  failed: 'The recomputation disagrees.',
+} as const satisfies Record<StrategyData['verification_state'], string>
+
+export const STATES = ['dual_verified', 'single_verified', 'unverified', 'failed'] as const
+
+const ABOUT_MARKING: Readonly<Record<StrategyData['marking'], string>> = {
+  marked: 'Backtest. Open positions are marked at every close.',
+  realised:
+    'Backtest. A trade is booked on the day of its exit, because its leverage is unknown: drawdowns within trades do not show.',
+  reported: 'Reported by its provider. Highwater recomputes no return of it.',
+}
+
+export const badge = (state: StrategyData['verification_state']) =>
+  html`<button type="button" class="badge ${state}" popovertarget="state-${state}">${state.replaceAll('_', ' ')}</button>`
+
+/** The explanation of a state, once a page. */
+export const statePopover = (state: StrategyData['verification_state']) =>
+  html`<div id="state-${state}" popover class="about"><strong>${state.replaceAll('_', ' ')}</strong> ${ABOUT_STATES[state]} Determined by every build.</div>`
+
+/** What kind of record this is, with which costs, since when it is published, and whether it was ever restated. */
+export function recordSection(snapshot: Snapshot, strategy: StrategyData): Markup {
+  const { dataset } = snapshot
+  const restated = restatementsOf(snapshot, strategy.id)
+  const accepted = dataset.accepted_findings.filter(({ strategies }) => strategies.includes(strategy.id))
+  const rows: readonly (readonly [string, Markup | string])[] = [
+    ['Record', ABOUT_MARKING[strategy.marking]],
+    [
+      'Verification',
+      html`${badge(strategy.verification_state)} ${ABOUT_STATES[strategy.verification_state]}`,
+    ],
+    ['Published since', publishedOf(strategy, restated.length > 0)],
+    [
+      'Restatements',
+      restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
+    ],
+    ['Costs', costsOf(strategy)],
+    ['Risk', `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade${leverageOf(strategy)}`],
+    ['Engine', strategy.engine],
+    [
+      'Data',
+      html`${strategy.data_source}${accepted.map(({ what, reason }) => html`<br>Accepted finding: ${what} Reason: ${reason}`)}`,
+    ],
+  ]
+  return html`<dl class="record">${rows.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`
+}
+
+/** A restatement, another module or another base risk begins a new history. */
+const publishedOf = ({ published_since }: StrategyData, isRestated: boolean): string =>
+  published_since === null
+    ? 'not recorded by older builds'
+    : `${published_since}${isRestated ? ', in its present form' : ''}`
+
+function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }: StrategyData): string {
+  const paid =
+    funding === 'historical'
+      ? 'historical funding'
+      : funding === null
+        ? 'funding not recorded'
+        : `funding: ${funding.replaceAll('_', ' ')}`
+  return `${commission_bps_per_side} bps a side, slippage of ${slippage_ticks} ticks of ${tick_size}, ${paid}`
+}
+
+const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyData): string =>
+  typical === null || most === null
+    ? ''
+    : `; leverage typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
+
+function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
+  return lineage.flatMap(({ version, restated }) =>
+    restated
+      .filter(({ id }) => id === sid)
+      .map(each => html`<li>${version}: ${describeRestatement(each)}</li>`),
+  )
+}
+
+/** `2 daily returns, 1 trade, another version of the module`. */
+export function describeRestatement({
+  daily,
+  weekly,
+  trades,
+  base_risk,
+  module_version,
+}: Restatement): string {
+  const counted = [
+    [daily, 'daily return'],
+    [weekly, 'weekly return'],
+    [trades, 'trade'],
+  ] as const
+  return [
+    ...counted
+      .filter(([count]) => count > 0)
+      .map(([count, what]) => `${decimal(count, 0)} ${what}${count === 1 ? '' : 's'}`),
+    ...(base_risk ? ['another base risk'] : []),
+    ...(module_version ? ['another version of the module'] : []),
+  ].join(', ')
+}
+
+const probability = (value: number): string => percent(100 * value)
+const days = (value: number): string => `${whole(value)} days`
+
+const RISK_ADJUSTED: readonly FigureRow[] = [
+  ['sharpe_std_error', 'Standard error of the Sharpe ratio', hundredths],
+  ['probabilistic_sharpe_ratio', 'Probability that it is above 0', probability],
+  ['deflated_sharpe_ratio', 'Deflated Sharpe ratio', probability],
+  ['trials', 'Declared trials', whole],
+  ['min_track_record_days', 'Minimum track record length', days],
+  ['volatility_annualized_pct', 'Volatility', percent],
+  ['calmar', 'Calmar ratio', hundredths],
+]
+
+const BENCHMARK: readonly FigureRow[] = [
+  ['net_return_pct', 'Return of holding', percent],
+  ['max_drawdown_pct', 'Its max drawdown', percent],
+  ['excess_return_pct', 'Excess return, percentage points', value => decimal(value, 1)],
+  ['beta', 'Beta', hundredths],
+  ['alpha_annualized_pct', 'Alpha, annual', percent],
+  ['correlation', 'Correlation', hundredths],
+  ['up_capture_pct', 'Up capture', percent],
+  ['down_capture_pct', 'Down capture', percent],
+]
+
+/** What the printed page has no room for. */
+const BENCHMARK_MORE: readonly FigureRow[] = [
+  ['cagr_pct', 'CAGR of holding', percent],
+  ['excess_cagr_pct', 'Excess CAGR, percentage points', value => decimal(value, 1)],
+  ['sharpe_daily_annualized', 'Sharpe of holding', hundredths],
+  ['volatility_annualized_pct', 'Volatility of holding', percent],
+]
+
+/** The figures of groups, whose names open a definition. */
+export const GROUPS = {
+  risk_adjusted: RISK_ADJUSTED,
+  benchmark: [...BENCHMARK, ...BENCHMARK_MORE],
+  costs: COSTS,
+} as const
+
+export const evidenceSection = (strategy: StrategyData): Markup =>
+  figureList(strategy, 'risk_adjusted', RISK_ADJUSTED)
+export const benchmarkSection = (strategy: StrategyData): Markup =>
+  html`${figureList(strategy, 'benchmark', BENCHMARK)}<div class="screen">${figureList(strategy, 'benchmark', BENCHMARK_MORE)}</div>`
+
+/** Before and after the day of the first version: the only test out of sample that nobody can falsify. */
+export function publicationSection(strategy: StrategyData): Markup {
+  const group = groupOf(strategy, 'since_publication')
+  const count = (name: string) => html`<td>${figure(numberOf(group[name]), whole)}</td>`
+  return comparisonTable(
+    [
+      [term('before', 'Before publication'), toGroup(group.before)],
+      [term('after', 'Since'), toGroup(group.after)],
+    ],
+    [...HEADLINE, ['volatility_annualized_pct', 'Volatility', percent]],
+    html`<tr><th scope="row">Days</th>${count('days_before')}${count('days_after')}</tr>`,
+  )
+}
+
+/** Holding time against return of every closed trade; nothing of it shows stops or sizes. */
+export function tradesSection({ dataset }: Snapshot, { name, trades }: StrategyData): Markup {
+  const dots = Array.from(
+    trades.entry_time,
+    (entry, i): Dot => ({
+      days: (trades.exit_time[i]! - entry) / DAY_MS,
+      return_pct: 100 * trades.notional_return[i]!,
+      result: tradeResult(trades.account_return[i]!),
+    }),
+  )
+  const title = `Trades of ${name}: days held and return on notional`
+  return html`${raw(dotChart({ id: 'trades', title, caveat: caveatOf(dataset), dots }))}`
+}
+
+/** What the names of the correlations open: no answer of the API has these. */
+const CORRELATIONS = [
+  [
+    'book',
+    'Equal-weight book',
+    'Correlation of the daily returns of the strategy with those of the equal-weight book at base risk, the column equal_weight_book of benchmark.csv. The strategy is a part of this book, so the value is above 0 even if it is independent of the others.',
+  ],
+  [
+    'rest',
+    'The book without this strategy',
+    'The same with the equal-weight book of the other strategies: by this one, judge what the strategy adds to them. Days without another strategy count as 0.',
+  ],
+] as const
+
+export const correlationDefinitions = (): Markup =>
+  html`${CORRELATIONS.map(([id, name, text]) => definition(id, name, `${text} Pearson, over the days that both have, 30 or more.`))}`
+
+/** The correlation with the book, and with the strategies whose daily returns move most with these, first the closest. */
+export function correlationSection(snapshot: Snapshot, { id, daily }: StrategyData): Markup {
+  const book = equalWeightBookOf(snapshot)
+  const ofBook = { book: book.published, rest: bookWithout(book, daily) }
+  const others = nearestOf(snapshot, id)
+  if (others.length === 0) return html`<p>No other strategy shares enough days with this one.</p>`
+  return html`<table class="map"><tbody>${CORRELATIONS.map(
+    ([key, name]) => html`
+<tr><th scope="row">${term(key, name)}</th>${correlationCell(correlatePair(daily, ofBook[key]).rho)}</tr>`,
+  )}${others.map(
+    other => html`
+<tr><th scope="row"><a href="../${other.id}/sheet.html">${other.name}</a></th>${correlationCell(other.rho)}</tr>`,
+  )}
+</tbody></table>`
+}
+
+const BOUNDS = [0.1, 0.3, 0.6] as const
+
+/** A correlation, in one of seven colours; a dash if it is not defined. */
+export function correlationCell(value: number): Markup {
+  if (Number.isNaN(value)) return html`<td>${figure(null, hundredths)}</td>`
+  const step = BOUNDS.filter(bound => Math.abs(value) >= bound).length
+  return html`<td class="${value >= 0 ? 'gain' : 'loss'}${step}">${figure(value, hundredths)}</td>`
+}
+
+/** Files of the same version, and a citation with the address that never changes. */
+export function citeSection({ dataset }: Snapshot, { id, name }: StrategyData): Markup {
+  const address = citedAddress(dataset, `strategies/${id}/sheet.html`)
+  return html`<p class="files">Download:
+<a href="returns.daily.csv" download>daily returns</a>, <a href="returns.weekly.csv" download>weekly returns</a>,
+<a href="curve.csv" download>equity</a>, <a href="trades.csv" download>trades</a> (CSV);
+<a href="stats.json">statistics</a>, <a href="meta.json">assumptions</a> (JSON). <a href="../../check.html?of=${id}">Check these files</a>.</p>
+<p>Cite: <cite id="citation">${name}, ${dataset.name}, version ${dataset.version}, <span id="address">${address}</span></cite> <button type="button" id="copy" data-with-script aria-label="Copy the citation">Copy</button></p>`
+}

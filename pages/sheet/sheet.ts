@@ -1,0 +1,189 @@
+// The fact sheet of a strategy: what decides an allocation, on one printed page; the rest follows on the screen.
+import { html, raw } from 'hono/html'
+import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
+import { riskLevel } from '#core/dataset/resources/risk-level.ts'
+import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { type Defined, definitions } from '../definitions.ts'
+import { caveatOf, percent, publishedNumber } from '../format.ts'
+import { dataBlock, type Integrity, layout, type Markup, rangeButtons } from '../layout.ts'
+import { riskSteps } from '../risk-steps.ts'
+import {
+  costsSection,
+  DEFINED_EXECUTION,
+  DEFINED_REPLAYS,
+  entriesOf,
+  excursionsSection,
+  hasReplays,
+  replaysSection,
+} from './execution.ts'
+import { noteOf, percentOf, type SheetFacts, type SheetModel, sheetModel } from './model.ts'
+import {
+  badge,
+  benchmarkSection,
+  citeSection,
+  correlationDefinitions,
+  correlationSection,
+  evidenceSection,
+  GROUPS,
+  publicationSection,
+  recordSection,
+  statePopover,
+  tradesSection,
+} from './record.ts'
+import { AT_LEVEL, allDays, OF_TRADES, SECTIONS, type SectionName, term, WORST } from './sections.ts'
+
+/** The sheet of a strategy as a document; `requested` is a risk level, or null for base risk. */
+export function sheetPage(
+  snapshot: Snapshot,
+  strategy: StrategyData,
+  requested: number | null,
+  integrity: Integrity,
+): string {
+  const { dataset } = snapshot
+  const facts = factsOf(snapshot, strategy)
+  const level = riskLevel(requested, dataset.max_modelled_risk_pct)
+  const benchmark = snapshot.benchmarks.find(({ instrument }) => instrument === strategy.instrument)
+  const { daily, weekly } = strategy
+  const book = equalWeightBookOf(snapshot).published
+  const model = sheetModel(facts, { daily, weekly, benchmark: benchmark?.daily ?? null, book }, level)
+  return layout({
+    title: strategy.name,
+    about: aboutOf(strategy),
+    dataset,
+    root: '../../',
+    file: `strategies/${strategy.id}/sheet.html`,
+    integrity,
+    script: 'page.js',
+    files: ['returns.daily.csv', 'curve.csv', 'trades.csv'].map(name => `strategies/${strategy.id}/${name}`),
+    window: strategy.window,
+    body: bodyOf(snapshot, strategy, model),
+  })
+}
+
+const aboutOf = ({ name, blurb, instrument, window, verification_state }: StrategyData): string =>
+  `${name}: ${instrument}, ${window.from} to ${window.to}, ${verification_state.replaceAll('_', ' ')}.${blurb === null ? '' : ` ${blurb}`}`
+
+function factsOf(snapshot: Snapshot, strategy: StrategyData): SheetFacts {
+  const { dataset } = snapshot
+  const { trade_count, win_rate_pct, profit_factor } = strategy.figures.values
+  return {
+    id: strategy.id,
+    name: strategy.name,
+    instrument: strategy.instrument,
+    base_risk_pct: strategy.base_risk_pct,
+    max_modelled_risk_pct: dataset.max_modelled_risk_pct,
+    published_since: strategy.published_since,
+    caveat: caveatOf(dataset),
+    has_book: hasOthers(snapshot, strategy),
+    trades: {
+      trade_count: publishedNumber(trade_count),
+      win_rate_pct: publishedNumber(win_rate_pct),
+      profit_factor: publishedNumber(profit_factor),
+    },
+  }
+}
+
+/** Whether another strategy is alive on any day of this one. */
+function hasOthers(snapshot: Snapshot, { daily }: StrategyData): boolean {
+  const { daily: book, alive } = equalWeightBookOf(snapshot)
+  const start = daily.first - book.first
+  return alive.subarray(start, start + daily.values.length).some(count => count > 1)
+}
+
+function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): Markup {
+  const { name, blurb, instrument, ccy, window } = strategy
+  return html`<article class="sheet">
+<header>
+<p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
+<h1 dir="auto">${name}</h1>
+<p class="facts">${instrument} · ${ccy} · ${window.from} to ${window.to} · ${badge(strategy.verification_state)}</p>
+${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
+</header>
+${riskForm(model)}
+${live(model, 'headline', null)}
+${live(model, 'equity', 'Equity', 'Logarithmic. The deepest drawdowns are shaded, numbered as in their table.')}
+${live(model, 'underwater', 'Under water')}
+${live(model, 'months', term('month', 'Monthly returns, percent'))}
+<div class="columns">
+${live(model, 'years', term('year', 'Calendar years'))}
+${live(model, 'drawdowns', 'Deepest drawdowns')}
+</div>
+<div class="columns">
+${fixed('record', 'What this record is', recordSection(snapshot, strategy))}
+${fixed('publication', 'Before and after publication', publicationSection(strategy), 'At base risk. Days after the first version with this history are out of sample.')}
+</div>
+<div class="columns">
+${fixed('evidence', 'Confidence in the Sharpe ratio', evidenceSection(strategy), 'At base risk.')}
+${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy), 'At base risk, over the same days.')}
+</div>
+<div class="screen">
+${live(model, 'rolling', 'Rolling 365 days')}
+${fixed('trades', 'Trades', tradesSection(snapshot, strategy), `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
+${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'While a trade was open, the furthest move of the price against it (MAE) and for it (MFE), in units of the base risk.')}
+${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position anew; a rescale, as of the slider, multiplies the returns.') : ''}
+<div class="columns">
+${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk.')}
+${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk.')}
+</div>
+</div>
+${fixed('cite', 'Cite and check', citeSection(snapshot, strategy))}
+<script type="application/json" id="facts">${dataBlock(model.facts)}</script>
+${definitionsOf(strategy)}
+</article>`
+}
+
+/** A form without a script; with one, the slider. The address decides. */
+function riskForm({ facts, level }: SheetModel): Markup {
+  const { base_risk_pct: base, max_modelled_risk_pct: cap } = facts
+  const value = level?.effective ?? base
+  const steps = riskSteps(cap, base)
+  return html`<form class="risk" id="risk" action="sheet.html">
+<label for="risk_pct">Risk a trade</label>
+<span data-without-script><select name="risk_pct" id="risk_pct">${riskSteps(cap, base, value).map(
+    each =>
+      html`<option value="${each}"${each === value ? raw(' selected') : ''}>${percentOf(each)} %</option>`,
+  )}</select> <button>Show</button></span>
+<input data-with-script type="range" id="risk-slider" aria-label="Risk a trade" min="0" max="${steps.length - 1}" value="${steps.findLastIndex(step => step <= value)}" autocomplete="off">
+<output id="risk-output">${percent(percentOf(value), 2)}${level === null ? ' (base)' : ''}</output>
+<span class="note">${noteOf(facts, level)}</span>
+</form>
+${rangeButtons()}`
+}
+
+const live = (model: SheetModel, name: SectionName, title: Markup | string | null, note = ''): Markup =>
+  html`<section class="${name}">${
+    title === null ? '' : html`<h2>${title}</h2>`
+  }${note === '' ? '' : html`<p class="note">${note}</p>`}<div data-section="${name}">${raw(SECTIONS[name](model, allDays(model)))}</div></section>`
+
+const fixed = (name: string, title: string, body: Markup, note = ''): Markup =>
+  html`<section class="${name}"><h2>${title}</h2>${note === '' ? '' : html`<p class="note">${note}</p>`}${body}</section>`
+
+const DEFINED: readonly Defined[] = [
+  ...[...AT_LEVEL, ...OF_TRADES].map(([path, name]) => [path, name, path] as const),
+  ...Object.entries(GROUPS).flatMap(([group, rows]) =>
+    rows.map(([path, name]) => [`${group}-${path}`, name, `fund_dd/${group}/${path}`] as const),
+  ),
+  ...WORST.map(([path, name]) => [path, name, `fund_dd/drawdowns/worst/${path}`] as const),
+  ['month', 'Monthly return', 'fund_dd/monthly/table/return_pct'],
+  ['year', 'Calendar year', 'fund_dd/annual/table/return_pct'],
+  ['before', 'Before publication', 'fund_dd/since_publication/before'],
+  ['after', 'Since', 'fund_dd/since_publication/after'],
+  ['volatility_annualized_pct', 'Volatility', 'fund_dd/since_publication/after/volatility_annualized_pct'],
+  ['rolling-sharpe', 'Sharpe ratio of 365 days', 'sharpe', 'rolling'],
+  ['rolling-volatility', 'Volatility of 365 days', 'volatility_pct', 'rolling'],
+  ['rolling-return', 'Return of 365 days', 'return_pct', 'rolling'],
+  ['rolling-beta', 'Beta of 365 days', 'beta', 'rolling'],
+  ...DEFINED_EXECUTION,
+]
+
+/** The same on every sheet, with replays and without. */
+const made = new Map<boolean, Markup>()
+
+function definitionsOf(strategy: StrategyData): Markup {
+  const isReplayed = hasReplays(strategy)
+  const found =
+    made.get(isReplayed) ??
+    html`${definitions(isReplayed ? [...DEFINED, ...DEFINED_REPLAYS] : DEFINED)}${correlationDefinitions()}`
+  made.set(isReplayed, found)
+  return html`${statePopover(strategy.verification_state)}${found}`
+}

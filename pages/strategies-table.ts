@@ -1,0 +1,68 @@
+// The table of all strategies, on the page of the book and in the explorer: a row each, with figures at base risk.
+import { html, raw } from 'hono/html'
+import type { StrategyData } from '#core/dataset/snapshot.ts'
+import { equityCurve } from '#core/figures/equity-curve.ts'
+import { sparkline } from './charts/sparkline.ts'
+import { definitions } from './definitions.ts'
+import { type FigureRow, figure, hundredths, NONE, numberOf, percent, whole } from './format.ts'
+import type { Markup } from './layout.ts'
+import { badge, STATES, statePopover } from './sheet/record.ts'
+import { term } from './sheet/sections.ts'
+
+const FIGURES: readonly FigureRow[] = [
+  ['cagr_pct', 'CAGR', percent],
+  ['max_drawdown_pct', 'Max drawdown', percent],
+  ['sharpe_daily_annualized', 'Sharpe', hundredths],
+  ['trade_count', 'Trades', whole],
+]
+
+/** A column after the name. A script sorts by the `data` value of its cells, or by their text. */
+type Column = {
+  readonly title: string
+  /** Left out on narrow screens: the fact sheet has it. */
+  readonly isWide?: boolean
+  readonly isSorted?: false
+  cell(strategy: StrategyData): unknown
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    title: 'Equity',
+    isWide: true,
+    isSorted: false,
+    cell: ({ daily }) => raw(sparkline(equityCurve(daily.values))),
+  },
+  ...FIGURES.map(([path, title, print]) => ({
+    title,
+    isWide: path === 'trade_count',
+    cell: ({ figures: { values } }: StrategyData) => figure(numberOf(values[path]), print),
+  })),
+  { title: 'Instrument', isWide: true, cell: ({ instrument }) => instrument },
+  {
+    title: 'History',
+    isWide: true,
+    cell: ({ window }) => html`${window.from ?? NONE} to<br>${window.to ?? NONE}`,
+  },
+  { title: 'Verified', isWide: true, cell: ({ verification_state }) => badge(verification_state) },
+]
+
+const wide = ({ isWide }: Column) => (isWide ? raw(' class="wide"') : '')
+
+/** The table with its search, and what the names of its columns and of `others` open; `isChoice` puts a box beside each name. */
+export const strategiesTable = (
+  strategies: readonly StrategyData[],
+  isChoice: boolean,
+  others: readonly FigureRow[] = [],
+): Markup => html`<section aria-labelledby="all"><h2 id="all">Strategies</h2>
+<p class="note">Each at its own base risk. A name opens the fact sheet. What the columns say: ${FIGURES.map(([path, name], i) => html`${i === 0 ? '' : ' · '}${term(`of-${path}`, name)}`)}.</p>
+<p data-with-script><label>Search <input type="search" data-filter="strategies" autocomplete="off"></label> <span id="strategies-matches" role="status"></span></p>
+<div class="scroll${isChoice ? ' tall' : ''}" tabindex="0" role="region" aria-label="Table of all strategies"><table class="book" id="strategies" data-sortable>
+<thead><tr><th scope="col">Strategy</th>${COLUMNS.map(column => html`<th scope="col"${wide(column)}${column.isSorted === false ? raw(' data-sortable="no"') : ''}>${column.title}</th>`)}</tr></thead>
+<tbody>${strategies.map(
+  strategy => html`
+<tr><th scope="row" dir="auto">${isChoice ? choiceOf(strategy) : ''}<a href="strategies/${strategy.id}/sheet.html">${strategy.name}</a></th>${COLUMNS.map(column => html`<td${wide(column)}>${column.cell(strategy)}</td>`)}</tr>`,
+)}</tbody></table></div>
+${definitions([...new Map([...FIGURES, ...others].map(([path, name]) => [path, [`of-${path}`, name, path] as const])).values()])}${STATES.map(statePopover)}</section>`
+
+const choiceOf = ({ id, name }: StrategyData): Markup =>
+  html`<input data-with-script type="checkbox" name="with" value="${id}" aria-label="Choose ${name}"> `

@@ -1,0 +1,121 @@
+// Jobs of a fleet on BullMQ. A job is the name of a strategy of a run; what it did is in the store.
+import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions } from 'bullmq'
+import { LRUCache } from 'lru-cache'
+import { messageOf } from '#storage/error-code.ts'
+import type { Jobs } from './coordinate.ts'
+import { joinRun, OtherCodeError, type Run, renderStrategy, type Worker } from './worker.ts'
+
+type Connection = QueueOptions['connection']
+
+type JobData = { readonly run: string; readonly id: string }
+
+/** Workers of other code never see these jobs. */
+const queueOf = (code: string): string => `hw-build-${code}`
+
+/** A job is tried again after a failure that may pass, such as a store that refuses. */
+const JOB = { attempts: 3, backoff: { type: 'fixed', delay: 1_000 }, removeOnComplete: true } as const
+
+/** Jobs that are sent at once. */
+const LOT = 1_000
+
+/**
+ * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
+ * connected go on, and the coordinator renders what nobody finishes.
+ */
+export function createJobs(connection: Connection, code: string, note: (line: string) => void) {
+  const queue = new Queue<JobData>(queueOf(code), { connection })
+  queue.on('error', () => {}) // every command reports its own error
+  let isAway = false
+  const ask = async <T>(command: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      const answer = await command()
+      isAway = false
+      return answer
+    } catch (error) {
+      if (!isAway) note(`warning: the Redis of the fleet does not answer: ${messageOf(error)}`)
+      isAway = true
+      return otherwise
+    }
+  }
+  const add = async (run: string, ids: readonly string[]): Promise<void> => {
+    for (let from = 0; from < ids.length; from += LOT) {
+      const lot = ids.slice(from, from + LOT)
+      await queue.addBulk(
+        lot.map(id => ({ name: id, data: { run, id }, opts: { ...JOB, jobId: `${run}-${id}` } })),
+      )
+    }
+  }
+  const failures = async (run: string) => {
+    const failed = (await queue.getFailed()).filter(({ data }) => data.run === run)
+    return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
+  }
+  const removeFailed = async (run: string): Promise<void> => {
+    for (const job of await queue.getFailed()) if (job.data.run === run) await job.remove()
+  }
+  const jobs: Jobs = {
+    add: (run, ids) => ask(() => add(run, ids), undefined),
+    failures: run => ask(() => failures(run), []),
+  }
+  return {
+    jobs,
+    /** Removes the failed jobs of a run, which is started again. */
+    begin: (run: string) => ask(() => removeFailed(run), undefined),
+    close: () => queue.close(),
+  }
+}
+
+/** How long a worker may be silent, and how often that is looked at. */
+export type Patience = { readonly lockMs: number; readonly lookMs: number }
+
+/** 15 s leave room for a machine that is busy. */
+const PATIENCE: Patience = { lockMs: 15_000, lookMs: 5_000 }
+
+/** A job whose worker fell silent is given to another one. One that ends three workers is at fault itself, and fails. */
+const MOST_SILENCES = 2
+
+/** Plans that a worker remembers; two coordinators may have the same workers. */
+const MOST_RUNS = 4
+
+/**
+ * Renders the strategies of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
+ * than a coordinator, and must end.
+ */
+export function serveJobs(worker: Worker, connection: Connection, patience: Patience = PATIENCE) {
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  failed.catch(() => {}) // avoids an unhandled rejection
+  const runs = new LRUCache<string, Promise<Run | null>>({ max: MOST_RUNS })
+  const render = async ({ run: name, id }: JobData): Promise<void> => {
+    const joining = runs.get(name) ?? joinRun(worker, name)
+    runs.set(name, joining)
+    const run = await joining
+    const strategy = run?.plan.strategies.find(each => each.id === id) // none if the run is over
+    if (run !== null && strategy !== undefined) await renderStrategy(worker, run, strategy)
+  }
+  const process = async (job: Job<JobData>, token?: string): Promise<void> => {
+    try {
+      await render(job.data)
+    } catch (error) {
+      if (!(error instanceof OtherCodeError)) {
+        runs.delete(job.data.run) // another try reads the plan again
+        throw error
+      }
+      reject(error)
+      void jobs.close()
+      await job.moveToDelayed(job.timestamp, token) // for others, at once
+      throw new DelayedError()
+    }
+  }
+  const jobs = new JobWorker<JobData>(queueOf(worker.code), process, {
+    connection,
+    concurrency: worker.renderer.lanes,
+    lockDuration: patience.lockMs,
+    stalledInterval: patience.lookMs,
+    maxStalledCount: MOST_SILENCES,
+  })
+  jobs.on('error', () => {}) // it reconnects by itself
+  return {
+    failed,
+    /** Ends after the strategies that are being rendered; at once if the Redis is away, because it would wait for it. */
+    close: (isAway = false) => jobs.close(isAway),
+  }
+}

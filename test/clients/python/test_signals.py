@@ -1,0 +1,123 @@
+"""Signals and webhooks of the Python client: a pull service at SIGNALS_URL, and DELIVERIES that the service has signed."""
+
+import json
+import os
+import time
+import unittest
+from unittest import mock
+
+from highwater_client import HighwaterError, Signals, verify_webhook
+from proxy import Proxy
+
+URL, KEY = os.environ.get("SIGNALS_URL", ""), os.environ.get("SIGNALS_KEY", "")
+DELIVERIES = json.loads(os.environ.get("DELIVERIES", "{}"))
+
+
+@unittest.skipUnless(URL, "no SIGNALS_URL")
+class Pull(unittest.TestCase):
+    def test_yields_every_signal_after_a_number_over_any_pages(self):
+        for page in (1, 2, 1000):
+            with Proxy(URL) as proxy:
+                feed = Signals(proxy.url, KEY)
+                self.assertEqual([signal["seq"] for signal in feed.signals(page=page)], [1, 2, 3, 4, 5])
+                self.assertEqual([signal["signal_id"] for signal in feed.signals(3, page=page)], ["s4", "s5"])
+                self.assertEqual(list(feed.signals(since=5)), [])
+                self.assertEqual({headers["X-Api-Key"] for headers in proxy.headers}, {KEY})
+        self.assertEqual(Signals(URL, KEY).head()["seq"], 5)
+
+    def test_a_wrong_key_is_refused_and_no_key_is_sent_to_another_server(self):
+        with self.assertRaises(HighwaterError) as caught:
+            list(Signals(URL, "hw_live_wrong").signals())
+        self.assertEqual((caught.exception.code, caught.exception.status), ("unauthorized", 401))
+        with Proxy(URL) as target, Proxy(answer=lambda path: (307, {"Location": target.url + path}, b"")) as proxy:
+            with self.assertRaisesRegex(HighwaterError, "redirects to another origin"):
+                Signals(proxy.url, KEY).head()
+            self.assertEqual(target.paths, [])
+
+    def test_polls_for_ever_and_pulls_everything_again_after_a_new_epoch(self):
+        logs = [("a", [1, 2]), ("a", [1, 2, 3]), ("b", [1, 2, 7]), ("b", [1, 2, 7, 8])]
+
+        def answer(path):
+            epoch, seqs = logs[0]
+            if "head" in path:
+                return 200, {}, json.dumps({"data": {"epoch": epoch, "seq": seqs[-1]}}).encode()
+            since = int(path.split("since=")[1].split("&")[0])
+            data = [{"seq": seq, "signal_id": f"s{seq}"} for seq in seqs if seq > since]
+            return 200, {}, json.dumps({"data": data, "links": {}}).encode()
+
+        with Proxy(answer=answer) as proxy, mock.patch("time.sleep", lambda seconds: logs.pop(0)):
+            feed = Signals(proxy.url, KEY).signals(poll=60)
+            self.assertEqual([next(feed)["seq"] for _ in range(5)], [1, 2, 3, 7, 8])
+        self.assertEqual(
+            [path for path in proxy.paths if "since=0" in path][1:], ["/v1/signals/history?since=0&limit=1000"]
+        )
+
+
+@unittest.skipUnless(DELIVERIES, "no DELIVERIES")
+class Webhooks(unittest.TestCase):
+    def verified(self, name, secret, **changes):
+        delivery = DELIVERIES[name]
+        return verify_webhook({**delivery["headers"], **changes}, delivery["body"].encode(), secret)
+
+    def assert_refused(self, *args, **changes):
+        with self.assertRaises(HighwaterError) as caught:
+            self.verified(*args, **changes)
+        self.assertEqual(caught.exception.code, "bad_signature")
+        return caught.exception.message
+
+    def test_a_delivery_of_the_service_is_its_signal(self):
+        signal = self.verified("plain", DELIVERIES["new"])
+        self.assertEqual((signal["seq"], signal["signal_id"]), (1, "s1"))
+        delivery = DELIVERIES["plain"]
+        upper = {name.upper(): value for name, value in delivery["headers"].items()}
+        self.assertEqual(verify_webhook(upper, delivery["body"].encode(), [DELIVERIES["new"]]), signal)
+
+    def test_either_secret_verifies_while_it_is_changed(self):
+        for secret in (
+            DELIVERIES["new"],
+            DELIVERIES["old"],
+            [DELIVERIES["old"], DELIVERIES["new"]],
+            (DELIVERIES["other"], DELIVERIES["old"]),
+        ):
+            self.assertEqual(self.verified("rotated", secret)["seq"], 1)
+        self.assert_refused("rotated", DELIVERIES["other"])
+        self.assert_refused("plain", DELIVERIES["old"])
+
+    def test_what_was_altered_recorded_or_is_no_delivery_is_refused(self):
+        new, headers = DELIVERIES["new"], DELIVERIES["plain"]["headers"]
+        with self.assertRaises(HighwaterError):
+            verify_webhook(headers, DELIVERIES["plain"]["body"].encode() + b" ", new)
+        stamp = int(headers["webhook-timestamp"])
+        for changes in (
+            {"webhook-timestamp": str(stamp + 1)},
+            {"webhook-id": "s2"},
+            {"webhook-signature": "v1,"},
+            {"webhook-signature": "é"},
+        ):
+            self.assert_refused("plain", new, **changes)
+        self.assertRegex(self.assert_refused("stale", new), "differs from this clock by more than 300 s")
+        self.assertRegex(self.assert_refused("early", new), "differs from this clock")
+        self.assertEqual(
+            verify_webhook(DELIVERIES["stale"]["headers"], DELIVERIES["stale"]["body"].encode(), new, tolerance=7200)[
+                "seq"
+            ],
+            1,
+        )
+        with self.assertRaises(HighwaterError):
+            verify_webhook({}, b"{}", new)
+
+    def test_a_secret_of_another_form_is_an_error_of_the_caller(self):
+        for secret in (
+            "",
+            "whsec_",
+            "whsec_short",
+            DELIVERIES["new"][6:],
+            DELIVERIES["new"][:-1],
+            DELIVERIES["new"][:-3] + "!!=",
+        ):
+            with self.assertRaisesRegex(ValueError, "copy it whole|base64"):
+                self.verified("plain", secret)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+// Which unknown names of a query are taken for a mistake, and which are nobody's business.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { meantBy } from '#core/contract/near-miss.ts'
+
+const ALL = ['period', 'risk_pct', 'from', 'to', 'ids', 'format', 'dataset_version', 'as_of']
+
+describe('a name is taken for', () => {
+  test.each([
+    [
+      'risk_pct',
+      [
+        'risk',
+        'riskpct',
+        'risk-pct',
+        'riskPct',
+        'RISK_PCT',
+        ' risk_pct',
+        'risk_prc',
+        'risk_percent',
+        'rsk_pct',
+        'amp;risk_pct',
+      ],
+    ],
+    ['period', ['Period', 'PERIOD', 'periods', 'peroid', 'perid', 'period_type', 'frequency', 'interval']],
+    ['format', ['Format', 'formt', 'fromat', 'form', 'formats', 'format[]', 'fmt']],
+    ['from', ['From', 'fromm', 'frm', 'from_date', 'start', 'start_date', 'date_from', 'since']],
+    ['to', ['To', 'TO', 'to[]', 'end', 'end_date', 'until']],
+    ['ids', ['id', 'IDs', 'ids[]', 'ids[0]', 'strategies']],
+    ['dataset_version', ['version', 'datasetVersion', 'dataset', 'data_set_version', 'dataset_verson']],
+    ['as_of', ['asof', 'asOf', 'as-of']],
+  ])('%s', (parameter, names) => {
+    for (const name of names) expect(meantBy(name, ALL), name).toBe(parameter)
+  })
+})
+
+test('of two parameters the one of the same letters is meant, wherever it stands in the list', () => {
+  expect(meantBy('Form', ['format', 'form'])).toBe('form')
+})
+
+test.each([
+  ...[
+    '',
+    '_',
+    '_ga',
+    '_ts',
+    't',
+    'v',
+    'V',
+    '1',
+    'ts',
+    'cb',
+    'utm_source',
+    'UTM_format',
+    'utm_from',
+    'gclid',
+    'fbclid',
+  ],
+  ...[
+    'cachebuster',
+    'nocache',
+    'rnd',
+    'time',
+    'hash',
+    'key',
+    'api_key',
+    'token',
+    'lang',
+    'page',
+    'limit',
+    'offset',
+  ],
+  ...[
+    'sort',
+    'order',
+    'fields',
+    'callback',
+    'pretty',
+    'user',
+    'source',
+    'ref',
+    'sid',
+    'cid',
+    'color',
+    'x-id',
+    'é',
+    '%',
+  ],
+  ...[
+    'client_version',
+    'tool',
+    'two',
+    'toto',
+    'x'.repeat(5000),
+    `risk${'x'.repeat(5000)}`,
+    '__proto__',
+    'constructor',
+  ],
+])('%s resembles no parameter', name => {
+  expect(meantBy(name, ALL)).toBeNull()
+})
+
+test('a single wrong, missing or additional letter in a name of three letters or more is found', () => {
+  const named = ALL.filter(name => name.length > 2)
+  const slip = fc.record({
+    name: fc.constantFrom(...named),
+    at: fc.nat(),
+    letter: fc.constantFrom('q', 'z', ''),
+  })
+  fc.assert(
+    fc.property(slip, fc.boolean(), ({ name, at, letter }, isAdded) => {
+      const i = at % name.length
+      const wrong = name.slice(0, i) + letter + name.slice(isAdded ? i : i + 1)
+      if (!ALL.includes(wrong)) expect(meantBy(wrong, ALL), wrong).not.toBeNull()
+    }),
+  )
+})

@@ -1,0 +1,150 @@
+// Pages of books that nobody would make by intention: each stays whole, escaped and short.
+import { brotliCompressSync, constants } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { ASSETS } from '#pages/assets.ts'
+import { anySnapshot } from '#test/support/books/arbitrary-snapshot.ts'
+import { handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { pagesOf } from '#test/support/browser/rendered-pages.ts'
+import { htmlElements } from '#test/support/html-elements.ts'
+
+/** Names of elements that the page refers to by an attribute. */
+const REFERENCES = ['popovertarget', 'for', 'aria-labelledby', 'aria-describedby', 'data-filter']
+
+const ELEMENTS = new Set(
+  `html head body aside meta title link script a header nav p strong main footer code section h1 h2 div dl dt dd ul ol li span label
+  input select option button output form table caption thead tbody tr th td data details summary article cite br wbr pre time
+  svg path rect text g desc`.split(/\s+/),
+)
+
+/** The elements of a page that is whole: throws, or fails, if it is not. */
+function expectWhole(file: string, page: string): ReturnType<typeof htmlElements> {
+  const elements = htmlElements(page)
+  const valuesOf = (name: string) => elements.flatMap(({ attributes }) => attributes.get(name) ?? [])
+  const ids = valuesOf('id')
+  expect(new Set(ids).size, `${file}: ids`).toBe(ids.length)
+  const missing = REFERENCES.flatMap(valuesOf)
+    .flatMap(value => value.split(' '))
+    .filter(id => !ids.includes(id))
+  expect(missing, `${file}: references`).toEqual([])
+  const unknown = elements.filter(({ name }) => !ELEMENTS.has(name)).map(({ name }) => name)
+  expect(unknown, `${file}: elements`).toEqual([])
+  const handlers = elements.flatMap(({ attributes }) =>
+    [...attributes.keys()].filter(key => /^on|^style$/.test(key)),
+  )
+  expect(handlers, `${file}: attributes`).toEqual([])
+  const shown = elements.filter(({ name }) => name !== 'script').flatMap(({ text }) => text)
+  expect(shown.join('\n'), file).not.toMatch(/\b(?:NaN|undefined|Infinity|\[object)/)
+  return elements
+}
+
+const jsonOf = (elements: ReturnType<typeof htmlElements>): unknown[] =>
+  elements
+    .filter(({ name, attributes }) => name === 'script' && !attributes.has('src'))
+    .map(({ text }) => JSON.parse(text))
+
+const aText = fc.oneof(
+  fc.constantFrom(
+    '<script>alert(1)</script>',
+    `"'><img src=x onerror=alert(1)>`,
+    '</script><!--',
+    '{{name}} &amp; &lt;',
+    'تحوط البيتكوين',
+    '\u202Eesrever',
+    '👩‍👩‍👧‍👦🚀',
+    'W'.repeat(200),
+    '',
+  ),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+)
+
+const aBook: fc.Arbitrary<Snapshot> = fc
+  .tuple(anySnapshot, fc.array(aText, { minLength: 4, maxLength: 4 }), aText, fc.boolean())
+  .map(([snapshot, names, text, synthetic]) => ({
+    ...snapshot,
+    dataset: { ...snapshot.dataset, name: text, disclaimer: text, synthetic },
+    strategies: snapshot.strategies.map((strategy, i) => ({
+      ...strategy,
+      name: names[i]!,
+      blurb: names[3 - i]!,
+      engine: text,
+      data_source: text,
+    })),
+  }))
+
+describe('every page of any book', () => {
+  test('is well-formed, has what it refers to, and shows names as text and no number that does not exist', () => {
+    fc.assert(
+      fc.property(aBook, snapshot => {
+        for (const [file, render] of pagesOf(snapshot)) {
+          const elements = expectWhole(file, render())
+          expect(jsonOf(elements)[0], file).toMatchObject({
+            '@type': 'Dataset',
+            version: snapshot.dataset.version,
+            license: { '@type': 'CreativeWork', text: snapshot.dataset.disclaimer },
+          })
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('says that its data are synthetic, in words and in every picture, only if they are', () => {
+    const of = (synthetic: boolean) => {
+      const trade = { entry_time: 1.7e12, exit_time: 1.7001e12, account_return: 0.02 }
+      const strategy = { returns: Array.from({ length: 500 }, (_, i) => Math.sin(i) / 50), trades: [trade] }
+      return handSnapshot(
+        [
+          { id: 'a', ...strategy },
+          { id: 'b', ...strategy },
+        ],
+        { synthetic },
+      )
+    }
+    for (const [file, render] of pagesOf(of(true))) {
+      const page = render()
+      const pictures = page.match(/<svg class="chart .*?<\/svg>/gs) ?? []
+      expect(pictures.length, file).toBe({ 'index.html': 2 }[file] ?? (file.endsWith('sheet.html') ? 8 : 0))
+      for (const picture of pictures) expect(picture, file).toContain('>synthetic data</text>')
+      expect(page, file).toContain('<strong>Synthetic data.</strong>')
+    }
+    for (const [file, render] of pagesOf(of(false))) expect(render(), file).not.toMatch(/synthetic/i)
+  })
+})
+
+test('a book of one strategy with one day has whole pages', () => {
+  for (const [file, render] of pagesOf(handSnapshot([{ id: 'one', returns: [0.01] }])))
+    expectWhole(file, render())
+})
+
+test('the book and the explorer of 1 000 strategies are whole and of less than 200 kB compressed', () => {
+  const returns = (seed: number) =>
+    Array.from({ length: 700 }, (_, i) => Math.sin(i * (1 + (seed % 97) / 31) + seed) / 40)
+  const trades = [{ entry_time: 1.7e12, exit_time: 1.7001e12, account_return: 0.02 }]
+  const [first, ...others] = Array.from({ length: 1000 }, (_, i) => i)
+  const one = (i: number) => ({
+    id: `strategy-${i}`,
+    name: `Strategy number ${i}`,
+    returns: returns(i),
+    trades,
+  })
+  const few = handSnapshot([one(first!)])
+  const strategies = [few, ...others.map(i => handSnapshot([one(i)]))].map(({ strategies }) => strategies[0]!)
+  const size = strategies.length
+  const correlation = { ...few.correlation.daily, size, rho: new Float64Array(size * size).fill(0.25) }
+  const snapshot = { ...few, strategies, correlation: { daily: correlation, weekly: correlation } }
+  const pages = pagesOf(snapshot)
+  for (const file of ['index.html', 'explore.html']) {
+    const page = pages.get(file)!()
+    expectWhole(file, page)
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
+    expect(brotliCompressSync(page, quality).length, file).toBeLessThan(200_000)
+    expect(page.match(/sheet\.html"/g)).toHaveLength(size)
+  }
+})
+
+test('the style sheet moves nothing by itself, for those who ask for less motion, too', () => {
+  const style = Buffer.from(ASSETS.find(({ name }) => name === 'style.css')!.bytes).toString()
+  expect(style).not.toMatch(/animation|transition|@keyframes|scroll-behavior/)
+})

@@ -1,0 +1,127 @@
+// Fleets whose workers, coordinator and Redis are killed at instants that a seed decides: `make soak PART=fleet`, with
+// KILLS, SEED and MINUTES. Each round must end with the bytes of one machine; the first that does not ends it with its seed.
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { test } from 'vitest'
+import { createRandom, type Random } from '#pipeline/sample/random.ts'
+import { writeFleetBook } from '../support/books/fleet-book.ts'
+import type { Stores } from '../support/books/publish-book.ts'
+import { highwater, type Running, startHighwater } from '../support/history/highwater-process.ts'
+import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
+import { buildArgs, faultsOf, lastingFolder, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { numberFrom } from './number-from.ts'
+
+const KILLS = numberFrom('KILLS', 300)
+const MINUTES = numberFrom('MINUTES', 60)
+const SEED = numberFrom('SEED', 20_261_121)
+
+const STRATEGIES = 24
+const WORKERS = 3
+const KILLS_A_ROUND = 6
+/** A round is under way for some seconds more than its processes need to start. */
+const LONGEST_PAUSE_MS = 2_500
+
+test(`${KILLS} kills of fleets (from seed ${SEED}) within ${MINUTES} minutes`, async () => {
+  const began = performance.now()
+  const book = await writeFleetBook(join(await lastingFolder(), 'book'), STRATEGIES)
+  const alone = await newStores()
+  assertDone(await highwater(buildArgs(alone, { book })), 'one machine')
+  const whole = JSON.stringify(await versionContentOf(alone))
+  let [killed, seed] = [0, SEED]
+  const print = (end: string) =>
+    process.stderr.write(
+      `fleet: ${killed} of ${KILLS} kills, ${Math.round((performance.now() - began) / 1000)} s (seeds ${SEED} to ${seed - 1})${end}`,
+    )
+  while (killed < KILLS && performance.now() - began < MINUTES * 60_000) {
+    killed += await playRound(book, whole, createRandom(seed)).catch(cause => {
+      throw new Error(`seed ${seed}: replay it with: make soak PART=fleet SEED=${seed} KILLS=1`, { cause })
+    })
+    seed++
+    print(process.stderr.isTTY ? '\r' : '\n')
+  }
+  print(': no violation\n')
+})
+
+/** What a build says if a strategy was under way on too many killed workers; the same command then continues. */
+const CLEAR_END = /no worker could render|the Redis of the fleet, \S+ does not answer/
+
+/** Returns how many processes were killed. */
+async function playRound(book: string, whole: string, random: Random): Promise<number> {
+  const stores = await newStores()
+  const redis = await startTestRedis()
+  const { url, privateUrl } = stores
+  const keep = (args: readonly string[]) => keepRunning(() => startHighwater(args))
+  const workers = Array.from({ length: WORKERS }, () =>
+    keep([
+      ...['worker', '--store', url, '--private-store', privateUrl],
+      ...['--threads', '1', '--fleet', redis.url],
+    ]),
+  )
+  const coordinator = keep([
+    ...buildArgs(stores, { book }),
+    ...['--fleet', redis.url, '--run', 'soak', '--fleet-wait', '40'],
+  ])
+  let killed = 0
+  try {
+    for (; killed < KILLS_A_ROUND && !coordinator.isDone(); killed++) {
+      await pause(random.uniform() * LONGEST_PAUSE_MS)
+      await strike(random, [...workers, coordinator], redis)
+    }
+    await coordinator.done
+    await assertWhole(stores, whole)
+    return killed
+  } finally {
+    await Promise.all([...workers, coordinator].map(({ stop }) => stop()))
+    await redis.stop()
+  }
+}
+
+async function strike({ uniform }: Random, victims: readonly Kept[], redis: TestRedis): Promise<void> {
+  const victim = victims[Math.floor(uniform() * (victims.length + 1))]
+  if (victim !== undefined) return victim.kill()
+  if (uniform() < 0.5) await (await redis.connect()).flushall()
+  else {
+    await redis.kill()
+    await redis.restart()
+  }
+}
+
+type Kept = ReturnType<typeof keepRunning>
+
+/** A process that is started again whenever it was killed, or ended and said that it can be continued, until it is done. */
+function keepRunning(start: () => Running) {
+  let running = start()
+  let [isStopped, isDone] = [false, false]
+  const keep = async (): Promise<void> => {
+    for (;;) {
+      const { code, signal, stderr } = await running.ended
+      isDone = code === 0
+      if (isDone || isStopped) return
+      if (signal !== 'SIGKILL' && !CLEAR_END.test(stderr)) throw new Error(`it ended with ${code}: ${stderr}`)
+      running = start()
+    }
+  }
+  const done = keep()
+  done.catch(() => {}) // awaited later
+  return {
+    done,
+    isDone: () => isDone,
+    kill: async () => running.kill('SIGKILL'),
+    async stop(): Promise<void> {
+      isStopped = true
+      running.kill('SIGKILL')
+      await done
+    },
+  }
+}
+
+async function assertWhole(stores: Stores, whole: string): Promise<void> {
+  const faults = await faultsOf(stores)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  if (JSON.stringify(await versionContentOf(stores)) !== whole)
+    throw new Error(`${stores.url} has other bytes than one machine writes`)
+}
+
+function assertDone({ code, stderr }: { code: number | null; stderr: string }, what: string): void {
+  if (code !== 0) throw new Error(`${what} ended with ${code}: ${stderr}`)
+}

@@ -1,0 +1,128 @@
+// Workers that take jobs from a real queue: what they refuse, what they fail at, and what a lost job costs.
+import { Redis } from 'ioredis'
+import { afterEach, expect, test } from 'vitest'
+import { createJobs, type Patience, serveJobs } from '#static-build/fleet/queue.ts'
+import type { Worker } from '#static-build/fleet/worker.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
+import type { TestRedis } from '#test/support/servers/redis.ts'
+import { useTestRedis } from '#test/support/servers/use-redis.ts'
+import { CODE, expectUnpublished, IDS, RUN, useFleet } from './fleet-scene.ts'
+
+const { coordinate, workerOf, altering, expectWhole } = useFleet()
+
+let redis: Redis
+let server: TestRedis
+useTestRedis((connection, started) => {
+  redis = connection
+  server = started
+})
+
+/** Short, so that a silent worker is noticed at once. */
+const PATIENCE: Patience = { lockMs: 400, lookMs: 200 }
+
+const closers: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+function serve(worker: Worker) {
+  const connection = new Redis(server.url, { maxRetriesPerRequest: null })
+  const service = serveJobs(worker, connection, PATIENCE)
+  closers.push(async () => {
+    await service.close()
+    connection.disconnect()
+  })
+  return service
+}
+
+function jobsOf(code = CODE) {
+  const queue = createJobs(redis, code, () => {})
+  closers.push(queue.close)
+  return queue
+}
+
+/** A store that does something else at the first `times` writes of files of a strategy. */
+function strange(store: ObjectStore, id: string, times: number, act: () => Promise<never>): ObjectStore {
+  let left = times
+  return {
+    ...store,
+    create: async (key, bytes, headers) =>
+      key.includes(`/${id}/`) && left-- > 0 ? act() : store.create(key, bytes, headers),
+  }
+}
+
+test('workers publish the bytes of one machine, each strategy by one of them', async () => {
+  const stores = createMemoryStores()
+  for (const name of ['a', 'b', 'c']) serve(workerOf(stores, { name }))
+  const counts = Object.values(await coordinate(stores, { jobs: jobsOf().jobs }))
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(IDS.length)
+  await expectWhole(stores)
+})
+
+test('a store that refuses once costs another try; one that always refuses ends the build with its reason', async () => {
+  const stores = createMemoryStores()
+  const refuse = async () => {
+    throw new Error('503 slow down')
+  }
+  const slow = serve(workerOf(stores, { store: strange(stores.store, 'elm', 1, refuse) }))
+  await coordinate(stores, { jobs: jobsOf().jobs })
+  await expectWhole(stores)
+  await slow.close()
+
+  const others = createMemoryStores()
+  await redis.flushall()
+  const broken = workerOf(others, { store: strange(others.store, 'fir', Number.POSITIVE_INFINITY, refuse) })
+  const service = serve(broken)
+  await expect(coordinate(others, { jobs: jobsOf().jobs })).rejects.toThrow(
+    `no worker could render fir: 503 slow down; nothing was published; the same command continues the run ${RUN}`,
+  )
+  await expectUnpublished(others)
+  await service.close()
+
+  const again = jobsOf()
+  await again.begin(RUN)
+  serve(workerOf(others))
+  await coordinate(others, { jobs: again.jobs })
+  await expectWhole(others)
+})
+
+test('a worker of other code never sees a job', async () => {
+  const stores = createMemoryStores()
+  serve(workerOf(stores, { code: 'other', name: 'other' }))
+  serve(workerOf(stores, { name: 'own' }))
+  expect(await coordinate(stores, { jobs: jobsOf().jobs })).toEqual({ own: IDS.length })
+  await expectWhole(stores)
+})
+
+test('a worker that makes other bytes gives its job back and ends before it writes', async () => {
+  const stores = createMemoryStores()
+  const bad = serve(workerOf(stores, { name: 'bad', renderer: altering(() => true) }))
+  const building = coordinate(stores, { jobs: jobsOf().jobs })
+  await expect(bad.failed).rejects.toThrow('this worker renders ash of the run night-1 to other bytes')
+  serve(workerOf(stores))
+  await building
+  await expectWhole(stores)
+})
+
+test('jobs that were lost are added again, and jobs of a run that is over do nothing', async () => {
+  const stores = createMemoryStores()
+  const { jobs } = jobsOf()
+  let nowMs = 0
+  const building = coordinate(stores, {
+    jobs,
+    elapsed: () => nowMs,
+    pause: async () => {
+      nowMs += 500
+      if (nowMs === 5_000) {
+        await redis.flushall()
+        serve(workerOf(stores))
+      }
+      await new Promise(resolve => void setImmediate(resolve))
+    },
+  })
+  await building
+  await jobs.add(RUN, IDS)
+  await expect.poll(async () => redis.llen(`bull:hw-build-${CODE}:wait`)).toBe(0)
+  await expectWhole(stores)
+})

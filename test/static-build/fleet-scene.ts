@@ -1,0 +1,118 @@
+// A fleet in this process: a book of five strategies, its coordinator, its workers, and what one machine publishes.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { CURRENT_KEY } from '#core/contract/pointer.ts'
+import { type Fleet, renderOnFleet } from '#static-build/fleet/coordinate.ts'
+import { endRun } from '#static-build/fleet/run-files.ts'
+import { joinRun, type Run, renderShare, type Worker } from '#static-build/fleet/worker.ts'
+import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
+import { createRenderer, type Renderer } from '#static-build/render-version.ts'
+import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { damage } from '#test/support/stores/store-doubles.ts'
+import { orderOf, versionOf } from './hand-order.ts'
+import { describeDifferences, digestsOf, type Tree } from './tree.ts'
+
+export const IDS = ['ash', 'elm', 'fir', 'oak', 'yew']
+
+const SNAPSHOT = handSnapshot(
+  IDS.map((id, i) => ({
+    id,
+    returns: Array.from({ length: 40 }, (_, day) => Math.sin(day * (i + 1)) / 100),
+  })),
+)
+
+export const RUN = 'night-1'
+export const CODE = 'c0de'
+
+const orderFor = (stores: MemoryStores): PublishOrder => ({
+  ...orderOf(HAND_VERSION, stores),
+  snapshot: SNAPSHOT,
+  effort: 'quick',
+})
+
+export const nextTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+/** Neither published nor pointed to. */
+export async function expectUnpublished(stores: MemoryStores): Promise<void> {
+  expect(await versionOf(stores.store)).toBeNull()
+  expect(await stores.store.has(CURRENT_KEY)).toBe(false)
+}
+
+/** The run, once the coordinator has begun it. */
+export async function begun(worker: Worker): Promise<Run> {
+  for (;;) {
+    const run = await joinRun(worker, RUN)
+    if (run !== null) return run
+    await nextTurn()
+  }
+}
+
+/** Renders a share of the run, once it has begun. */
+export const share = async (worker: Worker, index: number, of: number): Promise<void> =>
+  renderShare(worker, await begun(worker), { index, of }, nextTurn)
+
+/** A fleet for the tests of a file, on one thread that all of it shares. */
+export function useFleet() {
+  let renderer: Renderer
+  let whole: Tree
+  let wholePrivate: Tree
+  beforeAll(async () => {
+    renderer = createRenderer(1)
+    const stores = createMemoryStores()
+    await publishVersion(orderFor(stores))
+    whole = await digestsOf(stores.store)
+    wholePrivate = await digestsOf(stores.privateStore)
+  })
+  afterAll(() => renderer.close())
+  return {
+    /** Publishes as the coordinator of a fleet; without changes it has no jobs and waits for workers for ever. Returns what each rendered. */
+    async coordinate(stores: MemoryStores, changes: Partial<Fleet> = {}) {
+      let workers: Readonly<Record<string, number>> = {}
+      const fleet: Fleet = {
+        run: RUN,
+        code: CODE,
+        name: 'coordinator',
+        renderer,
+        jobs: null,
+        waitMs: Number.POSITIVE_INFINITY,
+        elapsed: () => performance.now(),
+        pause: nextTurn,
+        note: () => {},
+        finished: counts => {
+          workers = counts
+        },
+        ...changes,
+      }
+      await publishVersion({ ...orderFor(stores), render: order => renderOnFleet(fleet, order) })
+      await endRun(stores.privateStore, fleet.run, HAND_VERSION)
+      return workers
+    },
+    workerOf: (stores: MemoryStores, changes: Partial<Worker> = {}): Worker => ({
+      name: 'worker',
+      code: CODE,
+      ...stores,
+      renderer,
+      ...changes,
+    }),
+    /** A renderer that alters the files of these keys, and describes what it made. */
+    altering: (isAltered: (key: string) => boolean): Renderer => ({
+      ...renderer,
+      part: async task =>
+        (await renderer.part(task)).map(point => {
+          const [plain, ...twins] = point.files
+          if (!isAltered(point.artifact.key) || plain === undefined) return point
+          const altered = { ...plain, bytes: damage(plain.bytes) as typeof plain.bytes }
+          return { artifact: { ...point.artifact, sha256: 'f'.repeat(64) }, files: [altered, ...twins] }
+        }),
+    }),
+    /** A renderer that loses a file of each strategy. */
+    losing: (): Renderer => ({ ...renderer, part: async task => (await renderer.part(task)).slice(1) }),
+    /** Both stores hold what one machine writes, and one record of the run. */
+    async expectWhole({ store, privateStore }: MemoryStores): Promise<void> {
+      expect(describeDifferences(whole, await digestsOf(store))).toEqual([])
+      expect(describeDifferences(wholePrivate, await digestsOf(privateStore))).toEqual([
+        `unexpected: fleet/${RUN}/end.json`,
+      ])
+    },
+  }
+}

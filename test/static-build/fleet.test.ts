@@ -1,0 +1,226 @@
+// A build on a fleet publishes the bytes of the build on one machine, whatever happens to its workers, or ends clearly.
+import { describe, expect, test } from 'vitest'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import { readPlan } from '#static-build/fleet/run-files.ts'
+import { joinRun, renderStrategy } from '#static-build/fleet/worker.ts'
+import { prune } from '#static-build/prune.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
+import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
+import { damage } from '#test/support/stores/store-doubles.ts'
+import { begun, CODE, expectUnpublished, IDS, RUN, share, useFleet } from './fleet-scene.ts'
+import { bytesAt, digestsOf } from './tree.ts'
+
+const { coordinate, workerOf, altering, losing, expectWhole } = useFleet()
+
+/** A store that refuses every write after the first `writes`: a worker that was killed there. */
+function dyingAfter(store: ObjectStore, writes: number): ObjectStore {
+  let left = writes
+  return {
+    ...store,
+    create: async (key, bytes, headers) => {
+      if (left-- <= 0) throw new Error('killed')
+      return store.create(key, bytes, headers)
+    },
+  }
+}
+
+describe('shares', () => {
+  test.each([1, 3, 7])('of %i workers publish the bytes of one machine', async of => {
+    const stores = createMemoryStores()
+    const shares = Array.from({ length: of }, (_, index) => share(workerOf(stores), index, of))
+    await Promise.all([coordinate(stores), ...shares])
+    await expectWhole(stores)
+  })
+
+  test('that run twice, at the same time or later, change nothing', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores)
+    await Promise.all([0, 1, 1, 0].map(index => share(workerOf(stores), index, 2)))
+    await building
+    await expectWhole(stores)
+    expect(await joinRun(workerOf(stores), RUN)).toBeNull()
+  })
+
+  test('that are killed after any number of writes are finished by the other one', async () => {
+    for (let writes = 0; writes < 40; writes += 5) {
+      const stores = createMemoryStores()
+      const building = coordinate(stores)
+      const dying = workerOf(stores, { store: dyingAfter(stores.store, writes) })
+      await expect(share(dying, 0, 2)).rejects.toThrow('killed')
+      await Promise.all([building, share(workerOf(stores), 1, 2)])
+      await expectWhole(stores)
+    }
+  })
+
+  test('of a store that refuses for a moment are tried again', async () => {
+    const stores = createMemoryStores()
+    const refused = new Set<string>()
+    const store: ObjectStore = {
+      ...stores.store,
+      create: async (key, bytes, headers) => {
+        if (key.endsWith('meta.json') && !refused.has(key)) {
+          refused.add(key)
+          throw new Error('503')
+        }
+        return stores.store.create(key, bytes, headers)
+      },
+    }
+    await Promise.all([coordinate(stores), share(workerOf(stores, { store }), 0, 1)])
+    expect(refused.size).toBe(IDS.length)
+    await expectWhole(stores)
+  })
+
+  test('of another code, or of a machine that makes other bytes, are refused before they write', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores)
+    await begun(workerOf(stores))
+    const before = await digestsOf(stores.privateStore)
+    await expect(joinRun(workerOf(stores, { code: 'other' }), RUN)).rejects.toThrow(
+      'the run night-1 was started by code c0de, and this worker has other: use the same release',
+    )
+    await expect(joinRun(workerOf(stores, { renderer: altering(() => true) }), RUN)).rejects.toThrow(
+      'this worker renders ash of the run night-1 to other bytes than its coordinator',
+    )
+    expect(await digestsOf(stores.privateStore)).toEqual(before)
+    await Promise.all([building, share(workerOf(stores), 0, 1)])
+    await expectWhole(stores)
+  })
+})
+
+describe('a worker that writes other bytes', () => {
+  test('than another worker ends the build, which publishes nothing', async () => {
+    const stores = createMemoryStores()
+    const key = `${versionFolder(HAND_VERSION)}/strategies/yew/stats.json`
+    await stores.store.create(key, new TextEncoder().encode('{}'), { content_type: 'application/json' })
+    const refused = expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow('exists with other bytes')
+    const run = await begun(workerOf(stores))
+    await expect(renderStrategy(workerOf(stores), run, run.plan.strategies.at(-1)!)).rejects.toThrow(
+      'exists with other bytes',
+    )
+    await refused
+    await expectUnpublished(stores)
+  })
+
+  test('than the coordinator is found, by one strategy of each worker', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores)
+    const bad = workerOf(stores, { name: 'bad', renderer: altering(key => !key.includes('/ash/')) })
+    const run = await begun(bad)
+    const [, ...others] = run.plan.strategies
+    for (const strategy of others) await renderStrategy(bad, run, strategy)
+    const refused = expect(building).rejects.toThrow(
+      /^the worker bad rendered \w+ to other bytes than this machine/,
+    )
+    await share(workerOf(stores), 0, 1)
+    await refused
+    await expectUnpublished(stores)
+  })
+
+  test('than its lines say is found when all files are read back', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores)
+    const store: ObjectStore = {
+      ...stores.store,
+      create: (key, bytes, headers) =>
+        stores.store.create(key, key.endsWith('curve.json') ? damage(bytes) : bytes, headers),
+    }
+    const refused = expect(building).rejects.toThrow('does not hold what was written to it')
+    await share(workerOf(stores, { store }), 0, 1)
+    await refused
+    await expectUnpublished(stores)
+  })
+
+  test('or fewer files than the strategy has is found by its lines', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores)
+    const run = await begun(workerOf(stores))
+    const refused = expect(building).rejects.toThrow(/^the worker lazy recorded \d+ of the \d+ files in v1/)
+    await renderStrategy(workerOf(stores, { name: 'lazy', renderer: losing() }), run, run.plan.strategies[2]!)
+    await refused
+    await expectUnpublished(stores)
+  })
+})
+
+test('prune removes what is left of runs', async () => {
+  const stores = createMemoryStores()
+  const dying = { ...stores, store: dyingAfter(stores.store, 0) }
+  await expect(coordinate(dying)).rejects.toThrow('killed')
+  expect((await stores.privateStore.list('fleet/')).length).toBeGreaterThan(IDS.length)
+  await prune(
+    stores.store,
+    stores.privateStore,
+    { keepDays: 1, keepMonthEnds: false },
+    Date.parse(HAND_VERSION),
+  )
+  expect(await stores.privateStore.list('fleet/')).toEqual([])
+})
+
+describe('the coordinator', () => {
+  test('renders everything itself if no worker comes', async () => {
+    const stores = createMemoryStores()
+    const notes: string[] = []
+    const workers = await coordinate(stores, { waitMs: 0, note: line => notes.push(line) })
+    await expectWhole(stores)
+    expect(notes).toEqual([
+      'note: no worker with code c0de finished a strategy for 0 s: this machine renders the other 5',
+    ])
+    expect(workers).toEqual({ coordinator: 5 })
+  })
+
+  test('that was killed after any number of writes is finished by the same command', async () => {
+    for (let writes = 0; writes < 60; writes += 9) {
+      const stores = createMemoryStores()
+      const dying = { ...stores, store: dyingAfter(stores.store, writes) }
+      await expect(coordinate(dying, { waitMs: 0 })).rejects.toThrow('killed')
+      await coordinate(stores, { waitMs: 0 })
+      await expectWhole(stores)
+    }
+    for (let writes = 0; writes < 16; writes++) {
+      const stores = createMemoryStores()
+      const dying = { ...stores, privateStore: dyingAfter(stores.privateStore, writes) }
+      await expect(coordinate(dying, { waitMs: 0 })).rejects.toThrow('killed')
+      await coordinate(stores, { waitMs: 0 })
+      await expectWhole(stores)
+    }
+  })
+
+  test('uses what workers finished while it was away', async () => {
+    const stores = createMemoryStores()
+    const dying = { ...stores, store: dyingAfter(stores.store, 0) }
+    await expect(coordinate(dying)).rejects.toThrow('killed')
+    await share(workerOf(stores), 0, 1)
+    expect(await coordinate(stores)).toEqual({ worker: 5 })
+    await expectWhole(stores)
+  })
+
+  test('refuses the run of another build, and one that is over', async () => {
+    const stores = createMemoryStores()
+    const dying = { ...stores, store: dyingAfter(stores.store, 0) }
+    await expect(coordinate(dying)).rejects.toThrow('killed')
+    await expect(coordinate(stores, { code: 'other', waitMs: 0 })).rejects.toThrow(
+      'the run night-1 has the plan of another build: name another one in --run',
+    )
+    expect(await readPlan(stores.privateStore, RUN)).toMatchObject({ code: CODE, version: HAND_VERSION })
+    await coordinate(stores, { waitMs: 0 })
+    await expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow(
+      `the run night-1 is over, it published ${HAND_VERSION}: name another one in --run`,
+    )
+    await expectWhole(stores)
+  })
+
+  test('and workers refuse a part that was damaged', async () => {
+    const stores = createMemoryStores()
+    const building = coordinate(stores, { waitMs: 0 })
+    building.catch(() => {})
+    const run = await begun(workerOf(stores))
+    const { part } = run.plan.strategies[1]!
+    const key = `fleet/${RUN}/parts/${part}`
+    await stores.privateStore.replace(key, damage(await bytesAt(stores.privateStore, key)), {
+      content_type: '',
+    })
+    await expect(renderStrategy(workerOf(stores), run, { id: 'new', part })).rejects.toThrow(
+      `memory:private/${key}, the part of new, is damaged: remove fleet/${RUN}/ from the private store`,
+    )
+  })
+})

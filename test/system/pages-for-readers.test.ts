@@ -1,0 +1,216 @@
+// The pages in Chromium for every reader: on a phone, on paper, with a keyboard, and with any names.
+import { readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseIsoDate } from '#core/calendar.ts'
+import type { Snapshot } from '#core/dataset/snapshot.ts'
+import { aNight } from '../support/books/a-night.ts'
+import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
+import { launchChromium } from '../support/browser/chromium.ts'
+import { openRendered, pagesOf } from '../support/browser/rendered-pages.ts'
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+const wave = (days: number, phase: number): number[] =>
+  Array.from({ length: days }, (_, i) => Math.sin(i * 1.7 + phase) * Math.cos(i / 40 + phase) * 0.02 + 0.0003)
+
+const trades = (first: string) =>
+  Array.from({ length: 40 }, (_, i) => {
+    const entry_time = parseIsoDate(first)! * 86_400_000 + i * 5e8
+    return { entry_time, exit_time: entry_time + (i + 1) * 3e6, account_return: Math.sin(i) / 30 }
+  })
+
+/** Three versions: the first of many strategies, one that restated, one after a version that could not be read. */
+const LINEAGE: Snapshot['dataset']['lineage'] = ['2024-05-30', '2024-05-31', '2024-06-01'].map((day, i) => ({
+  version: `${day}T00:15:00Z`,
+  previous: i === 0 ? null : `2024-05-${29 + i}T00:15:00Z`,
+  added: i === 0 ? Array.from({ length: 30 }, (_, n) => `${'long-id-'.repeat(7)}${n}`) : [],
+  removed: i === 1 ? ['gone'] : [],
+  restated:
+    i === 1 ? [{ id: 's', daily: 1200, weekly: 170, trades: 3, base_risk: true, module_version: true }] : [],
+  definitions: i === 1 ? ['fund_dd/risk_adjusted/probabilistic_sharpe_ratio', 'cagr_pct'] : [],
+  not_compared: i === 2 ? ['2024-05-30T12:15:00Z'] : [],
+}))
+
+/** A strategy of as many years with all that a sheet can say of one, beside another. */
+function bookOf(years: number, names: readonly [string, string] = ['A strategy', 'Another']): Snapshot {
+  const first = `${2024 - years}-06-01`
+  const days = Math.round(years * 365.25)
+  const common: Omit<HandStrategy, 'id'> = {
+    first,
+    returns: wave(days, 0),
+    trades: trades(first),
+    published_since: `${2024 - years / 4}`.slice(0, 4) + '-01-01T00:15:00Z',
+    marking: 'marked',
+    engine: 'Highwater replay on closed bars',
+    data_source: 'Bars of one hour of the exchange, with its funding',
+    leverage_typical: 0.7,
+    leverage_max: 2.6,
+    night: aNight(first, wave(days, 1)),
+  }
+  const [name, other] = names
+  return handSnapshot(
+    [
+      { id: 's', ...common, name, blurb: name.repeat(2), verification_state: 'dual_verified' },
+      { id: 'o', ...common, name: other, returns: wave(days, 2) },
+    ],
+    {
+      synthetic: true,
+      lineage: LINEAGE,
+      disclaimer:
+        'Historical or modelled results, published for professional use. They were not achieved by an account. '.repeat(
+          5,
+        ),
+    },
+    [
+      {
+        instrument: 'BTCUSDT-PERP',
+        daily: { period: 'daily', first: parseIsoDate(first)!, values: Float64Array.from(wave(days, 4)) },
+      },
+    ],
+  )
+}
+
+const SHEET = 'strategies/s/sheet.html'
+
+/** Names that no page may be widened, broken or turned around by. */
+const WORST = [
+  ['W'.repeat(200), `"'><img src=x onerror=alert(1)></title></script>`],
+  ['تحوط البيتكوين اليومي مع إيقاف', '👩‍👩‍👧‍👦🚀'.repeat(20)],
+] as const
+
+describe('for every reader', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+
+  const open = (snapshot: Snapshot, file: string, width = 1280, options: BrowserContextOptions = {}) =>
+    openRendered(browser, snapshot, file, { viewport: { width, height: 900 }, ...options })
+
+  test.each([1, 9, 15, 25])('a sheet of %i years prints on one page of A4 and of Letter', async years => {
+    const { page, complaints, close } = await open(bookOf(years), SHEET)
+    for (const format of ['A4', 'Letter']) {
+      const pdf = (await page.pdf({ format })).toString('latin1')
+      expect([format, pdf.match(/\/Type\s*\/Page\b/g)?.length]).toEqual([format, 1])
+    }
+    await page.emulateMedia({ media: 'print' })
+    for (const name of [
+      'headline',
+      'equity',
+      'underwater',
+      'months',
+      'years',
+      'drawdowns',
+      'record',
+      'publication',
+      'evidence',
+      'benchmark',
+      'cite',
+    ])
+      expect(await page.locator(`section.${name}`).isVisible(), name).toBe(true)
+    for (const name of ['rolling', 'trades', 'excursions', 'replays', 'costs', 'correlation'])
+      expect(await page.locator(`section.${name}`).isVisible(), name).toBe(false)
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test.each([
+    [390, 'light'],
+    [390, 'dark'],
+    [1440, 'light'],
+    [1440, 'dark'],
+  ] as const)(
+    'at %i pixels in %s every page of the worst names is accessible, and moves nothing while it loads',
+    async (width, colorScheme) => {
+      const [names] = [WORST[colorScheme === 'light' ? 0 : 1]]
+      const snapshot = bookOf(2, names)
+      for (const file of pagesOf(snapshot).keys()) {
+        if (file.startsWith('strategies/o/')) continue
+        const { page, complaints, close } = await open(snapshot, file, width, { colorScheme })
+        await page.waitForLoadState('networkidle')
+        const measured = await page.evaluate('[document.documentElement.scrollWidth, shifts]')
+        expect([file, measured]).toEqual([file, [width, []]])
+        await page.evaluate(await readFile(AXE, 'utf8'))
+        const { violations } = await page.evaluate<{
+          violations: { id: string; nodes: { html: string }[] }[]
+        }>('axe.run()')
+        expect([file, violations.map(({ id, nodes }) => [id, nodes[0]!.html])]).toEqual([file, []])
+        expect([file, complaints]).toEqual([file, []])
+        const folder = process.env.SCREENSHOTS
+        if (folder)
+          await writeFile(
+            `${folder}/worst-${file.replaceAll('/', '-')}-${width}-${colorScheme}.png`,
+            await page.screenshot({ fullPage: true }),
+          )
+        await close()
+      }
+    },
+  )
+
+  test.each([SHEET, 'index.html', 'explore.html', 'check.html'])(
+    'the Tab key reaches every control of %s, in the order of the page',
+    async file => {
+      const { page, close } = await open(bookOf(1), file)
+      await page.locator('svg.chart[tabindex], button').first().waitFor()
+      const count = await page.evaluate<number>(`
+      globalThis.controls = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+        .filter(element => element.checkVisibility())
+      controls.length`)
+      expect(count).toBeGreaterThan(10)
+      const reached: number[] = []
+      while (reached.at(-1) !== count - 1 && reached.length < 2 * count) {
+        await page.keyboard.press('Tab')
+        const at = await page.evaluate<number>('controls.indexOf(document.activeElement)')
+        if (at !== reached.at(-1)) reached.push(at) // an input of a date has several stops
+      }
+      expect(reached).toEqual(Array.from({ length: count }, (_, i) => i))
+      await close()
+    },
+  )
+
+  test('a name opens its definition and a state its explanation by the keyboard, inside the window, and Escape closes it', async () => {
+    for (const width of [390, 1280]) {
+      const { page, close } = await open(bookOf(1), SHEET, width)
+      for (const control of ['.term', '.badge', '.figures .term']) {
+        const button = page.locator(control).first()
+        await button.press('Enter')
+        const popover = page.locator(':popover-open')
+        expect((await popover.textContent())!.length).toBeGreaterThan(40)
+        const { x, width: wide } = (await popover.boundingBox())!
+        expect(x).toBeGreaterThanOrEqual(0)
+        expect(x + wide).toBeLessThanOrEqual(width)
+        await page.keyboard.press('Escape')
+        expect(await popover.count()).toBe(0)
+        expect(await button.evaluate(element => element === element.ownerDocument.activeElement)).toBe(true)
+      }
+      await close()
+    }
+  })
+
+  test.each([
+    [`${SHEET}?risk_pct=${'W'.repeat(300)}&from=never`, 'is not used'],
+    [`explore.html?with=${'nobody,'.repeat(200)}x&weights=x&risk_pct=`, 'is not used'],
+    [`index.html?${'q'.repeat(2000)}`, 'The history of 2 strategies'],
+  ])(
+    'an address that makes no sense, %.30s, has a page with a sentence that is not wider than a phone',
+    async (address, sentence) => {
+      const { page, close } = await open(bookOf(1), address, 390)
+      await page.getByText(sentence).first().waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      await close()
+    },
+  )
+
+  test('without a script a level is chosen from a list, and nothing is shown that a script would need', async () => {
+    const { page, close } = await open(bookOf(1), SHEET, 390, { javaScriptEnabled: false })
+    expect(await page.getByRole('button', { name: 'Show' }).isVisible()).toBe(true)
+    expect(await page.locator('[data-with-script]:visible').count()).toBe(0)
+    await page.getByLabel('Risk a trade').and(page.locator('select')).selectOption('0.01')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?risk_pct=0.01')
+    await close()
+  })
+})

@@ -1,0 +1,190 @@
+// The Python client as its users have it: a wheel made without a network, against real services, and its page run as it stands.
+import { existsSync, readFileSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
+import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
+import { readSignal } from '#signals/log/read-log.ts'
+import { refreshPointer } from '#static-build/move-pointer.ts'
+import { openStore } from '#storage/open-store.ts'
+import { newSigner } from '#test/static-build/signed-store.ts'
+import { publishBook, type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
+import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { servedVersion, serveForTest } from '../support/history/history-process.ts'
+import { publishSigned } from '../support/history/signed-service.ts'
+import { listenForTest } from '../support/http/listen-for-test.ts'
+import { DEBIAN_PYTHON, pipEnv } from '../support/pandas.ts'
+import { startTestRedis } from '../support/servers/redis.ts'
+import { startPullService } from '../support/signals/receiver-kit.ts'
+import { fire, seededBytes } from '../support/signals/signals.ts'
+import { lastingFolder, newStores } from '../support/stores/stores.ts'
+
+const CLIENT = join(import.meta.dirname, '../../clients/python')
+const TESTS = join(import.meta.dirname, '../clients/python')
+const PAGE = readFileSync(join(CLIENT, 'README.md'), 'utf8')
+
+const blocks = (language: string): string[] =>
+  [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(match => match[1]!)
+
+/** No index is asked, and nothing that is there already is installed again. */
+const OFFLINE = { PIP_NO_INDEX: '1', PIP_NO_BUILD_ISOLATION: 'false', PIP_NO_CACHE_DIR: '1' }
+
+let env: Readonly<Record<string, string>>
+let folder: string
+
+/** Runs Debian's Python with the installed package, pandas and cryptography. */
+const python = (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Exit> =>
+  startProcess(DEBIAN_PYTHON, args, {
+    cwd: folder,
+    env: { ...env, ...more, PYTHONPATH: `${join(folder, 'installed')}:${env.PYTHONPATH}` },
+  }).ended
+
+/** Runs a file of tests, none of which may be skipped. */
+async function expectSound(file: string, more: Readonly<Record<string, string>>): Promise<void> {
+  const { code, stderr } = await python(['-W', 'error::FutureWarning', join(TESTS, file)], more)
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/\nRan \d+ tests? in [\d.]+s\n\nOK\n$/)])
+}
+
+const isThere = existsSync(DEBIAN_PYTHON)
+
+describe.skipIf(!isThere)(`the Python client${isThere ? '' : ` (skipped: no ${DEBIAN_PYTHON})`}`, () => {
+  beforeAll(async () => {
+    env = { ...(await pipEnv()), PATH: '/usr/bin:/bin' }
+    folder = await lastingFolder()
+    await cp(CLIENT, join(folder, 'clients/python'), { recursive: true })
+    const wheel = ['-m', 'pip', 'wheel', '--no-deps', '--wheel-dir', 'wheels', './clients/python']
+    expect(await python(wheel, OFFLINE)).toMatchObject({ code: 0 })
+    const [name = ''] = await readdir(join(folder, 'wheels'))
+    expect(name).toMatch(/^highwater_client-[\d.]+-py3-none-any\.whl$/)
+    const install = ['-m', 'pip', 'install', '--no-deps', '--target', 'installed', join('wheels', name)]
+    expect(await python(install, OFFLINE)).toMatchObject({ code: 0 })
+    expect(await readdir(join(folder, 'installed/highwater_client'))).toContain('py.typed')
+  })
+
+  describe('of the sample book', () => {
+    let stores: Stores
+    beforeAll(async () => {
+      const book = join(await lastingFolder(), 'book')
+      stores = await newStores()
+      await writeSampleBook(book)
+      await publishBook(book, stores, { asOf: '2026-06-30', version: '2026-07-01T00:15:00Z' })
+      await refreshPointer(await openStore(stores.url), { nowMs: Date.now(), signer: null }) // `verify` asks the clock
+    })
+
+    test('gives the published numbers, keeps them on disk, and refuses what was altered', async () => {
+      await expectSound('test_history.py', { HISTORY_URL: await serveForTest(stores) })
+    })
+
+    test('does what its page says', async () => {
+      const signals = await signalsService()
+      const script = blocks('python')
+        .join('')
+        .replaceAll('http://127.0.0.1:8080', await serveForTest(stores))
+        .replaceAll('http://127.0.0.1:8081', signals.url)
+        .replaceAll('hw_live_your_key', signals.token)
+      const delivery = signals.deliveries.plain
+      const receive = `
+delivery = ${JSON.stringify(delivery)}
+print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '4'}, delivery['body'].encode(), '${signals.deliveries.new}', 2)])
+print([s['seq'] for s in receive({**delivery['headers'], 'X-Prev-Seq': '0'}, delivery['body'].encode(), '${signals.deliveries.new}', 0)])
+`
+      const { code, stdout, stderr } = await python(['-c', script + receive])
+      expect([code, stderr, stdout]).toEqual([0, '', `${blocks('text').join('')}[3, 4, 5]\n[1]\n`])
+    })
+
+    test('is installed as its page says', async () => {
+      const [command = ''] = blocks('sh')
+      const order = { ...OFFLINE, PIP_NO_DEPS: '1', PIP_TARGET: join(folder, 'as the page says') }
+      const { code, stderr } = await startProcess('sh', ['-c', command], {
+        cwd: folder,
+        env: { ...env, ...order },
+      }).ended
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('ERROR')])
+      expect(await readdir(order.PIP_TARGET)).toContain('highwater_client')
+    })
+  })
+
+  test('stays at its version while others are published, and keeps exports up to date', async () => {
+    const stores = await newStores()
+    const restated = join(await lastingFolder(), 'restated')
+    await cp(TINY_BOOK, restated, { recursive: true })
+    const returns = join(restated, 'returns/elm.csv')
+    const rows = (await readFile(returns, 'utf8')).split('\n')
+    await writeFile(returns, rows.with(100, `${rows[100]?.split(',')[0]},0.0123`).join('\n'))
+    const nights = [
+      { book: TINY_BOOK, asOf: '2025-02-19', version: '2025-02-21T00:15:00Z' },
+      { book: TINY_BOOK, asOf: '2025-02-20', version: '2025-02-22T00:15:00Z' },
+      { book: TINY_BOOK, asOf: '2025-02-22', version: '2025-02-24T00:15:00Z' },
+      { book: restated, asOf: '2025-02-22', version: '2025-02-25T00:15:00Z', allowRestatement: true },
+    ]
+    const publishNext = async (): Promise<string> => {
+      const { book, ...night } = nights.shift()!
+      await publishBook(book, stores, night)
+      return night.version
+    }
+    await publishNext()
+    const url = await serveForTest(stores)
+    const control = await onPost(async () => {
+      const version = await publishNext()
+      await expect.poll(() => servedVersion({ url })).toBe(version)
+      return version
+    })
+    await expectSound('test_versions.py', { VERSIONS_URL: url, CONTROL_URL: control })
+    expect(nights).toEqual([])
+  })
+
+  test('verifies what is signed, and names what was altered', async () => {
+    const store = join(await lastingFolder(), 'store')
+    await mkdir(store)
+    const now = Date.now() // the client asks the clock of the machine
+    const stores = await publishSigned(store, newSigner(), () => now)
+    await expectSound('test_verify.py', { SIGNED_URL: await serveForTest(stores) })
+  })
+
+  test('pulls signals without a gap, and verifies deliveries as the service signs them', async () => {
+    const { url, token, deliveries } = await signalsService()
+    await expectSound('test_signals.py', {
+      SIGNALS_URL: url,
+      SIGNALS_KEY: token,
+      DELIVERIES: JSON.stringify(deliveries),
+    })
+  })
+})
+
+/** The address of a server that answers each POST with what `act` gives. */
+async function onPost(act: () => Promise<string>): Promise<string> {
+  const server = createServer((_request, response) => {
+    act().then(
+      text => response.end(text),
+      error => response.writeHead(500).end(String(error)),
+    )
+  })
+  return listenForTest(server)
+}
+
+/** A pull service with five signals, for the running test, and deliveries of the first as the service signs them. */
+async function signalsService() {
+  const server = await startTestRedis()
+  const redis = await server.connect()
+  const service = await startPullService(redis)
+  onTestFinished(async () => {
+    await service.close()
+    await server.stop()
+  })
+  for (const id of ['s1', 's2', 's3', 's4', 's5']) await fire(redis, id, 'alder')
+  const body = (await readSignal(redis, 1))?.body ?? ''
+  const [fresh, old, other] = ['new', 'old', 'other'].map(name => createWebhookSecret(seededBytes(name)))
+  const sign = (secrets: readonly string[], lateMs = 0) => {
+    const bytes = new TextEncoder().encode(body)
+    const delivery = { body: bytes, id: 's1', seq: 1, prevSeq: 0, attempt: 1, sentAtMs: Date.now() - lateMs }
+    return { headers: signedHeaders(delivery, secrets), body }
+  }
+  const deliveries = {
+    ...{ new: fresh!, old: old!, other: other! },
+    ...{ plain: sign([fresh!]), rotated: sign([fresh!, old!]) },
+    ...{ stale: sign([fresh!], 3_600_000), early: sign([fresh!], -3_600_000) },
+  }
+  return { url: service.url, token: service.token, deliveries }
+}
