@@ -26,9 +26,11 @@ async function counted<T>(path: unknown, isWrite: boolean, run: () => Promise<T>
   const isHit =
     kill !== null && ('nth' in kill.at ? kill.at.nth === nth : new RegExp(kill.at.path).test(String(path)))
   if (isHit && !kill.isDone) end()
-  const result = await run()
-  if (isHit) end()
-  return result
+  try {
+    return await run()
+  } finally {
+    if (isHit) end() // also if it fails: a link into a folder that is not made yet
+  }
 }
 
 if (isMainThread) {
