@@ -7,8 +7,8 @@ import { atLeast, atMost, type Figure, type Section } from '../harness/report.ts
 import { type PinnedServer, startScript, startTier } from '../harness/servers.ts'
 
 const DAYS = 4000
-const ROUNDS = 3
-const SECONDS = 2
+const ROUNDS = 5
+const SECONDS = 4
 
 /** So long that the first requests, which wait until all connections are accepted, are less than one in a hundred. */
 const LONG_SECONDS = 10
