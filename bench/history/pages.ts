@@ -174,7 +174,7 @@ function measureRendering(snapshot: Snapshot): Figure[] {
   const large = generateSnapshot(BOOK.strategies, BOOK.days, GENERATED_VERSION)
   return [
     plain('a sheet in Node', sheets / sids.length, 'ms'),
-    plain('its six charts', charts / drawn.length, 'ms'),
+    plain('its eight charts', charts / drawn.length, 'ms'),
     plain(
       `the book page of ${BOOK.strategies} strategies in Node`,
       msEach(() => render('book', large, '')),
