@@ -18,6 +18,9 @@ export type BookSeries = {
 
 type Days = { readonly from: EpochDay; readonly to: EpochDay }
 
+/** The style sheet draws so many series differently: instruments after the first one. */
+const SERIES = 12
+
 /** What the charts draw. */
 export type BookModel = {
   readonly book: Series
@@ -30,10 +33,10 @@ export function bookModel({ book, held }: BookSeries): BookModel {
   const lines: Line[] = [
     { name: 'Equal-weight book', kind: 'main', first: book.first - 1, values: curve },
     ...Array.from(
-      held,
-      ([instrument, { first, values }]): Line => ({
+      [...held],
+      ([instrument, { first, values }], i): Line => ({
         name: `Holding ${instrument}`,
-        kind: 'benchmark',
+        kind: i === 0 ? 'benchmark' : `series${(i - 1) % SERIES}`,
         first,
         values: equityCurve(values),
       }),

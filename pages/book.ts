@@ -8,24 +8,24 @@ import type { FigureValues } from '#core/figures/split-figures.ts'
 import { type BookFacts, bookCharts, bookModel, bookSection } from './book-charts.ts'
 import { type Defined, definitions } from './definitions.ts'
 import { caveatOf, decimal, figure, hundredths, NONE, numberOf, percent } from './format.ts'
-import { dataBlock, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
+import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from './layout.ts'
 import { correlationCell } from './sheet/record.ts'
 import { term } from './sheet/sections.ts'
 import { strategiesTable } from './strategies-table.ts'
 
 export function bookPage(snapshot: Snapshot, integrity: Integrity): string {
   const { dataset, strategies } = snapshot
-  const { from, to } = dataset.window
+  const days = daysOf(dataset.window)
   return layout({
     title: 'The book',
-    about: `The audited history of ${countOf(strategies.length)}, ${from} to ${to}: returns, drawdowns, trades and statistics of each.`,
+    about: `The audited history of ${countOf(strategies.length)}, ${days}: returns, drawdowns, trades and statistics of each.`,
     dataset,
     root: '',
     file: 'index.html',
     integrity,
     script: dataset.window.from === null ? 'table.js' : 'book.js',
     body: html`<h1 dir="auto">${dataset.name}</h1>
-<p class="lead">The history of ${countOf(strategies.length)}, ${from} to ${to}, computed again every night and published in versions that never
+<p class="lead">The history of ${countOf(strategies.length)}, ${days}, computed again every night and published in versions that never
 change. Every number here can be <a href="check.html">checked</a> and downloaded, and every return series is available at any risk level; <a href="explore.html">the explorer</a>
 combines strategies.</p>
 ${together(snapshot)}

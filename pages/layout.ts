@@ -33,6 +33,8 @@ export type PageContent = {
   readonly integrity: Integrity
   readonly script: ScriptName
   readonly body: Markup
+  /** The body has the citation already. */
+  readonly isCited?: true
   /** What a description in the vocabulary of schema.org lists instead of the files and days of the whole version. */
   readonly files?: readonly string[]
   readonly window?: DatasetRecord['window']
@@ -120,15 +122,25 @@ export const layout = (page: PageContent): string =>
     attributes: html` data-root="${page.root}"`,
     nav: siteLinks(page.root, page.dataset, serviceLink(page.dataset, '/docs', 'Docs')),
     footer: html`Version <a href="${page.root}versions.html"><code>${page.dataset.version}</code></a>: this page and every number on it never change.
-<a href="${page.dataset.methodology_url}">Method</a> · <a href="${page.root}check.html">Check it yourself</a>`,
+<a href="${page.dataset.methodology_url}">Method</a> · <a href="${page.root}check.html">Check it yourself</a>${
+      page.isCited ? '' : html`<br>Cite: <cite>${citation(page.dataset, page.title, page.file)}</cite>`
+    }`,
   })
+
+/** What a reader cites a page by. */
+export const citation = (dataset: DatasetRecord, title: string, file: string): Markup =>
+  html`${title}, ${dataset.name}, version ${dataset.version}, <span id="address">${citedAddress(dataset, file)}</span>`
 
 export const integrityOf = ({ integrity }: Pick<PageContent, 'integrity'>, name: AssetName) =>
   integrity[name] === undefined ? '' : raw(`integrity="${integrity[name]}" crossorigin="anonymous"`)
 
-/** The address of a page for a citation: absolute if the operator states the address of the service. */
-export const citedAddress = ({ public_url, version }: DatasetRecord, file: string): string =>
+/** The pinned address of a file: absolute if the operator states the address of the service. */
+const citedAddress = ({ public_url, version }: DatasetRecord, file: string): string =>
   `${public_url ?? ''}/v1/snapshots/${toCompactInstant(version)}/${file}`
+
+/** `2017-08-17 to 2026-06-30`, or that there is no day. */
+export const daysOf = ({ from, to }: DatasetRecord['window']): string =>
+  from === null ? 'no day yet' : `${from} to ${to}`
 
 /** Previews need absolute addresses. */
 const openGraph = ({

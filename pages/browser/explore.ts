@@ -17,6 +17,7 @@ const known = new Set(facts.strategies.map(({ id }) => id))
 const form = one<HTMLFormElement>('#choice')
 const control = <E extends Element>(name: string): E => one<E>(`#choice [name=${name}]`)
 const risk = control<HTMLSelectElement>('risk_pct')
+const csv = control<HTMLButtonElement>('csv')
 const [fromInput, toInput] = [control<HTMLInputElement>('from'), control<HTMLInputElement>('to')]
 
 const returns = new Map<string, Series>()
@@ -45,6 +46,7 @@ async function show(): Promise<void> {
     if (wanted !== choice) return
     shown = exploreModel(facts, returns, choice)
     view.show(shown)
+    csv.disabled = shown.portfolio === null
     say('#problem', problems.join(' '))
   } catch (error) {
     view.stop()
@@ -121,7 +123,7 @@ one('[data-section=weights]').addEventListener('click', ({ target }) => {
 })
 control('whole').addEventListener('click', () => change({ from: null, to: null }))
 control('equal').addEventListener('click', () => change({ weights: null }))
-control('csv').addEventListener('click', () => {
+csv.addEventListener('click', () => {
   if (shown?.portfolio === null || shown === null) return
   const lines = [shown.portfolio, ...shown.members].map(({ id, kind, daily }) => ({
     ...{ name: id, kind },

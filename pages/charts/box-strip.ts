@@ -18,14 +18,18 @@ export type BoxStrip = Frame & {
 const ROW = 30
 const LABELS = 40
 
+/** A narrower range is drawn as none: the steps of its ticks are no longer finite. */
+const FINEST = 1e-290
+
 /** An `svg` element with a line from the first to the last quantile, a box between the middle ones, and a dot for the mean. */
 export function boxStrip(chart: BoxStrip): string {
   const { rows, unit } = chart
   const frame = { ...chart, height: ROW * rows.length + 50 }
   const { width, plot } = areaOf(frame)
   const [low = 0, high = 0] = extent([0, ...rows.flatMap(({ quantiles, mean }) => [...quantiles, mean])])
-  const x = scaleLinear([low, high], [plot.left + LABELS, plot.right - 4])
-  const named = ticks(low, high, 6)
+  const domain = high - low > FINEST ? [low, high] : [0, 0]
+  const x = scaleLinear(domain, [plot.left + LABELS, plot.right - 4])
+  const named = ticks(domain[0]!, domain[1]!, 6)
   const parts = rows.map(({ label, kind, quantiles, mean }, i) => {
     const [first, lower, median, upper, last] = quantiles.map(value => tenth(x(value)))
     const y = plot.top + (i + 0.5) * ROW

@@ -12,8 +12,8 @@ export type Share = {
 
 const WIDTH = 720
 
-/** A bar as wide as its place, with the names and percents of its parts below. */
-export function shareBar(title: string, shares: readonly Share[]): string {
+/** A bar as wide as its place, with the names and percents of its parts, and a caveat, below. */
+export function shareBar(title: string, shares: readonly Share[], caveat: string | null): string {
   const named = shares.map(({ name, kind, fraction }) => ({
     name: `${name} ${decimal(100 * fraction, 1)}\u202f%`,
     kind: `share ${kind}`,
@@ -25,5 +25,5 @@ export function shareBar(title: string, shares: readonly Share[]): string {
     left += width
     return part
   })
-  return `<svg class="shares" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" role="img" aria-label="${escapeText(title)}">${parts.join('')}</svg>${legend(named)}`
+  return `<svg class="shares" viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" role="img" aria-label="${escapeText(title)}">${parts.join('')}</svg>${legend(named)}${caveat === null ? '' : `<p class="note">${escapeText(caveat)}</p>`}`
 }

@@ -37,7 +37,7 @@ ${strategiesTable(strategies, true, FIGURES)}
 <label>To <input type="date" name="to"></label>
 <button type="button" name="whole">Whole range</button>
 <button type="button" name="equal">Equal weights</button>
-<button type="button" name="csv">CSV of the portfolio</button>
+<button type="button" name="csv" disabled>CSV of the portfolio</button>
 </form>
 <p class="warning" id="problem" role="alert" hidden></p>
 <p data-section="status" role="status"></p>

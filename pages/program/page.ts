@@ -37,7 +37,7 @@ export function programPage({ preview, dataset, style, integrity, ...page }: Pro
     body: html`<h1 dir="auto">The accumulation program <code>${alias}</code></h1>
 <p class="lead">It buys <span dir="auto">${instrument}</span> by fixed rules, a little at a time, and never sells. It is judged by what one BTC has cost it, beside what
 anybody could have done instead.</p>
-${state(preview)}${rules(preview)}${against(preview, caveatOf(dataset))}${rolling(preview)}
+${[state, rules, against, rolling].map(section => section(preview, caveatOf(dataset)))}
 ${simulator(page.simulator)}${keyed(preview)}`,
     footer: html`Published with version <code>${dataset.version}</code>. Every number here is in the
 <a href="/docs#/Preview/program_preview">open preview</a> or follows from it. <a href="${dataset.methodology_url}">Method</a> · <a href="/docs">API</a>`,
@@ -61,7 +61,9 @@ const STATES: Readonly<Record<ProgramPreview['deployment_state'], string>> = {
 
 const FIELDS = programPreview.shape
 
-function state(preview: ProgramPreview): Markup {
+type Caveat = ReturnType<typeof caveatOf>
+
+function state(preview: ProgramPreview, caveat: Caveat): Markup {
   const { deployment_state, window, as_of, avg_cost_basis, pct_deployed, benchmarks } = preview
   return html`<p class="facts"><strong>${STATES[deployment_state]}</strong></p>
 <dl class="tiles">
@@ -70,7 +72,7 @@ function state(preview: ProgramPreview): Markup {
 <div><dt>Deployed</dt><dd>${digits(pct_deployed, percent)}</dd></div>
 </dl>
 <section><h2>Where it is</h2>
-${raw(shareBar('Part of the planned window that has passed', partsOf('passed', 'to come', passed(preview))))}
+${raw(shareBar('Part of the planned window that has passed', partsOf('passed', 'to come', passed(preview)), caveat))}
 <dl class="record">
 ${row('Window', `${window.from} to ${window.to}, both days included, in bars of ${window.bars}`, 'Planned, so each contribution is known from the first day on.')}
 ${row('Newest bar', as_of ?? 'none yet', definitionOf(FIELDS.as_of))}
@@ -109,16 +111,16 @@ const RULES: Readonly<Record<TierName, string>> = {
     'Spends a part of its cash on the first close that touches a step below the highest close so far, on any bar. A new high arms all steps again.',
 }
 
-function rules({ tiers }: ProgramPreview): Markup {
+function rules({ tiers }: ProgramPreview, caveat: Caveat): Markup {
   const shares = tiers.map(({ tier, weight }, i) => ({ name: tier, kind: `series${i}`, fraction: weight }))
   return html`<section><h2>How it decides</h2>
 <p>Equal contributions come in at even steps over the window, and each is split by weight among the tiers. A tier has cash of its own, sees only the closes
 up to the bar that is closing, and buys at that close. Every purchase pays fee and slippage, and they are in the average cost.</p>
-${raw(shareBar('Weights of the tiers', shares))}
+${raw(shareBar('Weights of the tiers', shares, caveat))}
 <dl class="record">${tiers.map(({ tier, weight }) => row(tier, html`<data value="${weight}">${percent(100 * weight)}</data> of each contribution.`, RULES[tier]))}</dl></section>`
 }
 
-function against({ avg_cost_basis, benchmarks }: ProgramPreview, caveat: string | null): Markup {
+function against({ avg_cost_basis, benchmarks }: ProgramPreview, caveat: Caveat): Markup {
   const bars = BENCHMARK_NAMES.map(name => ({ label: name, value: benchmarks[name].pct_cheaper }))
   return html`<section><h2 id="benchmarks">Compared with its benchmarks</h2>
 <p class="note">By how many percent one BTC was cheaper than by each benchmark. Below zero it was dearer.</p>
@@ -128,7 +130,7 @@ ${comparison('benchmarks', avg_cost_basis, benchmarks)}
 (<code>at_equal_cash</code>) and the money-weighted return are in the <a href="/docs#/Program/program_performance">performance</a>, which needs the entitlement.</p></section>`
 }
 
-function rolling({ rolling }: ProgramPreview): Markup {
+function rolling({ rolling }: ProgramPreview, caveat: Caveat): Markup {
   if (rolling === null) {
     return html`<section><h2>Every start in the history</h2><p>The history is too short for programs of a year.</p></section>`
   }
@@ -136,7 +138,7 @@ function rolling({ rolling }: ProgramPreview): Markup {
   const fields = FIELDS.rolling.unwrap().shape
   return html`<section><h2>Every start in the history</h2>
 <p>One window proves little, so the same program also runs for a year from every day that leaves room for it.</p>
-${raw(shareBar('Years in which it bought cheaper than dca', partsOf('cheaper than dca', 'not cheaper', win_rate_pct / 100)))}
+${raw(shareBar('Years in which it bought cheaper than dca', partsOf('cheaper than dca', 'not cheaper', win_rate_pct / 100), caveat))}
 <dl class="record">
 ${row(
   'Starts',

@@ -10,7 +10,7 @@ import { correlatePair } from '#core/figures/pearson.ts'
 import { type Dot, dotChart } from '../charts/dot-chart.ts'
 import { definition } from '../definitions.ts'
 import { caveatOf, decimal, type FigureRow, figure, hundredths, numberOf, percent, whole } from '../format.ts'
-import { citedAddress, type Markup } from '../layout.ts'
+import { citation, type Markup } from '../layout.ts'
 import { COSTS } from './execution.ts'
 import { comparisonTable, figureList, groupOf, toGroup } from './groups.ts'
 import { HEADLINE, term } from './sections.ts'
@@ -234,10 +234,9 @@ export function correlationCell(value: number): Markup {
 
 /** Files of the same version, and a citation with the address that never changes. */
 export function citeSection({ dataset }: Snapshot, { id, name }: StrategyData): Markup {
-  const address = citedAddress(dataset, `strategies/${id}/sheet.html`)
   return html`<p class="files">Download:
 <a href="returns.daily.csv" download>daily returns</a>, <a href="returns.weekly.csv" download>weekly returns</a>,
 <a href="curve.csv" download>equity</a>, <a href="trades.csv" download>trades</a> (CSV);
 <a href="stats.json">statistics</a>, <a href="meta.json">assumptions</a> (JSON). <a href="../../check.html?of=${id}">Check these files</a>.</p>
-<p>Cite: <cite id="citation">${name}, ${dataset.name}, version ${dataset.version}, <span id="address">${address}</span></cite> <button type="button" id="copy" data-with-script aria-label="Copy the citation">Copy</button></p>`
+<p>Cite: <cite id="citation">${citation(dataset, name, `strategies/${id}/sheet.html`)}</cite> <button type="button" id="copy" data-with-script aria-label="Copy the citation">Copy</button></p>`
 }

@@ -5,7 +5,7 @@ import { riskLevel } from '#core/dataset/resources/risk-level.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
 import { type Defined, definitions } from '../definitions.ts'
 import { caveatOf, percent, publishedNumber } from '../format.ts'
-import { dataBlock, type Integrity, layout, type Markup, rangeButtons } from '../layout.ts'
+import { dataBlock, daysOf, type Integrity, layout, type Markup, rangeButtons } from '../layout.ts'
 import { riskSteps } from '../risk-steps.ts'
 import {
   costsSection,
@@ -57,11 +57,12 @@ export function sheetPage(
     files: ['returns.daily.csv', 'curve.csv', 'trades.csv'].map(name => `strategies/${strategy.id}/${name}`),
     window: strategy.window,
     body: bodyOf(snapshot, strategy, model),
+    isCited: true,
   })
 }
 
 const aboutOf = ({ name, blurb, instrument, window, verification_state }: StrategyData): string =>
-  `${name}: ${instrument}, ${window.from} to ${window.to}, ${verification_state.replaceAll('_', ' ')}.${blurb === null ? '' : ` ${blurb}`}`
+  `${name}: ${instrument}, ${daysOf(window)}, ${verification_state.replaceAll('_', ' ')}.${blurb === null ? '' : ` ${blurb}`}`
 
 function factsOf(snapshot: Snapshot, strategy: StrategyData): SheetFacts {
   const { dataset } = snapshot
@@ -96,7 +97,7 @@ function bodyOf(snapshot: Snapshot, strategy: StrategyData, model: SheetModel): 
 <header>
 <p class="crumbs"><a href="../../index.html">${snapshot.dataset.name}</a></p>
 <h1 dir="auto">${name}</h1>
-<p class="facts">${instrument} · ${ccy} · ${window.from} to ${window.to} · ${badge(strategy.verification_state)}</p>
+<p class="facts">${instrument} · ${ccy} · ${daysOf(window)} · ${badge(strategy.verification_state)}</p>
 ${blurb === null ? '' : html`<p class="blurb" dir="auto">${blurb}</p>`}
 </header>
 ${riskForm(model)}

@@ -112,10 +112,10 @@ export const serviceShape = {
   }),
 }
 
-/** Names of instruments are names of folders too. */
-export const INSTRUMENT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** Names of instruments are names of folders too, and of columns beside that of the equal-weight book. */
+export const INSTRUMENT_PATTERN = /^(?!equal_weight_book$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 export const INSTRUMENT_FORM =
-  'a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit'
+  'a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book'
 
 /** `defaults`: fields of a strategy that most strategies share. Each may be overridden in a strategy. */
 export const settingsShape = {

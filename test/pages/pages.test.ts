@@ -118,6 +118,33 @@ test('a book of one strategy with one day has whole pages', () => {
     expectWhole(file, render())
 })
 
+test('a book without a day says so', () => {
+  const { dataset, strategies, ...others } = handSnapshot([{ id: 'none', returns: [] }])
+  const window = { from: null, to: null }
+  const empty = {
+    ...others,
+    dataset: { ...dataset, window },
+    strategies: strategies.map(each => ({ ...each, window })),
+  }
+  for (const [file, render] of pagesOf(empty)) {
+    const page = render()
+    expect(page, file).not.toMatch(/null to|NaN/)
+    if (/index|sheet/.test(file)) expect(page, file).toContain('no day yet')
+  }
+})
+
+test('the lines of every instrument differ in the chart of the book', () => {
+  const snapshot = handSnapshot([{ id: 'one', returns: [0.01, 0.02, -0.01] }])
+  const instruments = Array.from({ length: 5 }, (_, i) => `COIN${i}`)
+  const benchmarks = instruments.map(instrument => ({ instrument, daily: snapshot.strategies[0]!.daily }))
+  const page = Object.fromEntries(pagesOf({ ...snapshot, benchmarks }))['index.html']!()
+  const kinds = instruments.map(
+    instrument => new RegExp(`<path class="line ([^"]*)"[^>]*/></svg>Holding ${instrument}<`).exec(page)?.[1],
+  )
+  expect(kinds).not.toContain(undefined)
+  expect(new Set([...kinds, 'main']).size).toBe(instruments.length + 1)
+})
+
 test('the book and the explorer of 1 000 strategies are whole and of less than 200 kB compressed', () => {
   const returns = (seed: number) =>
     Array.from({ length: 700 }, (_, i) => Math.sin(i * (1 + (seed % 97) / 31) + seed) / 40)

@@ -177,6 +177,11 @@ describe('a page', () => {
         'og:url': `${pinned}/${file}`,
       })
       expect(page).toContain(`<link rel="canonical" href="${pinned}/${file}">`)
+      const [citation, ...others] = page.match(/<cite.*?<\/cite>/gs) ?? []
+      expect(citation, file).toContain(
+        `, Hand, version 2024-06-01T00:15:00Z, <span id="address">${pinned}/${file}</span>`,
+      )
+      expect(others, file).toEqual([])
       const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(page) ?? []
       const described = JSON.parse(json)
       expect(described, file).toMatchObject({

@@ -91,7 +91,12 @@ describe('a bad field of the catalogue is named with its line and column, what w
     [
       'mark: 4h',
       'mark: 4h\n  instrument: ../secrets',
-      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, got "../secrets"',
+      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "../secrets"',
+    ],
+    [
+      'mark: 4h',
+      'mark: 4h\n  instrument: equal_weight_book',
+      '8:15: defaults.instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "equal_weight_book"',
     ],
     [
       'mark: 4h',

@@ -36,7 +36,7 @@ test.each<[string, string, string, string]>([
     'an instrument that is a path',
     'BTCUSDT-SPOT',
     '../secret',
-    '2:13: instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, got "../secret"',
+    '2:13: instrument: expected a name of 1 to 64 letters, digits, dots, dashes and underscores that begins with a letter or digit, other than equal_weight_book, got "../secret"',
   ],
   [
     'a timeframe without bars',
