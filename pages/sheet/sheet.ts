@@ -121,7 +121,7 @@ ${fixed('benchmark', `Against holding ${instrument}`, benchmarkSection(strategy)
 ${live(model, 'rolling', 'Rolling 365 days')}
 ${fixed('trades', 'Trades', tradesSection(snapshot, strategy), `Time from entry to exit, and the return on notional. Trades within one bar are at the left edge.${entriesOf(strategy)}`)}
 ${fixed('excursions', 'How far trades went', excursionsSection(snapshot, strategy), 'While a trade was open, the furthest move of the price against it (MAE) and for it (MFE), in units of the base risk.')}
-${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position anew; a rescale, as of the slider, multiplies the returns.') : ''}
+${hasReplays(strategy) ? fixed('replays', 'Replayed at other risk levels', replaysSection(strategy), 'A replay sizes every position by the level; a rescale, as of the slider, multiplies the returns.') : ''}
 <div class="columns">
 ${fixed('costs', 'What costs take', costsSection(strategy), 'At base risk.')}
 ${fixed('correlation', 'Correlation', correlationSection(snapshot, strategy), 'Daily returns, at base risk.')}

@@ -85,7 +85,7 @@ describe('the pages in Chromium', () => {
       for (const [i, level] of LEVELS.entries()) {
         await slider.fill(String(i))
         const query = level === 0.02 ? '' : `?risk_pct=${level}`
-        expect(new URL(page.url()).search).toBe(query)
+        await expect.poll(() => new URL(page.url()).search).toBe(query)
         await isDrawn(page)
         await expectStats(page, query)
         const [download] = await Promise.all([
@@ -160,6 +160,7 @@ describe('the pages in Chromium', () => {
       await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2, { steps: 4 })
       expect(await readout.getAttribute('aria-live')).toBe('off')
       await page.mouse.up()
+      await expect.poll(() => new URL(page.url()).search).toMatch(/from=.*to=/)
       const query = new URL(page.url()).searchParams
       const [from, to] = [parseIsoDate(query.get('from')!)!, parseIsoDate(query.get('to')!)!]
       expect(to - from).toBeGreaterThan(200)
