@@ -1,12 +1,15 @@
 // The accumulation program for entitled clients: published records with their exact bytes, and computed
 // answers.
+import { MEDIA_TYPES } from '#core/contract/artifacts.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { canonicalUrl, parseQuery, wordParameter } from '#core/contract/parameters.ts'
 import {
   BASKET_VIEWS,
   PERFORMANCE_BENCHMARKS,
   PROGRAM_SCHEMA_VERSION,
+  type ProgramDeploy,
   programBasket,
+  programDeploy,
   programDeploys,
   programManifest,
   programPerformance,
@@ -15,11 +18,12 @@ import {
 } from '#core/contract/payloads/program.ts'
 import type { Links } from '#core/contract/register.ts'
 import type { Json } from '#core/dataset/render/json.ts'
+import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import type { ProgramPlan } from '#core/program/program.ts'
 import { type Profile, readProfile, saveProfile } from '#signals/program/profile.ts'
 import { readJson } from '../../http/read-body.ts'
-import { type Exchange, type ServedParts, sendEnveloped, sendPublished } from '../exchange.ts'
+import { type Exchange, type ServedParts, sendBytes, sendEnveloped, sendPublished } from '../exchange.ts'
 import type { PreparedProgram } from '../program/prepared-program.ts'
 import {
   boundsText,
@@ -31,7 +35,7 @@ import {
   simulationRequest,
 } from '../program/simulate.ts'
 import { routesOf } from '../signals-route.ts'
-import { pageParameters } from './signals.ts'
+import { formatOfRows, pageParameters } from './signals.ts'
 
 const PROGRAM = '/v1/program'
 const BASKET = '/v1/program/basket'
@@ -49,7 +53,9 @@ const basketQuery = {
   ),
 }
 
-const deploysQuery = pageParameters('Deployments')
+const deploysQuery = { ...pageParameters('Deployments'), format: formatOfRows }
+
+const DEPLOY_FIELDS = Object.keys(programDeploy.shape) as (keyof typeof programDeploy.shape)[] // its own keys
 
 const performanceQuery = {
   benchmark: wordParameter('What the program is held against.', PERFORMANCE_BENCHMARKS),
@@ -103,6 +109,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
     title: 'Deployments since a number',
     about: 'Every deployment of the reference basket after `since`, ascending by seq. None ever changes.',
     query: deploysQuery,
+    formats: ['json', 'csv'],
     data: programDeploys,
     example: { path: `${DEPLOYS}?limit=3` },
     handler: (c, parts) => {
@@ -110,6 +117,7 @@ export const PROGRAM_ROUTES = routesOf('program', [
       const query = parseQuery(deploysQuery, queryOf(c))
       const after = all.filter(({ seq }) => seq > query.since)
       const page = after.slice(0, query.limit ?? after.length)
+      if (query.format === 'csv') return sendBytes(parts, csvOf(page), csvMedia(query.since))
       const last = page.at(-1)?.seq ?? query.since
       const pathOf = (since: number) => canonicalUrl(DEPLOYS, deploysQuery, { ...query, since })
       const next = page.length < after.length ? { next: pathOf(last) } : {}
@@ -177,6 +185,16 @@ export const PROGRAM_ROUTES = routesOf('program', [
       simulate(c, parts, KEYED_BOUNDS, { self: SIMULATE, program: PROGRAM, profile: PROFILE }),
   },
 ])
+
+const csvOf = (deploys: readonly ProgramDeploy[]) =>
+  new TextEncoder().encode(
+    toCsvHeader(DEPLOY_FIELDS) + deploys.map(deploy => toCsvRow(DEPLOY_FIELDS, deploy)).join(''),
+  )
+
+const csvMedia = (since: number): Record<string, string> => ({
+  'content-type': MEDIA_TYPES.csv,
+  'content-disposition': `attachment; filename="deploys-since-${since}.csv"`,
+})
 
 const queryOf = (c: Exchange): URLSearchParams => new URL(c.req.url).searchParams
 

@@ -11,9 +11,9 @@ import {
   wordParameter,
 } from '#core/contract/parameters.ts'
 import type { Links } from '#core/contract/register.ts'
-import { signal } from '#core/contract/signal.ts'
+import { SIGNAL_FIELDS, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
-import { SIGNAL_CSV_HEADER, toSignalRow } from '#core/dataset/render/signal-csv.ts'
+import { toCsvHeader, toCsvRow } from '#core/dataset/render/record-csv.ts'
 import type { Client } from '#signals/clients/client.ts'
 import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import { type LoggedSignal, newestVisible, readHead, readSignal, readVisible } from '#signals/log/read-log.ts'
@@ -54,9 +54,15 @@ export const pageParameters = (rows: 'Rows' | 'Deployments') => ({
   ),
 })
 
+/** Of routes whose rows are a table. */
+export const formatOfRows = wordParameter('CSV answers the rows alone, without the envelope.', [
+  'json',
+  'csv',
+])
+
 const historyQuery = {
   ...pageParameters('Rows'),
-  format: wordParameter('CSV answers the rows alone, without the envelope.', ['json', 'csv']),
+  format: formatOfRows,
 }
 
 type HistoryQuery = ValuesOf<typeof historyQuery>
@@ -231,9 +237,12 @@ const linksOf = (query: HistoryQuery, last: number | null): Links => ({
 })
 
 async function* csvText(blocks: Rows): AsyncGenerator<string, void> {
-  yield SIGNAL_CSV_HEADER
-  for await (const block of blocks) yield block.map(({ body }) => toSignalRow(body)).join('')
+  yield toCsvHeader(SIGNAL_FIELDS)
+  for await (const block of blocks) yield block.map(({ body }) => toRow(body)).join('')
 }
+
+/** Throws if the text is not a signal. */
+const toRow = (body: string): string => toCsvRow(SIGNAL_FIELDS, signal.parse(JSON.parse(body)))
 
 const csvMedia = ({ id }: Client, { since }: HistoryQuery): Record<string, string> => ({
   'content-type': MEDIA_TYPES.csv,

@@ -88,7 +88,7 @@ test.each([
   ['/v1/signals/history', ['since', 'limit', 'format']],
   ['/v1/signals/account', ['from', 'to']],
   ['/v1/program/basket', ['view']],
-  ['/v1/program/deploys', ['since', 'limit']],
+  ['/v1/program/deploys', ['since', 'limit', 'format']],
   ['/v1/program/performance', ['benchmark']],
 ])('%s documents its parameters', async (path, expected) => {
   const { paths } = await readDocument()

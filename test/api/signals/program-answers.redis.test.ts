@@ -2,7 +2,12 @@
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { programBasket, programDeploys, programSimulation } from '#core/contract/payloads/program.ts'
+import {
+  programBasket,
+  programDeploy,
+  programDeploys,
+  programSimulation,
+} from '#core/contract/payloads/program.ts'
 import { renderBasket } from '#core/dataset/resources/program/basket.ts'
 import { renderDeploys } from '#core/dataset/resources/program/deploys.ts'
 import { suspendClient } from '#signals/clients/clients.ts'
@@ -103,6 +108,23 @@ describe('deployments', () => {
       path = links.next
     }
     expect(seqs).toEqual(all.map(({ seq }) => seq))
+  })
+})
+
+describe('deployments as CSV', () => {
+  test('are the fields of the JSON in their order, a row each', async () => {
+    const response = await client.get('/v1/program/deploys?since=3&limit=20&format=csv')
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="deploys-since-3.csv"')
+    const [header = '', ...rows] = (await response.text()).trimEnd().split('\r\n')
+    const shown = renderDeploys(PROGRAM.data).slice(3, 23)
+    expect(header.split(',')).toEqual(Object.keys(shown[0]!))
+    expect(rows).toEqual(shown.map(deploy => Object.values(deploy).join(',')))
+  })
+
+  test('of nothing are the header alone', async () => {
+    const text = await (await client.get('/v1/program/deploys?since=100000&format=csv')).text()
+    expect(text).toBe(`${Object.keys(programDeploy.shape).join(',')}\r\n`)
   })
 })
 
