@@ -90,10 +90,10 @@ const LARGEST_MAP = 40
 function correlations({ strategies, correlation }: Snapshot): Markup {
   const { rho, size } = correlation.daily
   if (size < 2) return html``
-  const files = html`<a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
+  const files = html`Files: <a href="correlation.daily.json">daily</a> and <a href="correlation.weekly.json">weekly</a> correlations of all`
   if (size > LARGEST_MAP)
     return html`<section><h2>Correlation</h2><p>${files}; <a href="explore.html">the explorer</a> shows those of chosen strategies.</p></section>`
-  return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">${files}.</p>
+  return html`<section><h2 id="correlation">Correlation of daily returns</h2><p class="note">Pearson, over the days that both strategies have, 30 or more. ${files}.</p>
 <div class="scroll" tabindex="0" role="region" aria-labelledby="correlation"><table class="map"><thead><tr><td></td>${strategies.map(({ id }) => html`<th scope="col"><span>${id}</span></th>`)}</tr></thead>
 <tbody>${strategies.map(
     ({ id, name }, i) => html`

@@ -57,7 +57,10 @@ export function recordSection(snapshot: Snapshot, strategy: StrategyData): Marku
       restated.length === 0 ? 'none since the first recorded version' : html`<ul>${restated}</ul>`,
     ],
     ['Costs', costsOf(strategy)],
-    ['Risk', `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade${leverageOf(strategy)}`],
+    [
+      'Risk',
+      `${percent(100 * strategy.base_risk_pct, 2)} of equity per trade, lost at its stop${leverageOf(strategy)}`,
+    ],
     ['Engine', strategy.engine],
     [
       'Data',
@@ -86,7 +89,7 @@ function costsOf({ commission_bps_per_side, slippage_ticks, tick_size, funding }
 const leverageOf = ({ leverage_typical: typical, leverage_max: most }: StrategyData): string =>
   typical === null || most === null
     ? ''
-    : `; leverage typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
+    : `; leverage at entry, notional over equity: typically ${decimal(typical, 1)}×, at most ${decimal(most, 1)}×`
 
 function restatementsOf({ dataset: { lineage } }: Snapshot, sid: string): Markup[] {
   return lineage.flatMap(({ version, restated }) =>
