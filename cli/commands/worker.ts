@@ -42,6 +42,9 @@ export function defineWorker(command: Command, runtime: Runtime): void {
 const DEFAULT_WAIT_S = 3_600
 const LOOK_MS = 1_000
 
+/** Longer than any strategy takes. */
+const MOST_STOP_MS = 30_000
+
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const order = toWorkerOrder(options, runtime)
   const worker: Worker = {
@@ -123,7 +126,7 @@ async function untilBegun(
 async function workOnJobs(
   worker: Worker,
   redisUrl: string,
-  { terminal, untilStopped }: Runtime,
+  { terminal, pause, untilStopped }: Runtime,
 ): Promise<void> {
   const connection = await connectFleet(redisUrl, 'worker')
   const service = serveJobs(worker, connection)
@@ -132,7 +135,10 @@ async function workOnJobs(
     terminal.print(`worker ${worker.name} of code ${worker.code} takes jobs`)
     await Promise.race([stopped, service.failed])
   } finally {
-    await service.close(connection.status !== 'ready')
+    const closed = service.close(connection.status !== 'ready').then(() => true)
+    const isClosed = await Promise.race([closed, pause(MOST_STOP_MS).then(() => false)])
     connection.disconnect()
+    // A connection of the queue that waits for a Redis that was restarted would hold the process; other workers do its jobs.
+    if (!isClosed) process.exit(0)
   }
 }
