@@ -170,7 +170,7 @@ const jsonLd = ({ title, about, dataset, file, files, window = dataset.window }:
   isAccessibleForFree: true,
   license: { '@type': 'CreativeWork', name: 'Terms of use', text: dataset.disclaimer },
   creator: { '@type': 'Organization', name: dataset.name },
-  identifier: citedAddress(dataset, file),
+  ...(dataset.public_url === null ? {} : { identifier: citedAddress(dataset, file) }),
   temporalCoverage: `${window.from ?? '..'}/${window.to ?? '..'}`,
   distribution: (files ?? ['export.daily.csv', 'strategies.json']).map(name => ({
     '@type': 'DataDownload',

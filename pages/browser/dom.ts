@@ -43,8 +43,11 @@ export function sentenceOf(error: unknown): string {
   return problem?.reason ?? (error instanceof Error ? error.message : String(error))
 }
 
-/** Starts what all pages have if a service answers: links to it, and a newer version is announced. */
+/** Starts what all pages have: a citation with a whole address and, if a service answers, links to it and to a newer version. */
 export function startPage(): void {
+  const address = document.querySelector('#address')
+  // The build does not know the address of a service whose operator does not state it.
+  if (address?.textContent.startsWith('/')) address.prepend(location.origin)
   askService().catch(() => {}) // a copy of the files has no service
 }
 

@@ -33,8 +33,6 @@ const levelOfSlider = (): number | null => {
 }
 
 startPage()
-// The build does not know the address of a service whose operator does not state it.
-if (one('#address').textContent.startsWith('/')) one('#address').prepend(location.origin)
 one('#copy').addEventListener('click', () => {
   navigator.clipboard.writeText(one('#citation').textContent).then(
     () => say('#problem', ''),

@@ -102,7 +102,7 @@ function correlationTable({ members, correlation }: ExploreModel): string {
   )
   return scrolling(
     'Correlation',
-    html`<table><caption>Correlation of daily returns over the days that both have in the range; at least 30</caption>
+    html`<table><caption>Correlation of daily returns over the days that both have in the range, 30 or more.</caption>
 <thead><tr><th scope="col">Strategy</th>${members.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`,
   )
 }

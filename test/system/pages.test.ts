@@ -246,6 +246,15 @@ describe('the pages in Chromium', () => {
     await context.close()
   })
 
+  test('every page is cited by its address, with the host that serves it', async () => {
+    const names = ['strategies/birch/sheet.html', 'index.html', 'explore.html', 'versions.html', 'check.html']
+    for (const name of names) {
+      const { page, context } = await open(PAGES_ROOT + name)
+      await expect.poll(() => page.locator('cite #address').textContent()).toBe(page.url())
+      await context.close()
+    }
+  })
+
   describe('the explorer', () => {
     test('computes a portfolio of what is chosen, and the address holds the choice', async () => {
       const { page, context, complaints } = await open(EXPLORER)
