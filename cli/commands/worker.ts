@@ -42,9 +42,6 @@ export function defineWorker(command: Command, runtime: Runtime): void {
 const DEFAULT_WAIT_S = 3_600
 const LOOK_MS = 1_000
 
-/** Longer than any strategy takes. */
-const MOST_STOP_MS = 30_000
-
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const order = toWorkerOrder(options, runtime)
   const worker: Worker = {
@@ -126,7 +123,7 @@ async function untilBegun(
 async function workOnJobs(
   worker: Worker,
   redisUrl: string,
-  { terminal, pause, untilStopped }: Runtime,
+  { terminal, untilStopped }: Runtime,
 ): Promise<void> {
   const connection = await connectFleet(redisUrl, 'worker')
   const service = serveJobs(worker, connection)
@@ -135,10 +132,7 @@ async function workOnJobs(
     terminal.print(`worker ${worker.name} of code ${worker.code} takes jobs`)
     await Promise.race([stopped, service.failed])
   } finally {
-    const closed = service.close(connection.status !== 'ready').then(() => true)
-    const isClosed = await Promise.race([closed, pause(MOST_STOP_MS).then(() => false)])
+    await service.close()
     connection.disconnect()
-    // A connection of the queue that waits for a Redis that was restarted would hold the process; other workers do its jobs.
-    if (!isClosed) process.exit(0)
   }
 }

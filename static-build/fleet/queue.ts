@@ -83,6 +83,7 @@ const MOST_RUNS = 4
 export function serveJobs(worker: Worker, connection: Connection, patience: Patience = PATIENCE) {
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
+  const rendering = new Set<Promise<void>>()
   const runs = new LRUCache<string, Promise<Run | null>>({ max: MOST_RUNS })
   const render = async ({ run: name, id }: JobData): Promise<void> => {
     const joining = runs.get(name) ?? joinRun(worker, name)
@@ -92,17 +93,20 @@ export function serveJobs(worker: Worker, connection: Connection, patience: Pati
     if (run !== null && strategy !== undefined) await renderStrategy(worker, run, strategy)
   }
   const process = async (job: Job<JobData>, token?: string): Promise<void> => {
+    const work = render(job.data)
+    rendering.add(work)
     try {
-      await render(job.data)
+      await work
     } catch (error) {
       if (!(error instanceof OtherCodeError)) {
         runs.delete(job.data.run) // another try reads the plan again
         throw error
       }
-      reject(error)
-      void jobs.close()
-      await job.moveToDelayed(job.timestamp, token) // for others, at once
+      await jobs.pause(true)
+      await job.moveToDelayed(job.timestamp, token).finally(() => reject(error)) // for others, at once
       throw new DelayedError()
+    } finally {
+      rendering.delete(work)
     }
   }
   const jobs = new JobWorker<JobData>(queueOf(worker.code), process, {
@@ -115,7 +119,14 @@ export function serveJobs(worker: Worker, connection: Connection, patience: Pati
   jobs.on('error', () => {}) // it reconnects by itself
   return {
     failed,
-    /** Ends after the strategies that are being rendered; at once if the Redis is away, because it would wait for it. */
-    close: (isAway = false) => jobs.close(isAway),
+    /**
+     * Ends after the strategies that are being rendered. BullMQ itself waits for its connections, too, and for ever for one
+     * that is between two attempts to connect.
+     */
+    async close(): Promise<void> {
+      await jobs.pause(true)
+      await Promise.allSettled(rendering)
+      await jobs.close(true)
+    },
   }
 }

@@ -126,3 +126,17 @@ test('jobs that were lost are added again, and jobs of a run that is over do not
   await expect.poll(async () => redis.llen(`bull:hw-build-${CODE}:wait`)).toBe(0)
   await expectWhole(stores)
 })
+
+test('a worker ends while the connection on which it waits for jobs is being made again', async () => {
+  const connection = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 600_000 })
+  const service = serveJobs(workerOf(createMemoryStores()), connection, PATIENCE)
+  const waiting = async () => {
+    const clients = String(await redis.client('LIST')).split('\n')
+    return clients.filter(line => line.includes('cmd=bzpopmin')).map(line => /id=(\d+)/.exec(line)![1]!)
+  }
+  await expect.poll(waiting).toHaveLength(1)
+  for (const id of await waiting()) await redis.client('KILL', 'ID', id)
+  await expect.poll(waiting).toEqual([])
+  await service.close()
+  connection.disconnect()
+})
