@@ -4,6 +4,7 @@ import { onGround } from './harness/ground.ts'
 import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
 import { measureFigures } from './history/figures.ts'
+import { measureFleet } from './history/fleet.ts'
 import { measureKernels } from './history/kernels.ts'
 import { measurePages } from './history/pages.ts'
 import { measurePreview } from './history/preview.ts'
@@ -20,7 +21,11 @@ const PARTS = {
   build: measureBuild,
   preview: measurePreview,
   pages: measurePages,
+  fleet: measureFleet,
 }
+
+/** Measured only if it is named: it takes most of an hour. */
+const LONG = 'fleet'
 
 const asked = process.argv.slice(2).filter(name => name !== '')
 const unknown = asked.filter(name => !Object.hasOwn(PARTS, name))
@@ -28,7 +33,7 @@ if (unknown.length > 0)
   throw new Error(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`)
 
 for (const [name, measure] of Object.entries(PARTS)) {
-  if (asked.length > 0 && !asked.includes(name)) continue
+  if (asked.length > 0 ? !asked.includes(name) : name === LONG) continue
   const section = await onGround(measure)
   await saveSection(section)
   console.log(renderSection(section))
