@@ -34,13 +34,7 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
       message: `accept: expected \`to\` of the ${entry.finding} of ${entry.of} up to ${toIsoDate(lastDay)}, the last day of the data, got ${toIsoDate(entry.to)}`,
     }))
     const findings = refusals(report, sound.accept)
-    const problems = [
-      ...tooManyStrategies(sound.strategies.length),
-      ...ofWindow,
-      ...programFaults(sound, options),
-      ...late,
-      ...findings,
-    ]
+    const problems = [...ofWindow, ...programFaults(sound, options), ...late, ...findings]
     const isSound = !isBroken && problems.length === 0
     const warnings = unusedAcceptances(sound.accept, report).map(entry => ({
       file: CATALOGUE_FILE,
@@ -49,22 +43,6 @@ export function examineBook(options: WindowOptions): NonNullable<ReadOptions['ex
     return { problems: isSound ? [] : [...problems, ...auditLedgers(sound, options)], report, warnings }
   }
 }
-
-/** The longest text of the engine ends `snapshot.json` and `datapackage.json` soon after; `docs/fleet.md` has the table. */
-const MOST_STRATEGIES = 30_000
-
-/** A book that no version can hold is refused before it is computed. */
-export const tooManyStrategies = (count: number): Problem[] =>
-  count <= MOST_STRATEGIES
-    ? []
-    : [
-        {
-          file: CATALOGUE_FILE,
-          message:
-            `strategies: expected at most ${MOST_STRATEGIES}, got ${count}: the documents of a version end there, so publish ` +
-            'several services',
-        },
-      ]
 
 function auditLedgers(sound: SoundParts, options: WindowOptions): Problem[] {
   const last = lastDayOf(sound, options)

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import {
-  catalogueShape,
-  MAX_STRATEGIES,
-  serviceShape,
-  settingsShape,
-  strategyShape,
-} from '#pipeline/book/catalogue.ts'
+import { catalogueShape, serviceShape, settingsShape, strategyShape } from '#pipeline/book/catalogue.ts'
 import { metaOf } from '#pipeline/book/field.ts'
 import { catalogueWith, GOOD, lines, problemsOf, readChanged } from './book-folder.ts'
+
+const MANY =
+  'a list of 1 to 30000 strategies (the documents of a version end there; publish a larger book as several services)'
 
 const text = (expected: string) => `expected a line of text of 1 to ${expected} characters`
 const ID =
@@ -217,9 +214,17 @@ describe('a catalogue of another form', () => {
     ).toEqual([
       'catalogue.yaml:1:10: service: expected a map, got "Test"',
       'catalogue.yaml:2:11: defaults: expected a map, got a list',
-      `catalogue.yaml:3:13: strategies: expected a list of 1 to ${MAX_STRATEGIES} strategies, got a map`,
+      `catalogue.yaml:3:13: strategies: expected ${MANY}, got a map`,
       'catalogue.yaml:4:1: unknown key "strategy"; the nearest key is "strategies"',
     ])
+  })
+
+  test('with more strategies than the documents of a version can hold is refused for that alone', async () => {
+    const sized = (count: number) =>
+      problemsOf({ 'catalogue.yaml': `service: 1\nstrategies: [${'0, '.repeat(count)}]\n` })
+    const tooMany = `catalogue.yaml:2:13: strategies: expected ${MANY}, got a list`
+    expect(await sized(30_001)).toContain(tooMany)
+    expect(await sized(30_000)).not.toContain(tooMany)
   })
 
   test('with a strategy that is no map names it, and reads the others', async () => {

@@ -4,7 +4,7 @@ import { DAY_MS } from '#core/calendar.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import type { WindowOptions } from '#pipeline/night/data-window.ts'
-import { examineBook, tooManyStrategies } from '#pipeline/night/examine-book.ts'
+import { examineBook } from '#pipeline/night/examine-book.ts'
 import { withFiles } from '#test/support/temporary-folder.ts'
 import {
   aLedger,
@@ -104,15 +104,4 @@ test('what only the whole of a book shows is not said of a broken one', async ()
 
 test('an as-of day that is not over is refused before anything is read', () => {
   expect(() => examineBook({ ...FRESH, asOf: FIRST_DAY + 5 })).toThrow('expected a day that is over')
-})
-
-test('a book of more strategies than the documents of a version can hold is refused', () => {
-  expect(tooManyStrategies(30_000)).toEqual([])
-  expect(tooManyStrategies(30_001)).toEqual([
-    {
-      file: 'catalogue.yaml',
-      message:
-        'strategies: expected at most 30000, got 30001: the documents of a version end there, so publish several services',
-    },
-  ])
 })
