@@ -22,57 +22,59 @@ export type NamedPair = {
  */
 export function diversification(matrix: CorrelationMatrix, ids: readonly string[]) {
   const { size } = matrix
-  const pairs = definedPairs(matrix, ids)
-  const mean_correlation = meanOf(pairs)
-  const used = pairs.length === 0 ? countSound(matrix) : countNamed(pairs)
+  const { defined, sum, used, most, least } = passOverPairs(matrix)
+  const mean_correlation: Figure = defined === 0 ? undefinedBecause('too_few_points') : sum / defined
+  const n_strategies_used = defined === 0 ? countSound(matrix) : used
+  const betsOf = (mean: number) => n_strategies_used / (1 + (n_strategies_used - 1) * Math.max(mean, 0))
   return {
-    n_strategies_used: used,
+    n_strategies_used,
     mean_correlation,
-    most_correlated: extreme(pairs, (rho, best) => rho > best),
-    least_correlated: extreme(pairs, (rho, best) => rho < best),
-    effective_bets:
-      size === 1 ? 1 : mapFigure(mean_correlation, mean => used / (1 + (used - 1) * Math.max(mean, 0))),
-    coverage: { pairs: (size * (size - 1)) / 2, pairs_defined: pairs.length },
+    most_correlated: pairOf(matrix, ids, most),
+    least_correlated: pairOf(matrix, ids, least),
+    effective_bets: size === 1 ? 1 : mapFigure(mean_correlation, betsOf),
+    coverage: { pairs: (size * (size - 1)) / 2, pairs_defined: defined },
   }
 }
 
-/** The pairs that have a correlation, in the order of the matrix. */
-function definedPairs({ size, rho, overlap }: CorrelationMatrix, ids: readonly string[]): NamedPair[] {
-  const pairs: NamedPair[] = []
+/**
+ * What one pass over the pairs that have a correlation finds, in the order of the matrix: their number and sum, the strategies
+ * in them, and the cells of the extremes, -1 without any. A large book has too many pairs for an object each.
+ */
+function passOverPairs({ size, rho }: CorrelationMatrix) {
+  const isUsed = new Uint8Array(size)
+  let [defined, sum, most, least] = [0, 0, -1, -1]
   for (let a = 0; a < size; a++) {
     for (let b = a + 1; b < size; b++) {
       const cell = a * size + b
       const correlation = rho[cell]!
       if (Number.isNaN(correlation)) continue
-      pairs.push({ pair: [ids[a]!, ids[b]!], correlation, overlap: overlap[cell]! })
+      defined++
+      sum += correlation
+      isUsed[a] = 1
+      isUsed[b] = 1
+      if (most < 0 || correlation > rho[most]!) most = cell
+      if (least < 0 || correlation < rho[least]!) least = cell
     }
   }
-  return pairs
+  return { defined, sum, most, least, used: isUsed.reduce((count, is) => count + is, 0) }
 }
 
-const countNamed = (pairs: readonly NamedPair[]): number => new Set(pairs.flatMap(({ pair }) => pair)).size
+const pairOf = (
+  { size, rho, overlap }: CorrelationMatrix,
+  ids: readonly string[],
+  cell: number,
+): NamedPair | Undefined =>
+  cell < 0
+    ? undefinedBecause('too_few_points')
+    : {
+        pair: [ids[Math.floor(cell / size)]!, ids[cell % size]!],
+        correlation: rho[cell]!,
+        overlap: overlap[cell]!,
+      }
 
 /** On the diagonal, NaN means that the series is flat or too short. */
 function countSound({ size, rho }: CorrelationMatrix): number {
   let count = 0
   for (let i = 0; i < size; i++) if (!Number.isNaN(rho[i * size + i]!)) count++
   return count
-}
-
-function meanOf(pairs: readonly NamedPair[]): Figure {
-  if (pairs.length === 0) return undefinedBecause('too_few_points')
-  let sum = 0
-  for (const { correlation } of pairs) sum += correlation
-  return sum / pairs.length
-}
-
-function extreme(
-  pairs: readonly NamedPair[],
-  isBetter: (rho: number, best: number) => boolean,
-): NamedPair | Undefined {
-  let best = pairs[0]
-  for (const pair of pairs) {
-    if (best !== undefined && isBetter(pair.correlation, best.correlation)) best = pair
-  }
-  return best ?? undefinedBecause('too_few_points')
 }
