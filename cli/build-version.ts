@@ -8,7 +8,7 @@ import { privateKey } from '#core/contract/artifacts.ts'
 import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Book } from '#pipeline/book/book.ts'
-import { formatProblem } from '#pipeline/book/problem.ts'
+import { BookError, formatProblem } from '#pipeline/book/problem.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts'
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
@@ -23,6 +23,7 @@ import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
+import type { OpenFleet } from './fleet.ts'
 import { type FleetRecord, plannedVersion } from './fleet-options.ts'
 import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
 import type { Runtime } from './runtime.ts'
@@ -90,12 +91,45 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   await assertSignedHead(store, order.signer, order.consent)
   await assertNotOlder(store, { version, windowEnd, isNamed: order.version !== null || planned !== null })
   watch.begin('compute')
+  const fleet =
+    order.fleet === null
+      ? null
+      : await (await import('./fleet.ts')).openFleet(
+          order.fleet,
+          { store, privateStore, version, effort: order.effort, threads, progress },
+          runtime,
+        )
+  try {
+    return await computeAndPublish(order, { version, window, progress, fleet }, runtime)
+  } catch (error) {
+    if (error instanceof BookError) await fleet?.abandon()
+    throw error
+  } finally {
+    await fleet?.close()
+  }
+}
+
+type Began = {
+  readonly version: string
+  readonly window: ReturnType<typeof windowOf>
+  readonly progress: Progress
+  readonly fleet: OpenFleet | null
+}
+
+async function computeAndPublish(
+  order: OpenOrder,
+  { version, window, progress, fleet }: Began,
+  runtime: Runtime,
+): Promise<BuildResult> {
+  const { store, privateStore, threads, book, watch } = order
+  const { terminal } = runtime
   const night = await computeSnapshot(book, {
     version,
     ...window,
     threads,
     progress,
     elapsedMs: runtime.elapsed,
+    ...(fleet === null ? {} : { fleet: fleet.compute }),
   })
   for (const notice of night.notices) terminal.note(`note: ${notice}`)
   if (order.redisUrl !== null) {
@@ -105,10 +139,6 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
   }
   watch.begin('publish')
   const builtWith = await describeCode(runtime.root)
-  const fleet =
-    order.fleet === null
-      ? null
-      : await (await import('./fleet.ts')).openFleet(order.fleet, { version, threads }, runtime)
   const published = await publishVersion({
     snapshot: night.snapshot,
     program: night.program,
@@ -124,8 +154,8 @@ async function build(order: OpenOrder, runtime: Runtime): Promise<BuildResult> {
     allowRestatement: order.allowRestatement,
     assertAlone: order.lock.assertHeld,
     ...(fleet === null ? {} : { render: fleet.render }),
-  }).finally(() => fleet?.close())
-  const record = (await fleet?.end(privateStore)) ?? null
+  })
+  const record = (await fleet?.end()) ?? null
   const timings = watch.end()
   await recordBuild(privateStore, version, timings)
   return { ...night, ...published, book, timings, fleet: record }

@@ -6,21 +6,21 @@ import { UsageError } from './environment.ts'
 
 export type FleetOptions = { readonly run?: string; readonly fleet?: string; readonly fleetWait?: string }
 
-/** Seconds without a finished strategy after which the coordinator renders what is missing. */
+/** Seconds without a finished task after which the coordinator does what is missing. */
 const DEFAULT_WAIT_S = 60
 const LONGEST_WAIT_S = 86_400
 
 /** `--run`, `--fleet` and `--fleet-wait`, as every command that builds has them. */
 export const addFleetOptions = (command: Command): Command =>
   command
-    .option('--run <name>', 'render on workers that are started with the same --run')
-    .option('--fleet <redis-url>', 'render on workers that take jobs from this Redis (default: FLEET_URL)')
+    .option('--run <name>', 'build on workers that are started with the same --run')
+    .option('--fleet <redis-url>', 'build on workers that take jobs from this Redis (default: FLEET_URL)')
     .option(
       '--fleet-wait <seconds>',
-      `render here if no worker finishes a strategy for so long (default: ${DEFAULT_WAIT_S})`,
+      `go on without workers if none finishes a task for so long (default: ${DEFAULT_WAIT_S})`,
     )
 
-/** How to render on workers; null if the build has none. */
+/** How to build on workers; null if the build has none. */
 export type FleetOrder = {
   /** Null for the name of the version. */
   readonly run: string | null
@@ -29,11 +29,12 @@ export type FleetOrder = {
   readonly waitMs: number
 }
 
-/** What a report says of the fleet of a build: the strategies that each worker rendered, by its host and process. */
+/** What a report says of the fleet of a build: the strategies that each worker computed and rendered, by its host and process. */
 export type FleetRecord = {
   readonly run: string
   readonly code: string
-  readonly workers: Readonly<Record<string, number>>
+  readonly computed: Readonly<Record<string, number>>
+  readonly rendered: Readonly<Record<string, number>>
 }
 
 /** Throws a UsageError for an option that is not valid. */
@@ -68,4 +69,4 @@ export const plannedVersion = async (
   privateStore: ObjectStore,
   fleet: FleetOrder | null,
 ): Promise<string | null> =>
-  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run))?.version ?? null)
+  fleet?.run == null ? null : ((await readPlan(privateStore, fleet.run, 'compute'))?.version ?? null)

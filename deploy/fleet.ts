@@ -13,7 +13,7 @@ import { startLocalServer } from '#cli/local-server.ts'
 import { toIsoDate } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { SAMPLE_AS_OF, SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
-import { listRendered, readLines } from '#static-build/fleet/run-files.ts'
+import { listDone, readResult } from '#static-build/fleet/run-files.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -106,9 +106,9 @@ async function killFirst(
   coordinator: ChildProcess,
 ) {
   while (coordinator.exitCode === null && coordinator.signalCode === null) {
-    const [id] = await listRendered(privateStore, RUN)
+    const [id] = await listDone(privateStore, RUN, 'render')
     if (id !== undefined) {
-      const { worker } = await readLines(privateStore, RUN, id)
+      const { worker } = await readResult(privateStore, RUN, 'render', id)
       workers.find(({ pid }) => worker.endsWith(`:${pid}`))?.kill('SIGKILL')
       console.log(
         `killed the worker ${worker}, which had rendered ${id}: another one takes its strategies in 15 s`,

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
 import { serveJobs } from '#static-build/fleet/queue.ts'
-import { readEnd } from '#static-build/fleet/run-files.ts'
-import { joinRun, type Run, renderShare, type Share, type Worker } from '#static-build/fleet/worker.ts'
-import { createRenderer } from '#static-build/render-version.ts'
+import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
+import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
 import { addThreadsOption, parseThreads } from '../build-options.ts'
 import { readEnvironment, UsageError } from '../environment.ts'
-import { connectFleet, fleetCode, workerName } from '../fleet.ts'
+import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
@@ -19,7 +18,7 @@ type Options = StoreOptions & {
 }
 
 const ABOUT = `
-A worker renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and
+A worker computes and renders strategies of a build that another machine coordinates. It needs the same release and Node as the build, and
 both stores, but neither the book nor the signing key. It takes jobs from a Redis until it is stopped, or, with --run and
 --share, one of n equal shares of one build, then what other shares left undone, and ends.
 
@@ -27,11 +26,11 @@ Examples:
   highwater worker --fleet redis://10.0.0.5:6379 --store s3://bucket/highwater
   highwater worker --run nightly-17 --share 3/8`
 
-/** `highwater worker`: renders strategies for a build on a fleet. */
+/** `highwater worker`: computes and renders strategies for a build on a fleet. */
 export function defineWorker(command: Command, runtime: Runtime): void {
   addThreadsOption(addStoreOptions(command))
     .option('--fleet <redis-url>', 'take jobs from this Redis (default: FLEET_URL)')
-    .option('--run <name>', 'the run whose share is rendered: the --run of the build')
+    .option('--run <name>', 'the run whose share is done: the --run of the build')
     .option('--share <k/n>', 'the share: k from 1 to n')
     .option('--wait <seconds>', `how long the build may take to begin the run (default: ${DEFAULT_WAIT_S})`)
     .addHelpText('after', ABOUT)
@@ -44,17 +43,12 @@ const LOOK_MS = 1_000
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const order = toWorkerOrder(options, runtime)
-  const worker: Worker = {
-    name: workerName(),
-    code: await fleetCode(runtime.root),
-    ...(await openBothStores(options, runtime)),
-    renderer: createRenderer(order.threads),
-  }
+  const { worker, close } = await openWorker(await openBothStores(options, runtime), order.threads, runtime)
   try {
     if (order.kind === 'share') await workOnShare(worker, order, runtime)
     else await workOnJobs(worker, order.redisUrl, runtime)
   } finally {
-    await worker.renderer.close()
+    await close()
   }
 }
 
@@ -92,30 +86,34 @@ async function workOnShare(
   runtime: Runtime,
 ): Promise<void> {
   const { note, print } = runtime.terminal
-  const run = await untilBegun(worker, name, waitMs, runtime, note)
-  if (run !== null) await renderShare(worker, run, share, runtime.pause)
-  print(run === null ? `the run ${name} is over` : `every strategy of the run ${name} is rendered`)
+  for (const phase of PHASES) {
+    const run = await untilBegun(worker, name, phase, waitMs, runtime)
+    if (run === null) return print(`the run ${name} is over`)
+    await doShare(worker, run, share, runtime.pause)
+    note(`every task of the run ${name} is done (${phase})`)
+  }
+  print(`every strategy of the run ${name} is rendered`)
 }
 
-/** The run once it has a plan; null if it is over. Rejects if there is none in time. */
+/** A phase of the run once it has a plan; null if the run is over. Rejects if there is none in time. */
 async function untilBegun(
   worker: Worker,
   name: string,
+  phase: Phase,
   waitMs: number,
-  { elapsed, pause }: Runtime,
-  note: (line: string) => void,
+  { elapsed, pause, terminal }: Runtime,
 ): Promise<Run | null> {
   const untilMs = elapsed() + waitMs
   for (let tries = 0; ; tries++) {
-    const run = await joinRun(worker, name)
+    const run = await joinRun(worker, name, phase)
     if (run !== null || (await readEnd(worker.privateStore, name)) !== null) return run
     if (elapsed() >= untilMs) {
       throw new Error(
-        `no build has begun the run ${name} in ${worker.privateStore.url} for ${waitMs / 1_000} s: start \`highwater build --run ` +
+        `no build has begun the run ${name} (${phase}) in ${worker.privateStore.url} for ${waitMs / 1_000} s: start \`highwater build --run ` +
           `${name}\` on the same stores`,
       )
     }
-    if (tries === 0) note(`waiting for the run ${name}`)
+    if (tries === 0) terminal.note(`waiting for the run ${name} (${phase})`)
     await pause(LOOK_MS)
   }
 }

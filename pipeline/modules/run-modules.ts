@@ -49,19 +49,27 @@ const DATES = 4
 export async function runModules(
   processes: Processes,
   tasks: readonly ModuleTask[],
+  { digest, dates }: Proof,
   onDone: () => void,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
-  if (tasks.length === 0) return new Map()
-  const markets = new Map(tasks.map(({ bars }) => [bars.c.buffer, bars])).values()
-  const digest = digestText([...markets].map(digestBars).join())
   const trials = tasks.map(task => createTrial(processes, task))
-  const dates = cutDates(tasks, digest)
   for (const [i, date] of dates.entries()) {
-    const noise = i % 2 === 1 ? createUniform(`${digest} ${i}`) : null
-    await Promise.all(trials.map(trial => trial.runUpTo(date, noise)))
+    const noiseOf = (id: string) => (i % 2 === 1 ? createUniform(`${digest} ${i} ${id}`) : null)
+    await Promise.all(trials.map(trial => trial.runUpTo(date, noiseOf(trial.id))))
   }
   const finish = async (trial: Trial) => [trial.id, await trial.finish(dates).finally(onDone)] as const
   return new Map(await Promise.all(trials.map(finish)))
+}
+
+/** At which dates the histories of a book are cut, and what its noise follows from. */
+export type Proof = { readonly digest: string; readonly dates: readonly number[] }
+
+/** The proof of the modules of a book, which is the same for each of them alone. */
+export function proofOf(tasks: readonly ModuleTask[]): Proof {
+  if (tasks.length === 0) return { digest: '', dates: [] }
+  const markets = new Map(tasks.map(({ bars }) => [bars.c.buffer, bars])).values()
+  const digest = digestText([...markets].map(digestBars).join())
+  return { digest, dates: cutDates(tasks, digest) }
 }
 
 const digestBars = ({ t, c }: Bars): string =>

@@ -30,6 +30,7 @@ import { benchmarksOf, publishedBenchmarks } from './benchmarks.ts'
 import { computeProgram } from './compute-program.ts'
 import type { ComputedStrategy } from './compute-strategy.ts'
 import { lastPublicDay, type WindowOptions } from './data-window.ts'
+import { computeOnFleet, correlateOnFleet, type TaskRunner } from './fleet-tasks.ts'
 import { type RunOptions, runStrategies } from './run-strategies.ts'
 import { createThreads, type Threads } from './threads.ts'
 
@@ -37,6 +38,8 @@ export type NightOptions = WindowOptions &
   RunOptions & {
     /** The dataset version: an ISO instant. */
     readonly version: string
+    /** Does the work instead of the threads of this process. */
+    readonly fleet?: TaskRunner
   }
 
 export type Night = {
@@ -50,8 +53,8 @@ export type Night = {
 }
 
 /**
- * Computes the dataset of a book on worker threads, and its program. Throws a BookError with everything that
- * is wrong with any strategy; the result does not depend on the number of threads.
+ * Computes the dataset of a book on worker threads or a fleet, and its program. Throws a BookError with everything that
+ * is wrong with any strategy; the result does not depend on who computes it.
  */
 export async function computeSnapshot(book: Book, options: NightOptions): Promise<Night> {
   const lastDay = lastPublicDay(book, options)
@@ -61,10 +64,13 @@ export async function computeSnapshot(book: Book, options: NightOptions): Promis
     const benchmarks = benchmarksOf(book, lastDay)
     const computed = await computeStrategies(threads, book, lastDay, benchmarks, options)
     const { strategies, notices, modules } = computed
-    const correlation = {
-      daily: await correlate(threads, strategies, 'daily', options),
-      weekly: await correlate(threads, strategies, 'weekly', options),
-    }
+    const correlation =
+      options.fleet === undefined
+        ? {
+            daily: await correlate(threads, strategies, 'daily', options),
+            weekly: await correlate(threads, strategies, 'weekly', options),
+          }
+        : await correlateOnFleet(options.fleet, strategies)
     const snapshot = {
       ...assembleSnapshot(book, options.version, strategies, correlation, lastDay),
       benchmarks: publishedBenchmarks(benchmarks, strategies),
@@ -82,15 +88,15 @@ async function computeStrategies(
   book: Book,
   lastDay: EpochDay,
   benchmarks: readonly Benchmark[],
-  options: RunOptions,
+  options: NightOptions,
 ) {
   const { engine, data_source, methodology_url } = book.service
-  const work = {
-    name: 'strategy',
-    step: 'compute',
-    extra: { service: { engine, data_source, methodology_url }, benchmarks },
-  } as const
-  const outcomes = await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
+  const extra = { service: { engine, data_source, methodology_url }, benchmarks }
+  const work = { name: 'strategy', step: 'compute', extra } as const
+  const outcomes =
+    options.fleet === undefined
+      ? await runStrategies<ComputedStrategy>(threads, work, book, lastDay, options)
+      : await computeOnFleet(options.fleet, book, lastDay, extra)
   const problems = outcomes.flatMap(each => (each.kind === 'refused' ? each.problems : []))
   if (problems.length > 0) throw new BookError(book.dir, problems)
   const computed = outcomes.filter(each => each.kind === 'computed')

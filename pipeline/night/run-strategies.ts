@@ -4,7 +4,7 @@ import type { Progress } from '#core/progress.ts'
 import type { SoundParts, StrategyEntry } from '../book/book.ts'
 import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
 import type { ModuleFile } from '../modules/realm.ts'
-import { type ModuleOutcome, runModules } from '../modules/run-modules.ts'
+import { type ModuleOutcome, type ModuleTask, proofOf, runModules } from '../modules/run-modules.ts'
 import { cutBars } from './data-window.ts'
 import type { HistoryTask, Refused } from './histories.ts'
 import type { Threads } from './threads.ts'
@@ -14,13 +14,15 @@ export type RunOptions = ProcessOptions & { readonly progress: Progress }
 /** What `worker.ts` does with each strategy, and what its tasks have beside a HistoryTask. */
 type Work = { readonly name: 'strategy' | 'check'; readonly step: string; readonly extra: object }
 
-type Parts = Pick<SoundParts, 'dir' | 'strategies' | 'bars' | 'funding'>
+export type Parts = Pick<SoundParts, 'dir' | 'strategies' | 'bars' | 'funding'>
 
 /** What a worker finds, and what the proof of a module notes beside it. */
 type Found = { readonly notices: readonly string[] }
 
 /** The files of its module are empty if it has none. */
-type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
+export type Ran<Outcome> = Outcome & { readonly files: readonly ModuleFile[] }
+
+export type SourceTask = Omit<HistoryTask, 'run'>
 
 /**
  * Runs the modules, and then a task for each strategy. One that fails or makes no progress stops no other. The outcomes
@@ -38,43 +40,58 @@ export async function runStrategies<Outcome extends Found>(
   const runs = await runAllModules(parts, tasks, options)
   let done = 0
   const report = () => options.progress({ step, done, total: strategies.length, unit: 'strategies' })
-  const run = async (task: Omit<HistoryTask, 'run'>): Promise<Ran<Outcome> | Refused> => {
-    const own = runs.get(task.entry.id)
-    if (own !== undefined && 'problems' in own) return { kind: 'refused', problems: own.problems }
-    const outcome = await threads.run<Outcome | Refused>(name, { ...task, ...extra, run: own?.run ?? null })
+  const run = async (task: SourceTask): Promise<Ran<Outcome> | Refused> => {
+    const outcome = await runStrategy<Outcome>(threads, name, { ...task, ...extra }, runs.get(task.entry.id))
     done++
     report()
-    if (!('notices' in outcome)) return outcome
-    return {
-      ...outcome,
-      notices: [...outcome.notices, ...(own?.notices ?? [])],
-      files: own?.run.files ?? [],
-    }
+    return outcome
   }
   report()
   return Promise.all(tasks.map(run))
 }
 
+/** The task of a strategy whose module has run. */
+export async function runStrategy<Outcome extends Found>(
+  threads: Threads,
+  name: Work['name'],
+  task: SourceTask,
+  own: ModuleOutcome | undefined,
+): Promise<Ran<Outcome> | Refused> {
+  if (own !== undefined && 'problems' in own) return { kind: 'refused', problems: own.problems }
+  const outcome = await threads.run<Outcome | Refused>(name, { ...task, run: own?.run ?? null })
+  if (!('notices' in outcome)) return outcome
+  return {
+    ...outcome,
+    notices: [...outcome.notices, ...(own?.notices ?? [])],
+    files: own?.run.files ?? [],
+  }
+}
+
 async function runAllModules(
   { dir }: Parts,
-  tasks: readonly Omit<HistoryTask, 'run'>[],
+  tasks: readonly SourceTask[],
   options: RunOptions,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
-  const modules = tasks.flatMap(({ entry, bars, funding }) =>
-    entry.source.kind === 'module' && bars !== null ? [{ entry, bars, funding }] : [],
-  )
+  const modules = moduleTasks(tasks)
   const total = modules.length
   let done = 0
   const report = () => options.progress({ step: 'replay', done, total, unit: 'strategies' })
   if (total > 0) report()
   const processes = createProcesses(join(dir, 'strategies'), options)
-  return runModules(processes, modules, () => {
+  return runModules(processes, modules, proofOf(modules), () => {
     done++
     report()
   }).finally(processes.close)
 }
 
-function toTask({ bars, funding }: Parts, entry: StrategyEntry, lastDay: EpochDay): Omit<HistoryTask, 'run'> {
+/** Those that have a module. */
+export const moduleTasks = (tasks: readonly SourceTask[]): ModuleTask[] =>
+  tasks.flatMap(({ entry, bars, funding }) =>
+    entry.source.kind === 'module' && bars !== null ? [{ entry, bars, funding }] : [],
+  )
+
+/** What the history of a strategy is made from, but for the run of its module. */
+export function toTask({ bars, funding }: Parts, entry: StrategyEntry, lastDay: EpochDay): SourceTask {
   const file = entry.bars === null ? undefined : bars.get(entry.bars)
   return {
     entry,

@@ -1,91 +1,80 @@
-// The coordinator of a fleet: cuts the work into parts, waits for the lines of all of them, and checks the workers.
-import { versionFolder } from '#core/contract/artifacts.ts'
-import type { Artifact } from '#core/contract/manifest.ts'
-import { partOf } from '#core/dataset/part.ts'
-import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+// The coordinator of a fleet: gives the tasks of a phase to workers, collects their results, and checks the workers.
+import type { Effort } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
-import { sidOf } from '../published-points.ts'
-import type { Point } from '../render-point.ts'
+import { inLanes } from '../render-version.ts'
 import {
-  bookTasks,
-  createCount,
-  inLanes,
-  linesOf,
-  type Renderer,
-  type RenderOrder,
-  sortLines,
-  writePoints,
-} from '../render-version.ts'
-import {
-  type Lines,
-  listRendered,
+  listDone,
+  type Phase,
   type Plan,
-  type PlannedStrategy,
   REQUESTS,
+  type Result,
   readEnd,
-  readLines,
-  savePart,
+  readResult,
+  saveInput,
   savePlan,
+  type Task,
 } from './run-files.ts'
-import { digestOf, type Run, renderPart, renderStrategy, type Worker } from './worker.ts'
+import { doTask, makeTask, type Run, type Worker } from './worker.ts'
 
 /** The jobs of a run: a cache of the work, which may lose all of it. */
 export type Jobs = {
-  /** Adds a job for each strategy that has none. */
-  readonly add: (run: string, ids: readonly string[]) => Promise<void>
-  /** The strategies of a run whose jobs failed for good, and why. */
-  readonly failures: (run: string) => Promise<readonly { readonly id: string; readonly why: string }[]>
+  /** Adds a job for each task that has none. */
+  readonly add: (run: string, phase: Phase, ids: readonly string[]) => Promise<void>
+  /** The tasks of a phase whose jobs failed for good, and why. */
+  readonly failures: (
+    run: string,
+    phase: Phase,
+  ) => Promise<readonly { readonly id: string; readonly why: string }[]>
 }
 
-export type Fleet = {
+/** A coordinator does tasks, too: the first of each phase, those that it checks, and those that nobody else does. */
+export type Fleet = Worker & {
   readonly run: string
-  readonly code: string
-  /** The name of this process. */
-  readonly name: string
-  readonly renderer: Renderer
+  readonly version: string
+  readonly effort: Effort
   /** Null if workers take static shares. */
   readonly jobs: Jobs | null
-  /** If no strategy is finished for so long, the coordinator renders the missing ones itself. */
+  /** If no task is finished for so long, the coordinator does the missing ones itself. */
   readonly waitMs: number
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly note: (line: string) => void
-  /** Called at the end with the number of strategies that each worker rendered. */
-  readonly finished: (workers: Readonly<Record<string, number>>) => void
 }
 
-/** How often the store is asked which strategies are rendered. */
+export type PhaseOrder = {
+  readonly phase: Phase
+  /** What a task is called in messages: `strategy`. */
+  readonly unit: string
+  readonly tasks: readonly { readonly id: string; readonly input: () => Uint8Array }[]
+  /** Takes each result when it is there, in any order; throws if it cannot be one. */
+  readonly take: (id: string, result: Result) => void
+  /** Work beside, whose failure ends the phase. */
+  readonly background: Background
+}
+
+/** How often the store is asked which tasks are done. */
 const LOOK_MS = 500
 
 /** How often jobs that were lost are added again. */
 const ADD_AGAIN_MS = 10_000
 
 /**
- * Renders a version on a fleet: the files of the book here, those of strategies on workers. Throws if a worker wrote other
- * bytes than another or than this process. The same run may be started again after any end.
+ * Does the tasks of a phase on workers, and returns how many each has done. Throws if a worker made other bytes than another
+ * or than this process. The same phase may be started again after any end.
  */
-export async function renderOnFleet(fleet: Fleet, order: RenderOrder): Promise<Artifact[]> {
-  const { store, privateStore } = order
-  const worker: Worker = { ...fleet, store, privateStore }
-  const beside = createBeside()
-  const count = createCount(order, 'render')
-  const run = { name: fleet.run, plan: await makePlan(fleet, order, worker) }
-  const book: Artifact[][] = []
-  const take = (lines: Artifact[]): void => {
-    book.push(lines)
-    count(lines.length)
-  }
-  beside.start(renderBook(order, worker, take))
-  const points = Map.groupBy(order.points, sidOf)
-  const lines = await collectLines({ fleet, points, worker, run, count, beside }).finally(beside.ended)
-  beside.assertSound()
-  await checkWorkers(worker, run, lines)
-  fleet.finished(countWorkers(lines))
-  return sortLines([...book, ...[...lines.values()].map(({ artifacts }) => artifacts)])
+export async function runPhase(fleet: Fleet, order: PhaseOrder): Promise<Readonly<Record<string, number>>> {
+  const { background } = order
+  const run = { name: fleet.run, phase: order.phase, plan: await makePlan(fleet, order) }
+  const done = await collect(fleet, order, run).finally(background.ended)
+  background.assertSound()
+  await checkWorkers(fleet, order, run, done)
+  return countWorkers(done)
 }
 
-/** Work beside the collecting of lines, which ends if some of it fails. */
-function createBeside() {
+export type Background = ReturnType<typeof createBackground>
+
+/** Work beside the collecting of results, which ends if some of it fails. */
+export function createBackground() {
   const works: Promise<void>[] = []
   const faults: unknown[] = []
   return {
@@ -102,83 +91,62 @@ function createBeside() {
   }
 }
 
-const renderBook = (order: RenderOrder, { renderer }: Worker, take: (lines: Artifact[]) => void) =>
-  inLanes(bookTasks(order, renderer), renderer.lanes, async ({ run }) =>
-    take(await writePoints(order.store, await run())),
-  )
-
-/** Stores the parts and then the plan, which is the beginning of the run. */
-async function makePlan({ run, code }: Fleet, order: RenderOrder, worker: Worker): Promise<Plan> {
-  const { privateStore, snapshot, effort } = order
-  const { version } = snapshot.dataset
-  const over = await readEnd(privateStore, run)
-  if (over !== null)
-    throw new Error(`the run ${run} is over, it published ${over}: name another one in --run`)
+/** Stores the inputs and then the plan, with which the phase begins. */
+async function makePlan(fleet: Fleet, { phase, tasks: ordered }: PhaseOrder): Promise<Plan> {
+  const { run, code, version, effort, privateStore } = fleet
+  await assertUnderWay(fleet)
   const digests = new Map<string, string>()
-  await inLanes([...snapshot.strategies.entries()], REQUESTS, async ([position, { id }]) => {
-    digests.set(id, await savePart(privateStore, run, encodeSnapshot(partOf(snapshot, position))))
+  await inLanes(ordered, REQUESTS, async ({ id, input }) => {
+    digests.set(id, await saveInput(privateStore, run, input()))
   })
-  const strategies = snapshot.strategies.map(({ id }) => ({ id, part: digests.get(id)! }))
-  const draft: Plan = { plan_version: 1, version, effort, code, canary: '', strategies }
-  const canary = await renderedLines(worker, { name: run, plan: draft }, strategies[0]!)
-  const plan = { ...draft, canary: digestOf(canary) }
-  if (await savePlan(privateStore, run, plan)) return plan
+  const tasks = ordered.map(({ id }) => ({ id, input: digests.get(id)! }))
+  const draft: Plan = { plan_version: 2, version, effort, code, canary: '', tasks }
+  const canary = await makeTask(fleet, { name: run, phase, plan: draft }, tasks[0]!)
+  const plan = { ...draft, canary: sha256(canary.bytes) }
+  if (await savePlan(privateStore, run, phase, plan)) return plan
   throw new Error(
     `the run ${run} has the plan of another build: name another one in --run, or use the code, the book, the --version and the ` +
       '--effort that it was started with',
   )
 }
 
-/** The lines of a strategy as this process renders it; the run is under way. */
-const renderedLines = async (worker: Worker, run: Run, strategy: PlannedStrategy): Promise<Artifact[]> =>
-  linesOf((await renderPart(worker, run, strategy))!)
-
-type Collecting = {
-  readonly fleet: Fleet
-  /** Those of each strategy. */
-  readonly points: ReadonlyMap<string, readonly Point[]>
-  readonly worker: Worker
-  readonly run: Run
-  readonly count: (more: number) => void
-  readonly beside: ReturnType<typeof createBeside>
+async function assertUnderWay({ run, privateStore }: Fleet): Promise<void> {
+  const end = await readEnd(privateStore, run)
+  if (end === null) return
+  throw new Error(
+    `the run ${run} is over, it published ${end.version ?? 'nothing'}: name another one in --run`,
+  )
 }
 
-type Missing = Map<string, PlannedStrategy>
+/** Who did a task, and the digest of its result. */
+type Done = { readonly worker: string; readonly digest: string }
 
-/** Waits until every strategy is rendered, and returns the lines of each. */
-async function collectLines(collecting: Collecting): Promise<ReadonlyMap<string, Lines>> {
-  const { fleet, run, beside } = collecting
-  const missing: Missing = new Map(run.plan.strategies.map(strategy => [strategy.id, strategy]))
-  const lines = new Map<string, Lines>()
-  const share = createSharing(collecting)
+type Missing = Map<string, Task>
+
+/** Waits until every task is done. */
+async function collect(fleet: Fleet, order: PhaseOrder, run: Run): Promise<ReadonlyMap<string, Done>> {
+  const missing: Missing = new Map(run.plan.tasks.map(task => [task.id, task]))
+  const done = new Map<string, Done>()
+  const share = createSharing(fleet, order, run)
   for (;;) {
-    beside.assertSound()
-    const found = await findLines(collecting, missing)
-    for (const [id, of] of found) lines.set(id, of)
-    if (missing.size === 0) return lines
-    await share(missing, found.size > 0)
+    order.background.assertSound()
+    const found = (await listDone(fleet.privateStore, run.name, run.phase)).filter(id => missing.delete(id))
+    await inLanes(found, REQUESTS, async id => {
+      const result = await readResult(fleet.privateStore, run.name, run.phase, id)
+      order.take(id, result)
+      done.set(id, { worker: result.worker, digest: sha256(result.bytes) })
+    })
+    if (missing.size === 0) return done
+    await share(missing, found.length > 0)
     await fleet.pause(LOOK_MS)
   }
 }
 
-/** The lines of strategies that were missing and are not any more. */
-async function findLines({ points, worker, run, count }: Collecting, missing: Missing) {
-  const { privateStore } = worker
-  const rendered = (await listRendered(privateStore, run.name)).filter(id => missing.delete(id))
-  const found = await inLanes(rendered, REQUESTS, async id => {
-    const lines = await readLines(privateStore, run.name, id)
-    assertComplete(lines, `${versionFolder(run.plan.version)}/strategies/${id}/`, points.get(id)!.length)
-    count(lines.artifacts.length)
-    return [id, lines] as const
-  })
-  return new Map(found)
-}
-
 /**
- * What the coordinator does about missing strategies each time that it looks: it adds their jobs, again if they were lost,
- * and if no strategy was finished for too long it renders all of them itself, from the end, where no worker has begun.
+ * What the coordinator does about missing tasks each time that it looks: it adds their jobs, again if they were lost, and if
+ * no task was finished for too long it does all of them itself, from the end, where no worker has begun.
  */
-function createSharing({ fleet, worker, run, beside }: Collecting) {
+function createSharing(fleet: Fleet, { background, unit }: PhaseOrder, run: Run) {
   const { elapsed, waitMs, jobs } = fleet
   let finishedMs = elapsed()
   let addMs = elapsed()
@@ -188,72 +156,70 @@ function createSharing({ fleet, worker, run, beside }: Collecting) {
     if (isProgress) finishedMs = now
     if (!isHelping && now - finishedMs >= waitMs) {
       isHelping = true
-      noteHelp(fleet, missing.size)
-      const render = (strategy: PlannedStrategy) => renderStrategy(worker, run, strategy)
-      beside.start(inLanes([...missing.values()].reverse(), worker.renderer.lanes, render))
+      fleet.note(
+        `note: no worker with code ${fleet.code} finished a ${unit} for ${waitMs / 1_000} s (${run.phase}): this machine does ` +
+          `the other ${missing.size}`,
+      )
+      const help = (task: Task) => doTask(fleet, run, task)
+      background.start(inLanes([...missing.values()].reverse(), fleet.lanes, help))
     }
     if (jobs === null) return
     if (now >= addMs) {
       addMs = now + ADD_AGAIN_MS
-      await jobs.add(run.name, [...missing.keys()])
+      await jobs.add(run.name, run.phase, [...missing.keys()])
     }
-    assertNoFailure(await jobs.failures(run.name), run)
+    assertNoFailure(await jobs.failures(run.name, run.phase), run, unit)
   }
 }
 
-const noteHelp = ({ note, waitMs, code }: Fleet, missing: number): void =>
-  note(
-    `note: no worker with code ${code} finished a strategy for ${waitMs / 1_000} s: this machine renders the other ${missing}`,
-  )
-
-function assertNoFailure([first, ...others]: Awaited<ReturnType<Jobs['failures']>>, { name }: Run): void {
+function assertNoFailure(
+  [first, ...others]: Awaited<ReturnType<Jobs['failures']>>,
+  { name, phase }: Run,
+  unit: string,
+): void {
   if (first === undefined) return
-  const more = others.length === 0 ? '' : ` (and ${others.length} other strategies)`
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`
   throw new Error(
-    `no worker could render ${first.id}${more}: ${first.why}; nothing was published; the same command continues the run ${name}`,
+    `no worker could ${phase} the ${unit} ${first.id}${more}: ${first.why}; nothing was published; the same command continues ` +
+      `the run ${name}`,
   )
 }
 
-/** A line of each file of the strategy, and of no other. */
-function assertComplete({ worker, artifacts }: Lines, folder: string, count: number): void {
-  const keys = new Set(artifacts.map(({ key }) => key).filter(key => key.startsWith(folder)))
-  if (keys.size === count && artifacts.length === count) return
-  throw new Error(
-    `the worker ${worker} recorded ${keys.size} of the ${count} files in ${folder}: nothing was published; take it out of the ` +
-      'fleet, and build under a new --version',
-  )
-}
-
-/** Of all strategies this share is rendered again, beside one of each worker. */
+/** Of all tasks this share is done again, beside one of each worker. */
 const CHECKED_SHARE = 0.01
 
 /**
- * Renders some strategies again and compares their lines. Which ones follows from the version and their names, so that no
- * worker decides it.
+ * Does some tasks again and compares their results. Which ones follows from the version and their names, so that no worker
+ * decides it.
  */
-async function checkWorkers(worker: Worker, run: Run, lines: ReadonlyMap<string, Lines>): Promise<void> {
-  const { version, strategies } = run.plan
-  const drawn = strategies
-    .map(strategy => ({ strategy, draw: sha256(new TextEncoder().encode(`${version} ${strategy.id}`)) }))
+async function checkWorkers(
+  fleet: Fleet,
+  { unit }: PhaseOrder,
+  run: Run,
+  done: ReadonlyMap<string, Done>,
+): Promise<void> {
+  const { version, tasks } = run.plan
+  const drawn = tasks
+    .map(task => ({ task, draw: sha256(new TextEncoder().encode(`${version} ${task.id}`)) }))
     .toSorted((a, b) => (a.draw < b.draw ? -1 : 1))
-    .map(({ strategy }) => strategy)
-  const ofEach = Map.groupBy(drawn, ({ id }) => lines.get(id)!.worker)
-  ofEach.delete(worker.name)
+    .map(({ task }) => task)
+  const ofEach = Map.groupBy(drawn, ({ id }) => done.get(id)!.worker)
+  ofEach.delete(fleet.name)
   const checked = new Set([
     ...[...ofEach.values()].map(([first]) => first!),
     ...drawn.slice(0, Math.ceil(CHECKED_SHARE * drawn.length)),
   ])
-  await inLanes([...checked], worker.renderer.lanes, async strategy => {
-    const found = lines.get(strategy.id)!
-    if (digestOf(await renderedLines(worker, run, strategy)) === digestOf(found.artifacts)) return
+  await inLanes([...checked], fleet.lanes, async task => {
+    const { worker, digest } = done.get(task.id)!
+    if (sha256((await makeTask(fleet, run, task)).bytes) === digest) return
     throw new Error(
-      `the worker ${found.worker} rendered ${strategy.id} to other bytes than this machine: nothing was published; find out which ` +
-        `of the two is wrong, remove ${versionFolder(version)}/ from the store, and build under a new --version`,
+      `the worker ${worker} made other bytes of the ${unit} ${task.id} than this machine (${run.phase}): nothing was published; find ` +
+        'out which of the two is wrong, and build under a new --run and a new --version',
     )
   })
 }
 
-function countWorkers(lines: ReadonlyMap<string, Lines>): Readonly<Record<string, number>> {
-  const of = Map.groupBy(lines.values(), ({ worker }) => worker)
+function countWorkers(done: ReadonlyMap<string, Done>): Readonly<Record<string, number>> {
+  const of = Map.groupBy(done.values(), ({ worker }) => worker)
   return Object.fromEntries([...of].map(([name, each]) => [name, each.length]))
 }

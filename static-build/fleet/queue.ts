@@ -1,13 +1,14 @@
-// Jobs of a fleet on BullMQ. A job is the name of a strategy of a run; what it did is in the store.
+// Jobs of a fleet on BullMQ. A job names a task of a run; its result is in the store.
 import { DelayedError, type Job, Worker as JobWorker, Queue, type QueueOptions } from 'bullmq'
 import { LRUCache } from 'lru-cache'
 import { messageOf } from '#storage/error-code.ts'
 import type { Jobs } from './coordinate.ts'
-import { joinRun, OtherCodeError, type Run, renderStrategy, type Worker } from './worker.ts'
+import type { Phase } from './run-files.ts'
+import { doTask, joinRun, OtherCodeError, type Run, type Worker } from './worker.ts'
 
 type Connection = QueueOptions['connection']
 
-type JobData = { readonly run: string; readonly id: string }
+type JobData = { readonly run: string; readonly phase: Phase; readonly id: string }
 
 /** Workers of other code never see these jobs. */
 const queueOf = (code: string): string => `hw-build-${code}`
@@ -20,7 +21,7 @@ const LOT = 1_000
 
 /**
  * The jobs of the coordinator. A Redis that does not answer is noted and otherwise ignored: the workers that are
- * connected go on, and the coordinator renders what nobody finishes.
+ * connected go on, and the coordinator does what nobody finishes.
  */
 export function createJobs(connection: Connection, code: string, note: (line: string) => void) {
   const queue = new Queue<JobData>(queueOf(code), { connection })
@@ -37,24 +38,28 @@ export function createJobs(connection: Connection, code: string, note: (line: st
       return otherwise
     }
   }
-  const add = async (run: string, ids: readonly string[]): Promise<void> => {
+  const add = async (run: string, phase: Phase, ids: readonly string[]): Promise<void> => {
     for (let from = 0; from < ids.length; from += LOT) {
       const lot = ids.slice(from, from + LOT)
       await queue.addBulk(
-        lot.map(id => ({ name: id, data: { run, id }, opts: { ...JOB, jobId: `${run}-${id}` } })),
+        lot.map(id => ({
+          name: id,
+          data: { run, phase, id },
+          opts: { ...JOB, jobId: `${run}-${phase}-${id}` },
+        })),
       )
     }
   }
-  const failures = async (run: string) => {
-    const failed = (await queue.getFailed()).filter(({ data }) => data.run === run)
+  const failures = async (run: string, phase: Phase) => {
+    const failed = (await queue.getFailed()).filter(({ data }) => data.run === run && data.phase === phase)
     return failed.map(({ data, failedReason }) => ({ id: data.id, why: failedReason }))
   }
   const removeFailed = async (run: string): Promise<void> => {
     for (const job of await queue.getFailed()) if (job.data.run === run) await job.remove()
   }
   const jobs: Jobs = {
-    add: (run, ids) => ask(() => add(run, ids), undefined),
-    failures: run => ask(() => failures(run), []),
+    add: (run, phase, ids) => ask(() => add(run, phase, ids), undefined),
+    failures: (run, phase) => ask(() => failures(run, phase), []),
   }
   return {
     jobs,
@@ -67,6 +72,8 @@ export function createJobs(connection: Connection, code: string, note: (line: st
 /** How long a worker may be silent, and how often that is looked at. */
 export type Patience = { readonly lockMs: number; readonly lookMs: number }
 
+const keyOf = (run: string, phase: Phase): string => `${run}/${phase}`
+
 /** 15 s leave room for a machine that is busy. */
 const PATIENCE: Patience = { lockMs: 15_000, lookMs: 5_000 }
 
@@ -77,41 +84,41 @@ const MOST_SILENCES = 2
 const MOST_RUNS = 4
 
 /**
- * Renders the strategies of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
+ * Does the tasks of all runs of this code until it is stopped. `failed` rejects if this worker makes other bytes
  * than a coordinator, and must end.
  */
 export function serveJobs(worker: Worker, connection: Connection, patience: Patience = PATIENCE) {
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // avoids an unhandled rejection
-  const rendering = new Set<Promise<void>>()
+  const working = new Set<Promise<void>>()
   const runs = new LRUCache<string, Promise<Run | null>>({ max: MOST_RUNS })
-  const render = async ({ run: name, id }: JobData): Promise<void> => {
-    const joining = runs.get(name) ?? joinRun(worker, name)
-    runs.set(name, joining)
+  const work = async ({ run: name, phase, id }: JobData): Promise<void> => {
+    const joining = runs.get(keyOf(name, phase)) ?? joinRun(worker, name, phase)
+    runs.set(keyOf(name, phase), joining)
     const run = await joining
-    const strategy = run?.plan.strategies.find(each => each.id === id) // none if the run is over
-    if (run !== null && strategy !== undefined) await renderStrategy(worker, run, strategy)
+    const task = run?.plan.tasks.find(each => each.id === id) // none if the run is over
+    if (run !== null && task !== undefined) await doTask(worker, run, task)
   }
   const process = async (job: Job<JobData>, token?: string): Promise<void> => {
-    const work = render(job.data)
-    rendering.add(work)
+    const done = work(job.data)
+    working.add(done)
     try {
-      await work
+      await done
     } catch (error) {
       if (!(error instanceof OtherCodeError)) {
-        runs.delete(job.data.run) // another try reads the plan again
+        runs.delete(keyOf(job.data.run, job.data.phase)) // another try reads the plan again
         throw error
       }
       await jobs.pause(true)
       await job.moveToDelayed(job.timestamp, token).finally(() => reject(error)) // for others, at once
       throw new DelayedError()
     } finally {
-      rendering.delete(work)
+      working.delete(done)
     }
   }
   const jobs = new JobWorker<JobData>(queueOf(worker.code), process, {
     connection,
-    concurrency: worker.renderer.lanes,
+    concurrency: worker.lanes,
     lockDuration: patience.lockMs,
     stalledInterval: patience.lookMs,
     maxStalledCount: MOST_SILENCES,
@@ -120,12 +127,12 @@ export function serveJobs(worker: Worker, connection: Connection, patience: Pati
   return {
     failed,
     /**
-     * Ends after the strategies that are being rendered. BullMQ itself waits for its connections, too, and for ever for one
+     * Ends after the tasks that are under way. BullMQ itself waits for its connections, too, and for ever for one
      * that is between two attempts to connect.
      */
     async close(): Promise<void> {
       await jobs.pause(true)
-      await Promise.allSettled(rendering)
+      await Promise.allSettled(working)
       await jobs.close(true)
     },
   }

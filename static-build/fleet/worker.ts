@@ -1,33 +1,45 @@
-// A worker of a fleet: renders strategies of a run from their parts, into the public store.
+// A worker of a fleet: does tasks of a run, and stores their results.
 
 import { sha256 } from '#storage/digest.ts'
-import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
-import type { RenderedPoint } from '../render-point.ts'
-import { inLanes, linesOf, type Renderer, writePoints } from '../render-version.ts'
+import { inLanes } from '../render-version.ts'
 import {
-  hasLines,
-  type Lines,
-  listRendered,
+  hasResult,
+  listDone,
+  type Phase,
   type Plan,
-  type PlannedStrategy,
-  readPart,
+  RunOverError,
+  readInput,
   readPlan,
-  saveLines,
+  saveResult,
+  type Task,
 } from './run-files.ts'
+
+/** What is made of a task: its result, and what else is to be written before it counts as done. */
+export type Made = { readonly bytes: Uint8Array; readonly write: () => Promise<void> }
+
+/**
+ * Makes the result of a task: equal inputs give equal bytes in every process of the same code. `read` returns what an input
+ * refers to, by its digest.
+ */
+export type Handler = (
+  input: Uint8Array,
+  context: { readonly plan: Plan; readonly read: (digest: string) => Promise<Uint8Array> },
+) => Promise<Made>
 
 /** What a worker has: a coordinator is one, too. */
 export type Worker = {
   /** Names it in reports: host and process. */
   readonly name: string
   readonly code: string
-  readonly store: ObjectStore
   readonly privateStore: ObjectStore
-  readonly renderer: Renderer
+  readonly handlers: Readonly<Record<Phase, Handler>>
+  /** Tasks at a time. */
+  readonly lanes: number
 }
 
-/** A run that is under way, and its plan. */
-export type Run = { readonly name: string; readonly plan: Plan }
+/** A phase of a run that is under way. */
+export type Run = { readonly name: string; readonly phase: Phase; readonly plan: Plan }
 
 /** This worker makes other bytes than the coordinator, so it takes no part. */
 export class OtherCodeError extends Error {
@@ -35,11 +47,11 @@ export class OtherCodeError extends Error {
 }
 
 /**
- * Reads the plan of a run; null if there is none, or the run is over. Throws an OtherCodeError if this worker has other code
- * than the coordinator, or renders the first strategy to other bytes.
+ * Joins a phase of a run; null if it has no plan, or the run is over. Throws an OtherCodeError if this worker has other code
+ * than the coordinator, or makes other bytes of the first task.
  */
-export async function joinRun(worker: Worker, name: string): Promise<Run | null> {
-  const plan = await readPlan(worker.privateStore, name)
+export async function joinRun(worker: Worker, name: string, phase: Phase): Promise<Run | null> {
+  const plan = await readPlan(worker.privateStore, name, phase)
   if (plan === null) return null
   if (plan.code !== worker.code) {
     throw new OtherCodeError(
@@ -47,37 +59,38 @@ export async function joinRun(worker: Worker, name: string): Promise<Run | null>
         'architecture on all machines',
     )
   }
-  const canary = await renderPart(worker, { name, plan }, plan.strategies[0]!)
+  const run = { name, phase, plan }
+  const first = plan.tasks[0]!
+  const canary = await unlessOver(() => makeTask(worker, run, first))
   if (canary === null) return null
-  if (digestOf(linesOf(canary)) === plan.canary) return { name, plan }
+  if (sha256(canary.bytes) === plan.canary) return run
   throw new OtherCodeError(
-    `this worker renders ${plan.strategies[0]?.id} of the run ${name} to other bytes than its coordinator: check the memory and ` +
-      'the Node of this machine',
+    `this worker makes other bytes of ${first.id} of the run ${name} than its coordinator: check the memory and the Node of ` +
+      'this machine',
   )
 }
 
-/** The files of a strategy, not written; null if the run is over. */
-export async function renderPart(
-  { privateStore, renderer }: Worker,
-  { name, plan }: Run,
-  strategy: PlannedStrategy,
-): Promise<RenderedPoint[] | null> {
-  const part = await readPart(privateStore, name, strategy)
-  return part === null ? null : renderer.part({ part, effort: plan.effort })
+/** Makes the result of a task, and writes nothing. Rejects with a RunOverError if the run is over. */
+export async function makeTask(worker: Worker, { name, phase, plan }: Run, { input }: Task): Promise<Made> {
+  const read = (digest: string) => readInput(worker.privateStore, name, digest)
+  return worker.handlers[phase](await read(input), { plan, read })
 }
 
-/** Equal for equal lines. */
-export const digestOf = (artifacts: Lines['artifacts']): string => sha256(toJsonBytes(artifacts))
-
-/** Renders a strategy, writes its files, and then its lines; does nothing if it is rendered, or the run is over. */
-export async function renderStrategy(worker: Worker, run: Run, strategy: PlannedStrategy): Promise<void> {
-  const { store, privateStore, name } = worker
-  if (await hasLines(privateStore, run.name, strategy.id)) return
-  const rendered = await renderPart(worker, run, strategy)
-  if (rendered === null) return
-  const artifacts = await writePoints(store, rendered)
-  await saveLines(privateStore, run.name, strategy.id, { worker: name, artifacts })
+/** Does a task; nothing if it is done, or the run is over. */
+export async function doTask(worker: Worker, run: Run, task: Task): Promise<void> {
+  const { name, privateStore } = worker
+  if (await hasResult(privateStore, run.name, run.phase, task.id)) return
+  const made = await unlessOver(() => makeTask(worker, run, task))
+  if (made === null) return
+  await made.write()
+  await saveResult(privateStore, run.name, run.phase, task.id, { worker: name, bytes: made.bytes })
 }
+
+const unlessOver = <Value>(work: () => Promise<Value>): Promise<Value | null> =>
+  work().catch((error: unknown) => {
+    if (error instanceof RunOverError) return null
+    throw error
+  })
 
 /** The share `index` of `of`: from 0. */
 export type Share = { readonly index: number; readonly of: number }
@@ -87,28 +100,26 @@ const MOST_TRIES = 3
 const RETRY_MS = 1_000
 
 /**
- * Renders the share of a run, then what is missing of the other shares: those of a worker that was killed. When it resolves,
- * every strategy is rendered.
+ * Does the share of a phase, then what is missing of the other shares: those of a worker that was killed. When it resolves,
+ * every task is done.
  */
-export async function renderShare(
+export async function doShare(
   worker: Worker,
   run: Run,
   share: Share,
   pause: (ms: number) => Promise<void>,
 ): Promise<void> {
-  const render = (strategy: PlannedStrategy, tries = 1): Promise<void> =>
-    renderStrategy(worker, run, strategy).catch(async (error: unknown) => {
+  const attempt = (task: Task, tries = 1): Promise<void> =>
+    doTask(worker, run, task).catch(async (error: unknown) => {
       if (tries === MOST_TRIES) throw error
       await pause(RETRY_MS)
-      return render(strategy, tries + 1)
+      return attempt(task, tries + 1)
     })
-  const { strategies } = run.plan
-  const own = strategies.filter((_, i) => i % share.of === share.index)
-  await inLanes(own, worker.renderer.lanes, each => render(each))
-  const rendered = new Set(await listRendered(worker.privateStore, run.name))
-  const missing = strategies.filter(({ id }) => !rendered.has(id)).reverse() // what the others do last
+  const { tasks } = run.plan
+  const own = tasks.filter((_, i) => i % share.of === share.index)
+  await inLanes(own, worker.lanes, each => attempt(each))
+  const done = new Set(await listDone(worker.privateStore, run.name, run.phase))
+  const missing = tasks.filter(({ id }) => !done.has(id)).reverse() // what the others do last
   const from = Math.floor((missing.length * share.index) / share.of) // elsewhere than the other helpers
-  await inLanes([...missing.slice(from), ...missing.slice(0, from)], worker.renderer.lanes, each =>
-    render(each),
-  )
+  await inLanes([...missing.slice(from), ...missing.slice(0, from)], worker.lanes, each => attempt(each))
 }

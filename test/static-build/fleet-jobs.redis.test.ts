@@ -75,7 +75,7 @@ test('a store that refuses once costs another try; one that always refuses ends 
   const broken = workerOf(others, { store: strange(others.store, 'fir', Number.POSITIVE_INFINITY, refuse) })
   const service = serve(broken)
   await expect(coordinate(others, { jobs: jobsOf().jobs })).rejects.toThrow(
-    `no worker could render fir: 503 slow down; nothing was published; the same command continues the run ${RUN}`,
+    `no worker could render the strategy fir: 503 slow down; nothing was published; the same command continues the run ${RUN}`,
   )
   await expectUnpublished(others)
   await service.close()
@@ -99,7 +99,7 @@ test('a worker that makes other bytes gives its job back and ends before it writ
   const stores = createMemoryStores()
   const bad = serve(workerOf(stores, { name: 'bad', renderer: altering(() => true) }))
   const building = coordinate(stores, { jobs: jobsOf().jobs })
-  await expect(bad.failed).rejects.toThrow('this worker renders ash of the run night-1 to other bytes')
+  await expect(bad.failed).rejects.toThrow('this worker makes other bytes of ash of the run night-1')
   serve(workerOf(stores))
   await building
   await expectWhole(stores)
@@ -122,7 +122,7 @@ test('jobs that were lost are added again, and jobs of a run that is over do not
     },
   })
   await building
-  await jobs.add(RUN, IDS)
+  await jobs.add(RUN, 'render', IDS)
   await expect.poll(async () => redis.llen(`bull:hw-build-${CODE}:wait`)).toBe(0)
   await expectWhole(stores)
 })

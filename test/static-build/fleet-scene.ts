@@ -1,11 +1,13 @@
 // A fleet in this process: a book of five strategies, its coordinator, its workers, and what one machine publishes.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { CURRENT_KEY } from '#core/contract/pointer.ts'
-import { type Fleet, renderOnFleet } from '#static-build/fleet/coordinate.ts'
+import type { Fleet } from '#static-build/fleet/coordinate.ts'
+import { renderHandler, renderOnFleet } from '#static-build/fleet/render.ts'
 import { endRun } from '#static-build/fleet/run-files.ts'
-import { joinRun, type Run, renderShare, type Worker } from '#static-build/fleet/worker.ts'
+import { doShare, type Handler, joinRun, type Run, type Worker } from '#static-build/fleet/worker.ts'
 import { type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
-import { createRenderer, type Renderer } from '#static-build/render-version.ts'
+import { createRenderer, type Renderer, type RenderOrder } from '#static-build/render-version.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION, handSnapshot } from '#test/support/books/hand-snapshot.ts'
 import { createMemoryStores, type MemoryStores } from '#test/support/books/publish-in-memory.ts'
 import { damage } from '#test/support/stores/store-doubles.ts'
@@ -41,7 +43,7 @@ export async function expectUnpublished(stores: MemoryStores): Promise<void> {
 /** The run, once the coordinator has begun it. */
 export async function begun(worker: Worker): Promise<Run> {
   for (;;) {
-    const run = await joinRun(worker, RUN)
+    const run = await joinRun(worker, RUN, 'render')
     if (run !== null) return run
     await nextTurn()
   }
@@ -49,7 +51,23 @@ export async function begun(worker: Worker): Promise<Run> {
 
 /** Renders a share of the run, once it has begun. */
 export const share = async (worker: Worker, index: number, of: number): Promise<void> =>
-  renderShare(worker, await begun(worker), { index, of }, nextTurn)
+  doShare(worker, await begun(worker), { index, of }, nextTurn)
+
+/** What a worker of a scene may have of its own. */
+type WorkerParts = {
+  readonly name: string
+  readonly code: string
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  readonly renderer: Renderer
+}
+
+const unused: Handler = () => Promise.reject(new Error('a scene renders what is computed already'))
+
+const toWorker = ({ name, code, store, privateStore, renderer }: WorkerParts): Worker => ({
+  ...{ name, code, privateStore, lanes: renderer.lanes },
+  handlers: { compute: unused, correlate: unused, render: renderHandler(renderer, store) },
+})
 
 /** A fleet for the tests of a file, on one thread that all of it shares. */
 export function useFleet() {
@@ -69,31 +87,27 @@ export function useFleet() {
     async coordinate(stores: MemoryStores, changes: Partial<Fleet> = {}) {
       let workers: Readonly<Record<string, number>> = {}
       const fleet: Fleet = {
+        ...toWorker({ name: 'coordinator', code: CODE, ...stores, renderer }),
         run: RUN,
-        code: CODE,
-        name: 'coordinator',
-        renderer,
+        version: HAND_VERSION,
+        effort: 'quick',
         jobs: null,
         waitMs: Number.POSITIVE_INFINITY,
         elapsed: () => performance.now(),
         pause: nextTurn,
         note: () => {},
-        finished: counts => {
-          workers = counts
-        },
         ...changes,
       }
-      await publishVersion({ ...orderFor(stores), render: order => renderOnFleet(fleet, order) })
-      await endRun(stores.privateStore, fleet.run, HAND_VERSION)
+      const render = (order: RenderOrder) =>
+        renderOnFleet(fleet, renderer, order, counts => {
+          workers = counts
+        })
+      await publishVersion({ ...orderFor(stores), render })
+      await endRun(stores.privateStore, RUN, HAND_VERSION)
       return workers
     },
-    workerOf: (stores: MemoryStores, changes: Partial<Worker> = {}): Worker => ({
-      name: 'worker',
-      code: CODE,
-      ...stores,
-      renderer,
-      ...changes,
-    }),
+    workerOf: (stores: MemoryStores, changes: Partial<WorkerParts> = {}): Worker =>
+      toWorker({ name: 'worker', code: CODE, ...stores, renderer, ...changes }),
     /** A renderer that alters the files of these keys, and describes what it made. */
     altering: (isAltered: (key: string) => boolean): Renderer => ({
       ...renderer,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
 import { readPlan } from '#static-build/fleet/run-files.ts'
-import { joinRun, renderStrategy } from '#static-build/fleet/worker.ts'
+import { doTask, joinRun } from '#static-build/fleet/worker.ts'
 import { prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { HAND_VERSION } from '#test/support/books/hand-snapshot.ts'
@@ -39,7 +39,7 @@ describe('shares', () => {
     await Promise.all([0, 1, 1, 0].map(index => share(workerOf(stores), index, 2)))
     await building
     await expectWhole(stores)
-    expect(await joinRun(workerOf(stores), RUN)).toBeNull()
+    expect(await joinRun(workerOf(stores), RUN, 'render')).toBeNull()
   })
 
   test('that are killed after any number of writes are finished by the other one', async () => {
@@ -76,12 +76,12 @@ describe('shares', () => {
     const building = coordinate(stores)
     await begun(workerOf(stores))
     const before = await digestsOf(stores.privateStore)
-    await expect(joinRun(workerOf(stores, { code: 'other' }), RUN)).rejects.toThrow(
+    await expect(joinRun(workerOf(stores, { code: 'other' }), RUN, 'render')).rejects.toThrow(
       'the run night-1 was started by code c0de, and this worker has other: use the same release',
     )
-    await expect(joinRun(workerOf(stores, { renderer: altering(() => true) }), RUN)).rejects.toThrow(
-      'this worker renders ash of the run night-1 to other bytes than its coordinator',
-    )
+    await expect(
+      joinRun(workerOf(stores, { renderer: altering(() => true) }), RUN, 'render'),
+    ).rejects.toThrow('this worker makes other bytes of ash of the run night-1 than its coordinator')
     expect(await digestsOf(stores.privateStore)).toEqual(before)
     await Promise.all([building, share(workerOf(stores), 0, 1)])
     await expectWhole(stores)
@@ -95,7 +95,7 @@ describe('a worker that writes other bytes', () => {
     await stores.store.create(key, new TextEncoder().encode('{}'), { content_type: 'application/json' })
     const refused = expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow('exists with other bytes')
     const run = await begun(workerOf(stores))
-    await expect(renderStrategy(workerOf(stores), run, run.plan.strategies.at(-1)!)).rejects.toThrow(
+    await expect(doTask(workerOf(stores), run, run.plan.tasks.at(-1)!)).rejects.toThrow(
       'exists with other bytes',
     )
     await refused
@@ -107,10 +107,10 @@ describe('a worker that writes other bytes', () => {
     const building = coordinate(stores)
     const bad = workerOf(stores, { name: 'bad', renderer: altering(key => !key.includes('/ash/')) })
     const run = await begun(bad)
-    const [, ...others] = run.plan.strategies
-    for (const strategy of others) await renderStrategy(bad, run, strategy)
+    const [, ...others] = run.plan.tasks
+    for (const strategy of others) await doTask(bad, run, strategy)
     const refused = expect(building).rejects.toThrow(
-      /^the worker bad rendered \w+ to other bytes than this machine/,
+      /^the worker bad made other bytes of the strategy \w+ than this machine \(render\)/,
     )
     await share(workerOf(stores), 0, 1)
     await refused
@@ -136,7 +136,7 @@ describe('a worker that writes other bytes', () => {
     const building = coordinate(stores)
     const run = await begun(workerOf(stores))
     const refused = expect(building).rejects.toThrow(/^the worker lazy recorded \d+ of the \d+ files in v1/)
-    await renderStrategy(workerOf(stores, { name: 'lazy', renderer: losing() }), run, run.plan.strategies[2]!)
+    await doTask(workerOf(stores, { name: 'lazy', renderer: losing() }), run, run.plan.tasks[2]!)
     await refused
     await expectUnpublished(stores)
   })
@@ -163,7 +163,7 @@ describe('the coordinator', () => {
     const workers = await coordinate(stores, { waitMs: 0, note: line => notes.push(line) })
     await expectWhole(stores)
     expect(notes).toEqual([
-      'note: no worker with code c0de finished a strategy for 0 s: this machine renders the other 5',
+      'note: no worker with code c0de finished a strategy for 0 s (render): this machine does the other 5',
     ])
     expect(workers).toEqual({ coordinator: 5 })
   })
@@ -201,7 +201,10 @@ describe('the coordinator', () => {
     await expect(coordinate(stores, { code: 'other', waitMs: 0 })).rejects.toThrow(
       'the run night-1 has the plan of another build: name another one in --run',
     )
-    expect(await readPlan(stores.privateStore, RUN)).toMatchObject({ code: CODE, version: HAND_VERSION })
+    expect(await readPlan(stores.privateStore, RUN, 'render')).toMatchObject({
+      code: CODE,
+      version: HAND_VERSION,
+    })
     await coordinate(stores, { waitMs: 0 })
     await expect(coordinate(stores, { waitMs: 0 })).rejects.toThrow(
       `the run night-1 is over, it published ${HAND_VERSION}: name another one in --run`,
@@ -214,13 +217,13 @@ describe('the coordinator', () => {
     const building = coordinate(stores, { waitMs: 0 })
     building.catch(() => {})
     const run = await begun(workerOf(stores))
-    const { part } = run.plan.strategies[1]!
-    const key = `fleet/${RUN}/parts/${part}`
+    const { input } = run.plan.tasks[1]!
+    const key = `fleet/${RUN}/inputs/${input}`
     await stores.privateStore.replace(key, damage(await bytesAt(stores.privateStore, key)), {
       content_type: '',
     })
-    await expect(renderStrategy(workerOf(stores), run, { id: 'new', part })).rejects.toThrow(
-      `memory:private/${key}, the part of new, is damaged: remove fleet/${RUN}/ from the private store`,
+    await expect(doTask(workerOf(stores), run, { id: 'new', input })).rejects.toThrow(
+      `memory:private/${key}, an input of the run ${RUN}, is damaged: remove fleet/${RUN}/ from the private store`,
     )
   })
 })

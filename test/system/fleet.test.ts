@@ -46,7 +46,8 @@ async function expectWhole(stores: Stores): Promise<void> {
 /** Resolves when this many strategies are rendered. */
 const rendered = async ({ privateUrl, s3 }: Stores, count: number): Promise<void> => {
   const store = await openStore(privateUrl, s3)
-  const lines = async () => (await store.list('fleet/')).filter(key => key.includes('/lines/')).length
+  const lines = async () =>
+    (await store.list('fleet/')).filter(key => key.includes('/render/results/')).length
   await expect.poll(lines).toBeGreaterThanOrEqual(count)
 }
 
@@ -87,7 +88,8 @@ test('a coordinator that is killed while its workers work goes on where they are
   const second = await highwater([...unnamed, '--json'])
   expect(second).toMatchObject({ code: 0 })
   const { fleet } = JSON.parse(second.stdout)
-  expect(fleet).toMatchObject({ run: 'night', workers: { [`${hostname()}:${worker.pid}`]: STRATEGIES } })
+  const own = { [`${hostname()}:${worker.pid}`]: STRATEGIES }
+  expect(fleet).toMatchObject({ run: 'night', computed: own, rendered: own })
   expect(second.stderr).toMatch(new RegExp(`note: rendered by \\S+:${worker.pid} \\(${STRATEGIES}\\)`))
   await expectWhole(stores)
   const third = await highwater(unnamed)
@@ -133,7 +135,9 @@ test('a build whose Redis ends for good renders what is missing itself', async (
   const exit = await building.ended
   expect(exit).toMatchObject({ code: 0 })
   expect(exit.stderr).toContain('the Redis of the fleet does not answer')
-  expect(exit.stderr).toContain(`finished a strategy for 3 s: this machine renders the other ${STRATEGIES}`)
+  expect(exit.stderr).toContain(
+    `finished a strategy for 3 s (compute): this machine does the other ${STRATEGIES}`,
+  )
   await expectWhole(stores)
 })
 
@@ -173,6 +177,6 @@ test('a worker whose build never begins says how to begin it', async () => {
   const stores = await newStores()
   const exit = await highwater(workerOn(stores, '--run', 'night', '--share', '1/2', '--wait', '0'))
   expect(exit).toMatchObject({ code: 1 })
-  expect(exit.stderr).toContain('no build has begun the run night in')
+  expect(exit.stderr).toContain('no build has begun the run night (compute) in')
   expect(exit.stderr).toContain('start `highwater build --run night` on the same stores')
 })

@@ -4,7 +4,7 @@ import { type Bars, lastAtOrBefore } from '#core/replay/bars.ts'
 import type { Strategy } from '#core/replay/strategy.ts'
 import { ModuleFault } from '#pipeline/modules/module-fault.ts'
 import type { Processes } from '#pipeline/modules/processes.ts'
-import { runModules } from '#pipeline/modules/run-modules.ts'
+import { proofOf, runModules } from '#pipeline/modules/run-modules.ts'
 import { advance, decideLate, replayWhole, type WholeInput } from '#pipeline/modules/tasks.ts'
 import { FREE, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
@@ -50,7 +50,8 @@ const ENTRY = {
 } as unknown as Parameters<typeof runModules>[1][number]['entry']
 
 async function problemOf(reach: (bars: Bars) => OnBar): Promise<string | null> {
-  const outcomes = await runModules(unfenced(reach), [{ entry: ENTRY, bars: BARS, funding: null }], () => {})
+  const tasks = [{ entry: ENTRY, bars: BARS, funding: null }]
+  const outcomes = await runModules(unfenced(reach), tasks, proofOf(tasks), () => {})
   const outcome = outcomes.get('oak')!
   return 'problems' in outcome ? outcome.problems.map(({ message }) => message).join() : null
 }

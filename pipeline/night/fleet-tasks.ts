@@ -1,0 +1,220 @@
+// Computing on a fleet: the tasks of a book, which need neither its folder nor each other, and what a worker makes of them.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import type { EpochDay } from '#core/calendar.ts'
+import type { Benchmark, StrategyData } from '#core/dataset/snapshot.ts'
+import { assembleCorrelation, type CorrelationRows, rowBlocks } from '#core/figures/correlation.ts'
+import type { Series } from '#core/figures/series.ts'
+import type { Bars, Funding } from '#core/replay/bars.ts'
+import { pack, unpack } from '#storage/pack.ts'
+import type { StrategyEntry } from '../book/book.ts'
+import { toShared } from '../book/cell.ts'
+import { createProcesses, type ProcessOptions } from '../modules/processes.ts'
+import { type ModuleOutcome, type Proof, proofOf, runModules } from '../modules/run-modules.ts'
+import type { ComputedStrategy, StrategyTask } from './compute-strategy.ts'
+import type { Refused } from './histories.ts'
+import { moduleTasks, type Parts, type Ran, runStrategy, type SourceTask, toTask } from './run-strategies.ts'
+import { createThreads } from './threads.ts'
+
+/** Does the tasks of a phase somewhere. */
+export type TaskRunner = {
+  /** Stores what inputs refer to, and returns its digest. */
+  readonly share: (bytes: Uint8Array) => Promise<string>
+  /** Resolves when `take` got the result of every task, in any order. */
+  readonly run: (
+    phase: 'compute' | 'correlate',
+    tasks: readonly { readonly id: string; readonly input: () => Uint8Array }[],
+    take: (id: string, result: Uint8Array) => void,
+  ) => Promise<void>
+}
+
+/** Returns what an input refers to. */
+type Read = (digest: string) => Promise<Uint8Array>
+
+/** The task of a strategy, with digests of what many have in common. */
+type ComputeInput = Omit<StrategyTask, 'run' | 'bars' | 'funding' | 'benchmarks'> & {
+  readonly bars: string | null
+  readonly funding: string | null
+  readonly benchmarks: string
+  /** The folder of the modules; null if the strategy has none. */
+  readonly modules: string | null
+  readonly proof: Proof
+}
+
+/** Computes the strategies of a book on a fleet; the outcomes are in their order. */
+export async function computeOnFleet(
+  runner: TaskRunner,
+  parts: Parts,
+  lastDay: EpochDay,
+  { benchmarks, service }: Pick<StrategyTask, 'benchmarks' | 'service'>,
+): Promise<readonly (Ran<ComputedStrategy> | Refused)[]> {
+  const tasks = parts.strategies.map(entry => toTask(parts, entry, lastDay))
+  const folder = join(parts.dir, 'strategies')
+  const own = moduleTasks(tasks)
+  const proof = proofOf(own)
+  const modules = own.length === 0 ? null : await runner.share(pack(await readFolder(folder)))
+  const shareOnce = createSharing(runner)
+  const common = { benchmarks: await runner.share(pack(benchmarks)), service, proof, lastDay }
+  const inputs: ComputeInput[] = []
+  for (const { entry, bars, funding } of tasks) {
+    inputs.push({
+      ...common,
+      entry: withPath(entry, path => relative(folder, path)),
+      bars: bars && (await shareOnce(bars.c.buffer, bars)),
+      funding: funding && (await shareOnce(funding, funding)),
+      modules: entry.source.kind === 'module' ? modules : null,
+    })
+  }
+  const outcomes = new Map<string, Ran<ComputedStrategy> | Refused>()
+  await runner.run(
+    'compute',
+    inputs.map(input => ({ id: input.entry.id, input: () => pack(input) })),
+    (id, result) => outcomes.set(id, unpack(result)),
+  )
+  return inputs.map(({ entry }) => outcomes.get(entry.id)!)
+}
+
+/** Shares a value once for each key. */
+function createSharing(runner: TaskRunner) {
+  const known = new Map<object, Promise<string>>()
+  return (key: object, value: unknown): Promise<string> => {
+    const sharing = known.get(key) ?? runner.share(pack(value))
+    known.set(key, sharing)
+    return sharing
+  }
+}
+
+function withPath(entry: StrategyEntry, change: (path: string) => string): StrategyEntry {
+  const { source } = entry
+  return source.kind === 'module' ? { ...entry, source: { ...source, path: change(source.path) } } : entry
+}
+
+/** The files of a folder, by their path in it. */
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = found.filter(each => !each.isDirectory()).map(each => join(each.parentPath, each.name))
+  const read = paths.sort().map(async path => [relative(folder, path), await readFile(path)] as const)
+  return new Map(await Promise.all(read))
+}
+
+/** More blocks than any fleet has lanes, and so many that doing one of them twice costs little. */
+const BLOCKS = 128
+
+type CorrelateInput = { readonly series: string; readonly fromRow: number; readonly toRow: number }
+
+/** Correlates the strategies of a book on a fleet. */
+export async function correlateOnFleet(runner: TaskRunner, strategies: readonly StrategyData[]) {
+  const blocks = rowBlocks(strategies.length, BLOCKS)
+  const inputs = new Map<string, CorrelateInput>()
+  for (const period of ['daily', 'weekly'] as const) {
+    const series = await runner.share(pack(strategies.map(each => each[period])))
+    for (const [fromRow, toRow] of blocks) inputs.set(`${period}-${fromRow}`, { series, fromRow, toRow })
+  }
+  const rows = { daily: [] as CorrelationRows[], weekly: [] as CorrelationRows[] }
+  await runner.run(
+    'correlate',
+    [...inputs].map(([id, input]) => ({ id, input: () => pack(input) })),
+    (id, result) => rows[id.startsWith('daily') ? 'daily' : 'weekly'].push(unpack(result)),
+  )
+  return {
+    daily: assembleCorrelation(strategies.length, rows.daily),
+    weekly: assembleCorrelation(strategies.length, rows.weekly),
+  }
+}
+
+/** Inputs that a worker remembers: those of two builds. */
+const MOST_REMEMBERED = 32
+
+/** Does tasks of books on threads of this process, and processes for modules. */
+export function createComputer(options: ProcessOptions) {
+  const threads = createThreads(options.threads)
+  const folders: string[] = []
+  const remembered = new LRUCache<string, Promise<unknown>>({ max: MOST_REMEMBERED })
+  const limited = createLimit(options.threads)
+  const load = <Packed, Value>(
+    digest: string,
+    read: Read,
+    convert: (value: Packed) => Value | Promise<Value>,
+  ): Promise<Value> => {
+    const loading = remembered.get(digest) ?? read(digest).then(bytes => convert(unpack<Packed>(bytes)))
+    remembered.set(digest, loading)
+    loading.catch(() => remembered.delete(digest)) // another try reads it again
+    return loading as Promise<Value> // the same digest is always converted in the same way
+  }
+  /** Files of modules must be files. */
+  const unfold = async (files: ReadonlyMap<string, Uint8Array>): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'highwater-modules-'))
+    folders.push(folder)
+    for (const [path, bytes] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), bytes)
+    }
+    return folder
+  }
+  /** In processes of its own, so that none has a later bar of any market, as in a build on one machine. */
+  const prove = async (
+    folder: string,
+    task: SourceTask,
+    proof: Proof,
+  ): Promise<ModuleOutcome | undefined> => {
+    const processes = createProcesses(folder, { ...options, threads: 1 })
+    const outcomes = await runModules(processes, moduleTasks([task]), proof, () => {}).finally(
+      processes.close,
+    )
+    return outcomes.get(task.entry.id)
+  }
+  return {
+    /** The work of a task of `computeOnFleet`. */
+    async compute(packed: Uint8Array, read: Read): Promise<Uint8Array> {
+      const { entry, bars, funding, benchmarks, modules, proof, ...rest } = unpack<ComputeInput>(packed)
+      const folder = modules === null ? null : await load(modules, read, unfold)
+      const task = {
+        ...rest,
+        entry: folder === null ? entry : withPath(entry, path => join(folder, path)),
+        bars: bars === null ? null : await load(bars, read, toSharedBars),
+        funding: funding === null ? null : await load(funding, read, (value: Funding) => value),
+        benchmarks: await load(benchmarks, read, (value: readonly Benchmark[]) => value),
+      }
+      const own = folder === null ? undefined : await limited(() => prove(folder, task, proof))
+      return pack(await runStrategy<ComputedStrategy>(threads, 'strategy', task, own))
+    },
+    /** The work of a task of `correlateOnFleet`. */
+    async correlate(packed: Uint8Array, read: Read): Promise<Uint8Array> {
+      const { series: digest, ...rows } = unpack<CorrelateInput>(packed)
+      const series = await load(digest, read, toSharedSeries)
+      return pack(await threads.run<CorrelationRows>('correlation', { series, ...rows }))
+    },
+    async close(): Promise<void> {
+      await threads.close()
+      for (const folder of folders) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Columns on memory that threads share. */
+const toSharedBars = ({ timeframeMs, t, o, h, l, c, v }: Bars): Bars => ({
+  ...{ timeframeMs, t: toShared(t), o: toShared(o), h: toShared(h) },
+  ...{ l: toShared(l), c: toShared(c), v: toShared(v) },
+})
+
+const toSharedSeries = (all: readonly Series[]): Series[] =>
+  all.map(each => ({ ...each, values: toShared(each.values) }))
+
+/** Runs at most so many works at a time. */
+function createLimit(most: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (running < most) running++
+    else await new Promise<void>(resolve => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}

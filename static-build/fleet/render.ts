@@ -1,0 +1,89 @@
+// Rendering on a fleet: a task is a strategy, its input the part of the snapshot that its files are made from, and its result
+// the lines of its files in the manifest.
+import { z } from 'zod'
+import { versionFolder } from '#core/contract/artifacts.ts'
+import { type Artifact, artifact } from '#core/contract/manifest.ts'
+import { partOf } from '#core/dataset/part.ts'
+import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
+import { toJsonBytes } from '#storage/json-bytes.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { pack, unpack } from '#storage/pack.ts'
+import { parseJson } from '#storage/parse-json.ts'
+import { sidOf } from '../published-points.ts'
+import {
+  bookTasks,
+  createCount,
+  inLanes,
+  linesOf,
+  type Renderer,
+  type RenderOrder,
+  sortLines,
+  writePoints,
+} from '../render-version.ts'
+import { createBackground, type Fleet, runPhase } from './coordinate.ts'
+import type { Handler } from './worker.ts'
+
+/** Renders the files of a strategy from its part. */
+export const renderHandler =
+  (renderer: Renderer, store: ObjectStore): Handler =>
+  async (input, { plan }) => {
+    const rendered = await renderer.part({ part: unpack<SnapshotBytes>(input), effort: plan.effort })
+    return {
+      bytes: toJsonBytes(linesOf(rendered)),
+      write: async () => void (await writePoints(store, rendered)),
+    }
+  }
+
+/**
+ * Renders a version on a fleet: the files of the book here, those of strategies on workers. `onDone` gets the number of
+ * strategies that each worker rendered.
+ */
+export async function renderOnFleet(
+  fleet: Fleet,
+  renderer: Renderer,
+  order: RenderOrder,
+  onDone: (workers: Readonly<Record<string, number>>) => void,
+): Promise<Artifact[]> {
+  const { snapshot, store } = order
+  const count = createCount(order, 'render')
+  const lines: Artifact[][] = []
+  const add = (more: Artifact[]): void => {
+    lines.push(more)
+    count(more.length)
+  }
+  const background = createBackground()
+  background.start(
+    inLanes(bookTasks(order, renderer), renderer.lanes, async ({ run }) =>
+      add(await writePoints(store, await run())),
+    ),
+  )
+  const points = Map.groupBy(order.points, sidOf)
+  const workers = await runPhase(fleet, {
+    phase: 'render',
+    unit: 'strategy',
+    tasks: snapshot.strategies.map(({ id }, position) => ({
+      id,
+      input: () => pack(encodeSnapshot(partOf(snapshot, position))),
+    })),
+    take: (id, { worker, bytes }) => {
+      const found = z.array(artifact).parse(parseJson(bytes))
+      const folder = `${versionFolder(snapshot.dataset.version)}/strategies/${id}/`
+      assertComplete(worker, found, folder, points.get(id)!.length)
+      add(found)
+    },
+    background,
+  })
+  onDone(workers)
+  return sortLines(lines)
+}
+
+/** A line of each file of the strategy, and of no other. */
+function assertComplete(worker: string, artifacts: readonly Artifact[], folder: string, count: number): void {
+  const keys = new Set(artifacts.map(({ key }) => key).filter(key => key.startsWith(folder)))
+  if (keys.size === count && artifacts.length === count) return
+  throw new Error(
+    `the worker ${worker} recorded ${keys.size} of the ${count} files in ${folder}: nothing was published; take it out of the ` +
+      'fleet, and build under a new --run and a new --version',
+  )
+}
