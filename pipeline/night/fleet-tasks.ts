@@ -1,5 +1,5 @@
 // Computing on a fleet: the tasks of a book, which need neither its folder nor each other, and what a worker makes of them.
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -91,12 +91,15 @@ function withPath(entry: StrategyEntry, change: (path: string) => string): Strat
   return source.kind === 'module' ? { ...entry, source: { ...source, path: change(source.path) } } : entry
 }
 
-/** The files of a folder, by their path in it. */
-async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = found.filter(each => !each.isDirectory()).map(each => join(each.parentPath, each.name))
-  const read = paths.sort().map(async path => [relative(folder, path), await readFile(path)] as const)
-  return new Map(await Promise.all(read))
+/** The bytes of each file of a folder by its path there, or what a link leads to. */
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Uint8Array | string>> {
+  const entries = new Map<string, Uint8Array | string>()
+  for (const path of (await readdir(folder, { recursive: true })).sort()) {
+    const found = await lstat(join(folder, path))
+    if (found.isSymbolicLink()) entries.set(path, await readlink(join(folder, path)))
+    if (found.isFile()) entries.set(path, await readFile(join(folder, path)))
+  }
+  return entries
 }
 
 /** More blocks than any fleet has lanes, and so many that doing one of them twice costs little. */
@@ -124,32 +127,38 @@ export async function correlateOnFleet(runner: TaskRunner, strategies: readonly 
   }
 }
 
-/** Inputs that a worker remembers: those of two builds. */
-const MOST_REMEMBERED = 32
+/** Bytes of inputs that stay in memory: bars of one minute for ten years are 250 MB. */
+const MOST_BYTES = 2 ** 30
 
 /** Does tasks of books on threads of this process, and processes for modules. */
 export function createComputer(options: ProcessOptions) {
   const threads = createThreads(options.threads)
   const folders: string[] = []
-  const remembered = new LRUCache<string, Promise<unknown>>({ max: MOST_REMEMBERED })
   const limited = createLimit(options.threads)
-  const load = <Packed, Value>(
+  type Input = { readonly value: unknown; readonly bytes: number }
+  const inputs = new LRUCache<string, Input, { read: Read; convert: (value: never) => unknown }>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+    ignoreFetchAbort: true, // one that is evicted while it is read is still used
+    fetchMethod: async (digest, _, { context: { read, convert } }) => {
+      const packed = await read(digest)
+      return { value: await convert(unpack<never>(packed)), bytes: packed.length }
+    },
+  })
+  /** An input that tasks have in common; the same digest is always converted in the same way. */
+  const load = async <Packed, Value>(
     digest: string,
     read: Read,
     convert: (value: Packed) => Value | Promise<Value>,
-  ): Promise<Value> => {
-    const loading = remembered.get(digest) ?? read(digest).then(bytes => convert(unpack<Packed>(bytes)))
-    remembered.set(digest, loading)
-    loading.catch(() => remembered.delete(digest)) // another try reads it again
-    return loading as Promise<Value> // the same digest is always converted in the same way
-  }
-  /** Files of modules must be files. */
-  const unfold = async (files: ReadonlyMap<string, Uint8Array>): Promise<string> => {
+  ): Promise<Value> => (await inputs.forceFetch(digest, { context: { read, convert } })).value as Value
+  /** Modules must be files. */
+  const unfold = async (files: ReadonlyMap<string, Uint8Array | string>): Promise<string> => {
     const folder = await mkdtemp(join(tmpdir(), 'highwater-modules-'))
     folders.push(folder)
-    for (const [path, bytes] of files) {
+    for (const [path, entry] of files) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), bytes)
+      if (typeof entry === 'string') await symlink(entry, join(folder, path))
+      else await writeFile(join(folder, path), entry)
     }
     return folder
   }
