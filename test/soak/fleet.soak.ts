@@ -43,7 +43,10 @@ test(`${KILLS} kills of fleets (from seed ${SEED}) within ${MINUTES} minutes`, a
 })
 
 /** What a build says if a strategy was under way on too many killed workers; the same command then continues. */
-const CLEAR_END = /no worker could render|the Redis of the fleet, \S+ does not answer/
+const CLEAR_END = /no worker could|the Redis of the fleet, \S+ does not answer/
+
+/** What a coordinator says that was killed after it had published. */
+const PUBLISHED = /the run soak is over, it published 20/
 
 /** Returns how many processes were killed. */
 async function playRound(book: string, whole: string, random: Random): Promise<number> {
@@ -95,7 +98,7 @@ function keepRunning(start: () => Running) {
   const keep = async (): Promise<void> => {
     for (;;) {
       const { code, signal, stderr } = await running.ended
-      isDone = code === 0
+      isDone = code === 0 || PUBLISHED.test(stderr)
       if (isDone || isStopped) return
       if (signal !== 'SIGKILL' && !CLEAR_END.test(stderr)) throw new Error(`it ended with ${code}: ${stderr}`)
       running = start()

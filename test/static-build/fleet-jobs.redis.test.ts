@@ -87,6 +87,40 @@ test('a store that refuses once costs another try; one that always refuses ends 
   await expectWhole(others)
 })
 
+test('a strategy that ends three workers ends the build with its name, and the run continues when it does not', async () => {
+  const stores = createMemoryStores()
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  ended.catch(() => {})
+  const kill = () => reject(new Error('killed'))
+  closers.push(async () => kill())
+  const deaths = new Set<string>()
+  /** Loses its connection when it writes the poison, and does no more: to Redis, a process that was killed. */
+  const servePoisoned = (name: string): void => {
+    const connection = new Redis(server.url, { maxRetriesPerRequest: null })
+    const die = () => {
+      deaths.add(name)
+      connection.disconnect()
+      return ended
+    }
+    const store = strange(stores.store, 'fir', Number.POSITIVE_INFINITY, die)
+    const service = serveJobs(workerOf(stores, { name, store }), connection, PATIENCE)
+    closers.push(service.close)
+  }
+  for (const name of ['a', 'b', 'c']) servePoisoned(name)
+  const refused = expect(coordinate(stores, { jobs: jobsOf().jobs })).rejects.toThrow(
+    /^no worker could render the strategy fir: job stalled more than allowable limit; nothing was published; the same command continues/,
+  )
+  await expect.poll(() => deaths.size).toBe(3)
+  serve(workerOf(stores))
+  await refused
+  await expectUnpublished(stores)
+  kill()
+  const again = jobsOf()
+  await again.begin(RUN)
+  await coordinate(stores, { jobs: again.jobs })
+  await expectWhole(stores)
+})
+
 test('a worker of other code never sees a job', async () => {
   const stores = createMemoryStores()
   serve(workerOf(stores, { code: 'other', name: 'other' }))
