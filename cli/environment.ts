@@ -15,7 +15,7 @@ export type Environment = ReturnType<typeof parseEnvironment>
 
 export const DEFAULT_ADMIN_PORT = 8083
 
-const LARGEST_PORT = 65_535
+export const LARGEST_PORT = 65_535
 
 /** As pino names and orders them: each level includes those after it, and the last is empty. */
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const

@@ -9,7 +9,7 @@ import type { Effort } from '#core/contract/effort.ts'
 import type { Progress } from '#core/progress.ts'
 import { createComputer, type TaskRunner } from '#pipeline/night/fleet-tasks.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
-import { createBackground, type Fleet, runPhase } from '#static-build/fleet/coordinate.ts'
+import { byWorkers, createBackground, type Fleet, runPhase } from '#static-build/fleet/coordinate.ts'
 import { createJobs } from '#static-build/fleet/queue.ts'
 import { renderHandler, renderOnFleet } from '#static-build/fleet/render.ts'
 import { endRun, type Phase, saveInput } from '#static-build/fleet/run-files.ts'
@@ -68,7 +68,7 @@ export async function openFleet(
   { version, effort, threads, progress, ...stores }: FleetBuild,
   runtime: Runtime,
 ) {
-  const { elapsed, pause, terminal } = runtime
+  const { elapsed, now, pause, terminal } = runtime
   const connection = redisUrl === null ? null : await connectFleet(redisUrl, 'coordinator')
   const { worker, renderer, close } = await openWorker(stores, threads, runtime)
   const name = run ?? toCompactInstant(version)
@@ -77,7 +77,7 @@ export async function openFleet(
   const own = { run: name, version, effort, jobs: queue?.jobs ?? null }
   let isAlone = false // without any worker in one phase, the next ones wait for none
   const fleetNow = (): Fleet => {
-    const patience = { waitMs: isAlone ? 0 : waitMs, elapsed, pause, note: terminal.note }
+    const patience = { waitMs: isAlone ? 0 : waitMs, elapsed, now, pause, note: terminal.note }
     return { ...worker, ...own, ...patience }
   }
   const counts: Record<Phase, Readonly<Record<string, number>>> = { compute: {}, correlate: {}, render: {} }
@@ -94,12 +94,15 @@ export async function openFleet(
       const unit = phase === 'compute' ? 'strategy' : 'block'
       const units = phase === 'compute' ? 'strategies' : 'blocks'
       let done = 0
-      const report = () => progress({ step: phase, done, total: tasks.length, unit: units })
+      const seen = new Set<string>()
+      const report = () =>
+        progress({ step: phase, done, total: tasks.length, unit: `${units}${byWorkers(seen)}` })
       report()
       const workers = await runPhase(fleetNow(), {
         ...{ phase, unit, tasks, background: createBackground() },
-        take: (id, { bytes }) => {
-          take(id, bytes)
+        take: (id, result) => {
+          take(id, result.bytes)
+          seen.add(result.worker)
           done++
           report()
         },

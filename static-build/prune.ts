@@ -1,5 +1,6 @@
 import { DAY_MS, parseIsoInstant, toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey, versionFolder } from '#core/contract/artifacts.ts'
+import { FLEET_PROGRESS } from '#storage/fleet-progress.ts'
 import { disclaimerKey } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
@@ -37,6 +38,7 @@ export async function prune(store: ObjectStore, privateStore: ObjectStore, rule:
     await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
+  await removeAll(privateStore, FLEET_PROGRESS)
   await removeAll(privateStore, RUNS) // as unfinished as their versions, or records of runs that are over
   return { removed: toRemove, unfinished }
 }

@@ -105,12 +105,12 @@ const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.ce
 export const sortLines = (artifacts: readonly (readonly Artifact[])[]): Artifact[] =>
   artifacts.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
 
-/** Reports how many of the points are done; the step is the name of what renders them. */
+/** Reports how many of the points are done, and `by` whom; the step is the name of what renders them. */
 export function createCount({ points, progress }: Pick<RenderOrder, 'points' | 'progress'>, step: string) {
   let done = 0
-  const count = (more: number): void => {
+  const count = (more: number, by = ''): void => {
     done += more
-    progress({ step, done, total: points.length, unit: 'artifacts' })
+    progress({ step, done, total: points.length, unit: `artifacts${by}` })
   }
   count(0) // none yet
   return count

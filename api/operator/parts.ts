@@ -11,6 +11,7 @@ import { resendFrom } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
+import type { FleetProgress } from '#storage/fleet-progress.ts'
 import type { Clock } from '../http/exchange.ts'
 
 export type DeliveryOrders = ReturnType<typeof createDeliveryOrders>
@@ -72,6 +73,8 @@ export type OperatorParts = {
   readonly orders: DeliveryOrders
   /** The used share of the disk of Redis, 0 to 1; null if unknown. */
   readonly diskUsed?: () => Promise<number | null>
+  /** The builds on a fleet that are under way. */
+  readonly builds: () => Promise<readonly FleetProgress[]>
   /** The text for Prometheus. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Called with the time from a fire to its acknowledgement by the disk. */

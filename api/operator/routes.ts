@@ -6,6 +6,7 @@ import recorded from '#core/contract/operator-examples.json' with { type: 'json'
 import { ID_PATTERN, type Schema } from '#core/contract/parameters.ts'
 import { KEY_PATTERN } from '#signals/clients/token.ts'
 import type { OperatorRoute } from './operator-route.ts'
+import { BUILD_ROUTES } from './routes/builds.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
 import { LIVE_ROUTES } from './routes/live.ts'
 import { SIGNAL_ROUTES } from './routes/signals.ts'
@@ -16,6 +17,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ...CLIENT_ROUTES,
   ...WEBHOOK_ROUTES,
   ...LIVE_ROUTES,
+  ...BUILD_ROUTES,
 ]
 
 const SERVICE: Omit<Service<'operator'>, 'info'> = {

@@ -3,11 +3,12 @@ import { serveJobs } from '#static-build/fleet/queue.ts'
 import { PHASES, type Phase, readEnd } from '#static-build/fleet/run-files.ts'
 import { doShare, joinRun, type Run, type Share, type Worker } from '#static-build/fleet/worker.ts'
 import { addThreadsOption, parseThreads } from '../build-options.ts'
-import { readEnvironment, UsageError } from '../environment.ts'
+import { LARGEST_PORT, readEnvironment, UsageError } from '../environment.ts'
 import { connectFleet, openWorker } from '../fleet.ts'
 import { toRedisUrl, toRunName } from '../fleet-options.ts'
 import type { Runtime } from '../runtime.ts'
 import { addStoreOptions, openBothStores, type StoreOptions } from '../store-option.ts'
+import { measureWorker } from '../worker-metrics.ts'
 
 type Options = StoreOptions & {
   readonly fleet?: string
@@ -15,6 +16,7 @@ type Options = StoreOptions & {
   readonly share?: string
   readonly wait?: string
   readonly threads?: string
+  readonly metricsPort?: string
 }
 
 const ABOUT = `
@@ -33,6 +35,7 @@ export function defineWorker(command: Command, runtime: Runtime): void {
     .option('--run <name>', 'the run whose share is done: the --run of the build')
     .option('--share <k/n>', 'the share: k from 1 to n')
     .option('--wait <seconds>', `how long the build may take to begin the run (default: ${DEFAULT_WAIT_S})`)
+    .option('--metrics-port <port>', 'serve /metrics for Prometheus there, on HOST')
     .addHelpText('after', ABOUT)
     .action((options: Options) => runWorker(options, runtime))
 }
@@ -43,12 +46,18 @@ const LOOK_MS = 1_000
 
 async function runWorker(options: Options, runtime: Runtime): Promise<void> {
   const order = toWorkerOrder(options, runtime)
-  const { worker, close } = await openWorker(await openBothStores(options, runtime), order.threads, runtime)
+  const stores = await openBothStores(options, runtime)
+  const opened = await openWorker(stores, order.threads, runtime)
+  const { worker, serve } = measureWorker(opened.worker, order.threads, runtime.elapsed)
+  const { host } = readEnvironment(runtime)
+  const metrics = order.metricsPort === null ? null : await serve(host, order.metricsPort)
+  if (metrics !== null) runtime.terminal.note(`metrics on ${metrics.url}/metrics`)
   try {
     if (order.kind === 'share') await workOnShare(worker, order, runtime)
     else await workOnJobs(worker, order.redisUrl, runtime)
   } finally {
-    await close()
+    await metrics?.close()
+    await opened.close()
   }
 }
 
@@ -60,17 +69,34 @@ type ShareOrder = {
 }
 
 /** Throws a UsageError for options that are not valid together. */
-function toWorkerOrder({ fleet, run, share, wait, threads: given }: Options, runtime: Runtime) {
+function toWorkerOrder(
+  { fleet, run, share, wait, threads: given, metricsPort: port }: Options,
+  runtime: Runtime,
+) {
   const threads = parseThreads(given, runtime.cores)
+  const metricsPort = port === undefined ? null : toPort(port)
   if (run !== undefined && share !== undefined) {
     const waitMs = 1_000 * Number(wait ?? DEFAULT_WAIT_S)
     if (!(waitMs >= 0)) throw new UsageError(`--wait: expected seconds, got '${wait}'`)
-    return { kind: 'share', run: toRunName(run), share: toShare(share), waitMs, threads } as const
+    return {
+      kind: 'share',
+      run: toRunName(run),
+      share: toShare(share),
+      waitMs,
+      threads,
+      metricsPort,
+    } as const
   }
   if (run !== undefined || share !== undefined) throw new UsageError('--run and --share are used together')
   const redisUrl = toRedisUrl(fleet) ?? readEnvironment(runtime).fleetUrl
-  if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads } as const
+  if (redisUrl !== null) return { kind: 'jobs', redisUrl, threads, metricsPort } as const
   throw new UsageError('expected --fleet with the address of a Redis, or --run and --share')
+}
+
+function toPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= LARGEST_PORT) return port
+  throw new UsageError(`--metrics-port: expected a port from 0 to ${LARGEST_PORT}, got '${text}'`)
 }
 
 function toShare(text: string): Share {

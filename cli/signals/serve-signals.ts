@@ -1,4 +1,5 @@
 // The signals service as one process: the interfaces of clients and operator, and delivery, on one Redis.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
 import type { RunningServer } from '#api/http/http-server.ts'
@@ -11,6 +12,7 @@ import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
 import { toReachable } from '../reachable-url.ts'
 import { createDrain, createStarted, type Started } from '../started.ts'
@@ -122,7 +124,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
+  { order, redis, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
   started: Started,
@@ -140,6 +142,7 @@ async function listenToOperator(
     newRequestId: newToken,
     orders: createDeliveryOrders(registering),
     diskUsed,
+    builds: () => listFleetProgress(privateStore),
     metrics: metrics.read,
     onFired: metrics.onFired,
     onWebhook,

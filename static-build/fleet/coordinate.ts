@@ -1,6 +1,9 @@
 // The coordinator of a fleet: gives the tasks of a phase to workers, collects their results, and checks the workers.
+import { toIsoInstant } from '#core/calendar.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
+import { messageOf } from '#storage/error-code.ts'
+import { saveFleetProgress } from '#storage/fleet-progress.ts'
 import { inLanes } from '../render-version.ts'
 import {
   listDone,
@@ -37,6 +40,8 @@ export type Fleet = Worker & {
   /** If no task is finished for so long, the coordinator does the missing ones itself. */
   readonly waitMs: number
   readonly elapsed: () => number
+  /** Epoch milliseconds. */
+  readonly now: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly note: (line: string) => void
 }
@@ -70,6 +75,10 @@ export async function runPhase(fleet: Fleet, order: PhaseOrder): Promise<Readonl
   await checkWorkers(fleet, order, run, done)
   return countWorkers(done)
 }
+
+/** Behind what a progress bar counts. */
+export const byWorkers = ({ size }: ReadonlySet<string>): string =>
+  size === 0 ? '' : ` by ${size} ${size === 1 ? 'worker' : 'workers'}`
 
 export type Background = ReturnType<typeof createBackground>
 
@@ -128,6 +137,7 @@ async function collect(fleet: Fleet, order: PhaseOrder, run: Run): Promise<Reado
   const missing: Missing = new Map(run.plan.tasks.map(task => [task.id, task]))
   const done = new Map<string, Done>()
   const share = createSharing(fleet, order, run)
+  const report = createReport(fleet, run)
   for (;;) {
     order.background.assertSound()
     const found = (await listDone(fleet.privateStore, run.name, run.phase)).filter(id => missing.delete(id))
@@ -136,9 +146,29 @@ async function collect(fleet: Fleet, order: PhaseOrder, run: Run): Promise<Reado
       order.take(id, result)
       done.set(id, { worker: result.worker, digest: sha256(result.bytes) })
     })
+    await report(done, found.length > 0)
     if (missing.size === 0) return done
     await share(missing, found.length > 0)
     await fleet.pause(LOOK_MS)
+  }
+}
+
+/** How often the progress of a phase is stored. */
+const REPORT_MS = 2_000
+
+/** Stores how far a phase is, for the operator. A store that refuses it does not end the build. */
+function createReport({ privateStore, version, elapsed, now, note }: Fleet, { name, phase, plan }: Run) {
+  let progressed_at = toIsoInstant(now())
+  let nextMs = elapsed()
+  return async (done: ReadonlyMap<string, Done>, isProgress: boolean): Promise<void> => {
+    if (isProgress) progressed_at = toIsoInstant(now())
+    if (elapsed() < nextMs) return
+    nextMs = elapsed() + REPORT_MS
+    const counts = { done: done.size, total: plan.tasks.length, workers: countWorkers(done) }
+    const progress = { run: name, version, phase, ...counts, progressed_at }
+    await saveFleetProgress(privateStore, progress).catch((error: unknown) =>
+      note(`warning: the progress of the run ${name} was not stored: ${messageOf(error)}`),
+    )
   }
 }
 

@@ -21,7 +21,7 @@ import {
   sortLines,
   writePoints,
 } from '../render-version.ts'
-import { createBackground, type Fleet, runPhase } from './coordinate.ts'
+import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
 import type { Handler } from './worker.ts'
 
 /** Renders the files of a strategy from its part. */
@@ -48,9 +48,10 @@ export async function renderOnFleet(
   const { snapshot, store } = order
   const count = createCount(order, 'render')
   const lines: Artifact[][] = []
+  const seen = new Set<string>()
   const add = (more: Artifact[]): void => {
     lines.push(more)
-    count(more.length)
+    count(more.length, byWorkers(seen))
   }
   const background = createBackground()
   background.start(
@@ -70,6 +71,7 @@ export async function renderOnFleet(
       const found = z.array(artifact).parse(parseJson(bytes))
       const folder = `${versionFolder(snapshot.dataset.version)}/strategies/${id}/`
       assertComplete(worker, found, folder, points.get(id)!.length)
+      seen.add(worker)
       add(found)
     },
     background,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { EFFORTS } from '#core/contract/effort.ts'
 import { sha256 } from '#storage/digest.ts'
+import { removeFleetProgress } from '#storage/fleet-progress.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
@@ -79,6 +80,7 @@ export const readEnd = (privateStore: ObjectStore, run: string): Promise<z.infer
 /** Records how a run ended, and removes its other files. */
 export async function endRun(privateStore: ObjectStore, run: string, version: string | null): Promise<void> {
   await privateStore.create(endKey(run), toJsonBytes({ version }), JSON_HEADERS)
+  await removeFleetProgress(privateStore, run)
   const keys = (await privateStore.list(`${RUNS}${run}/`)).filter(key => key !== endKey(run))
   await inLanes(keys, REQUESTS, key => privateStore.remove(key))
 }

@@ -94,6 +94,7 @@ export function useFleet() {
         jobs: null,
         waitMs: Number.POSITIVE_INFINITY,
         elapsed: () => performance.now(),
+        now: () => Date.parse(HAND_VERSION),
         pause: nextTurn,
         note: () => {},
         ...changes,

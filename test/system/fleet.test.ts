@@ -2,6 +2,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { listFleetProgress } from '#storage/fleet-progress.ts'
 import { openStore } from '#storage/open-store.ts'
 import { writeFleetBook } from '../support/books/fleet-book.ts'
 import type { Stores } from '../support/books/publish-book.ts'
@@ -141,6 +142,33 @@ test('a build whose Redis ends for good renders what is missing itself', async (
   await expectWhole(stores)
 })
 
+test('the progress of a build is stored while it is under way, and its workers have metrics', async () => {
+  const redis = await startTestRedis()
+  try {
+    const stores = await newStores()
+    const privateStore = await openStore(stores.privateUrl)
+    const building = startHighwater(buildOn(stores, '--fleet', redis.url, '--run', 'night'))
+    const under = async () => (await listFleetProgress(privateStore)).map(({ run, phase }) => [run, phase])
+    await expect.poll(under).toEqual([['night', 'compute']])
+    const worker = startHighwater(workerOn(stores, '--fleet', redis.url, '--metrics-port', '0'))
+    const [, url = ''] = await worker.prints(/metrics on (\S+)/)
+    expect(await building.ended).toMatchObject({ code: 0 })
+    expect(await under()).toEqual([])
+    const text = await (await fetch(url)).text()
+    for (const phase of ['compute', 'render']) {
+      expect(text).toContain(
+        `highwater_worker_task_seconds_count{phase="${phase}",outcome="done"} ${STRATEGIES}`,
+      )
+    }
+    expect(text).toMatch(/highwater_worker_result_bytes_total\{phase="correlate"\} \d{4,}/)
+    expect(text).toMatch(/highwater_worker_threads\{code="[0-9a-f]{16}"\} 1/)
+    worker.kill('SIGTERM')
+    expect(await worker.ended).toMatchObject({ code: 0 })
+  } finally {
+    await redis.stop()
+  }
+})
+
 test('a worker ends when it is stopped, also if its Redis is away', async () => {
   const redis = await startTestRedis()
   const stores = await newStores()
@@ -163,6 +191,10 @@ test.each([
   ],
   [['worker', '--run', 'a', '--share', '3/2'], '--share: expected k/n such as 3/8, with k from 1 to n'],
   [['worker', '--fleet', 'http://a'], '--fleet: expected the address of a Redis'],
+  [
+    ['worker', '--run', 'a', '--share', '1/2', '--metrics-port', '70000'],
+    "--metrics-port: expected a port from 0 to 65535, got '70000'",
+  ],
   [
     ['build', '--book', '.', '--run', 'a', '--fleet-wait', 'x'],
     '--fleet-wait: expected seconds from 0 to 86400',

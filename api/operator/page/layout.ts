@@ -23,6 +23,7 @@ const TABS = [
   ['/ops/view/signals', 'Signals'],
   ['/ops/view/exhausted', 'Exhausted'],
   ['/ops/view/live', 'Live'],
+  ['/ops/view/builds', 'Builds'],
 ] as const
 
 export type Tab = (typeof TABS)[number][1]

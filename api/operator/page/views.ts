@@ -22,6 +22,7 @@ import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
 import { signalOf, signalsQuery } from '../routes/signals.ts'
+import { buildsPage } from './builds.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import {
   action,
@@ -107,6 +108,9 @@ const live: View = async (c, { redis, aliases, clock }, session) => {
   return page(session, 'Live', 'Live', livePage(session, strategies, halted), c.req.query('note'))
 }
 
+const builds: View = async (_, parts, session) =>
+  page(session, 'Builds', 'Builds', buildsPage(await parts.builds(), parts.clock.now()))
+
 /** Every page, by its path. */
 export const VIEWS: Readonly<Record<string, View>> = {
   '/ops': overview,
@@ -116,6 +120,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/signals/:seq': signal,
   '/ops/view/exhausted': exhausted,
   '/ops/view/live': live,
+  '/ops/view/builds': builds,
 }
 
 const MEBIBYTE = 1 << 20

@@ -105,6 +105,7 @@ const calls = (key: string): Readonly<Record<string, Call>> => ({
   halt: { body: { alias: 'alder' } },
   resume: {},
   mode: { body: { alias: 'alder', mode: 'DRY_RUN' } },
+  builds: {},
 })
 
 const fill = (path: string, variables: Readonly<Record<string, string>>): string =>

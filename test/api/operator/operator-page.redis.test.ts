@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
+import type { OperatorParts } from '#api/operator/parts.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -31,8 +32,8 @@ const parts = (more = {}) => operatorParts(redis, { clock: { now: () => nowMs, e
 let browsers = 0
 
 /** A browser without a window: one cookie, and forms. */
-function browser() {
-  const app = createOperatorApp(parts({ random: seededBytes(`browser ${++browsers}`) }))
+function browser(own: Partial<OperatorParts> = {}) {
+  const app = createOperatorApp(parts({ random: seededBytes(`browser ${++browsers}`), ...own }))
   let cookie = ''
   const send = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
     const response = await app.request(ORIGIN + path, {
@@ -67,6 +68,7 @@ const PAGES = [
   '/ops/view/signals/1',
   '/ops/view/exhausted',
   '/ops/view/live',
+  '/ops/view/builds',
 ]
 
 test.each(PAGES)('%s is shown after a login, and otherwise redirects to the login', async path => {
@@ -261,6 +263,24 @@ test('the page of a client shows its latency, and that of a signal the time of e
   expect(text).toContain('2026-11-21 00:00:05.420')
   expect(text).toContain('<td class="bad">502</td>')
   expect(text).toContain('<td class="good">200</td>')
+})
+
+test('builds on a fleet are shown with what each worker has done, and one without progress is marked', async () => {
+  const build = {
+    ...{ run: 'night-1', version: '2026-11-22T00:15:00Z', phase: 'render', done: 812, total: 1_000 },
+    workers: { 'build-1:812': 401, 'build-2:4711': 411 },
+  }
+  const at = (ms: number) => new Date(nowMs - ms).toISOString()
+  const builds = async () => [
+    { ...build, progressed_at: at(2_000) },
+    { ...build, run: 'night-2', workers: {}, progressed_at: at(600_000) },
+  ]
+  const page = browser({ builds })
+  await page.logIn()
+  const { text } = await page.get('/ops/view/builds')
+  const [first = '', second = ''] = text.split('<tr><td>').slice(1)
+  expect(first).toMatch(/^night-1<.*812 of 1000.*build-1:812: 401.*build-2:4711: 411.*under way/s)
+  expect(second).toMatch(/^night-2<.*none yet.*no progress for 10.0 min/s)
 })
 
 test('the buttons of a table stand in front of what a phone does not show', async () => {

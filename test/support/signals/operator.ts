@@ -74,6 +74,17 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
+    builds: async () => [
+      {
+        run: '20261122T001500Z',
+        version: '2026-11-22T00:15:00Z',
+        phase: 'render',
+        done: 812,
+        total: 1000,
+        workers: { 'build-1:812': 401, 'build-2:4711': 411 },
+        progressed_at: new Date(NOW_MS - 2_000).toISOString(),
+      },
+    ],
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
     onWebhook: () => {},
     pause: async () => {},

@@ -1,0 +1,41 @@
+// How far the builds on a fleet are that are under way, in the private store: coordinators write it, the operator's page shows it.
+import { z } from 'zod'
+import { toJsonBytes } from './json-bytes.ts'
+import type { ObjectStore } from './object-store.ts'
+import { parseJson } from './parse-json.ts'
+
+/** Apart from the files of runs, which are many: listing these is cheap. */
+export const FLEET_PROGRESS = 'fleet-progress/'
+
+const keyOf = (run: string): string => `${FLEET_PROGRESS}${run}.json`
+
+export const fleetProgress = z
+  .object({
+    run: z.string().describe('Name of the run.'),
+    version: z.string().describe('The version that it will publish.'),
+    phase: z.string().describe('What it does now: `compute`, `correlate` or `render`.'),
+    done: z.int().describe('Tasks of the phase that are done.'),
+    total: z.int().describe('All tasks of the phase.'),
+    workers: z
+      .record(z.string(), z.int())
+      .describe('Tasks of the phase that each worker has done, by its host and process.'),
+    progressed_at: z
+      .string()
+      .describe('When the coordinator last saw that a task was done, or began the phase: a UTC instant.'),
+  })
+  .meta({ id: 'FleetProgress' })
+
+export type FleetProgress = z.infer<typeof fleetProgress>
+
+export const saveFleetProgress = (privateStore: ObjectStore, progress: FleetProgress): Promise<void> =>
+  privateStore.replace(keyOf(progress.run), toJsonBytes(progress), { content_type: 'application/json' })
+
+export const removeFleetProgress = (privateStore: ObjectStore, run: string): Promise<void> =>
+  privateStore.remove(keyOf(run))
+
+/** The builds that are under way, or were killed and not continued. */
+export async function listFleetProgress(privateStore: ObjectStore): Promise<FleetProgress[]> {
+  const keys = await privateStore.list(FLEET_PROGRESS)
+  const found = await Promise.all(keys.map(key => privateStore.read(key)))
+  return found.flatMap(bytes => fleetProgress.safeParse(bytes && parseJson(bytes)).data ?? [])
+}
