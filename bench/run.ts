@@ -3,6 +3,7 @@
 import { onGround } from './harness/ground.ts'
 import { renderSection, saveSection } from './harness/report.ts'
 import { measureBuild } from './history/build.ts'
+import { measureCompression } from './history/compression.ts'
 import { measureFigures } from './history/figures.ts'
 import { measureFleet } from './history/fleet.ts'
 import { measureKernels } from './history/kernels.ts'
@@ -19,6 +20,7 @@ const PARTS = {
   figures: measureFigures,
   start: measureStart,
   build: measureBuild,
+  compression: measureCompression,
   preview: measurePreview,
   pages: measurePages,
   fleet: measureFleet,

@@ -8,22 +8,18 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { freePort } from '#cli/free-port.ts'
 import { startLocalServer } from '#cli/local-server.ts'
-import { DAY_MS, parseIsoDate, toCompactInstant, toIsoDate } from '#core/calendar.ts'
+import { toCompactInstant } from '#core/calendar.ts'
 import { versionFolder } from '#core/contract/artifacts.ts'
-import { createMarket } from '#pipeline/sample/market.ts'
-import { marketFiles, toCsv } from '#pipeline/sample/market-files.ts'
-import { createRandom } from '#pipeline/sample/random.ts'
-import { writeNewFolder } from '#pipeline/starter/new-book.ts'
 import { openStore } from '#storage/open-store.ts'
 import type { Ground } from '../harness/ground.ts'
 import { type Load, load, writeLevels } from '../harness/load.ts'
 import { ROOT, runProgram } from '../harness/programs.ts'
 import { type Figure, plain, type Section } from '../harness/report.ts'
+import { REPORTED_AS_OF, reportedId, writeReturnsBook } from '../harness/returns-book.ts'
 import { type PinnedServer, peakMib, processorSeconds, startTier } from '../harness/servers.ts'
 
 const STRATEGIES = Number(process.env.BENCH_BOOKS ?? 10_000)
 const DAYS = Number(process.env.BENCH_DAYS ?? 1_096)
-const LAST_DAY = parseIsoDate('2026-06-30') ?? 0
 const COMMAND = join(ROOT, 'cli/highwater.ts')
 
 /** Workers of each build, and the version that it publishes. */
@@ -41,7 +37,7 @@ const CONNECTIONS = 8
 
 export async function measureFleet({ folder, stops }: Ground): Promise<Section> {
   const book = join(folder, 'returns')
-  await writeReturnsBook(book)
+  await writeReturnsBook(book, STRATEGIES, DAYS)
   const redis = await startLocalServer(join(ROOT, 'deploy/servers/redis-server.sh'), [
     ...[join(ROOT, '.servers/redis'), join(folder, 'redis'), String(await freePort())],
   ])
@@ -63,49 +59,6 @@ export async function measureFleet({ folder, stops }: Ground): Promise<Section> 
     figures,
   }
 }
-
-const idOf = (i: number): string => `s${String(i).padStart(5, '0')}`
-
-/** Returns by chance around a market that all strategies have in common, so that correlations differ. */
-async function writeReturnsBook(dir: string): Promise<void> {
-  const random = createRandom(7)
-  const first = LAST_DAY - DAYS + 1
-  const market = createMarket(4, first * DAY_MS, (LAST_DAY + 1) * DAY_MS)
-  const days = Array.from({ length: DAYS }, (_, i) => ({
-    date: toIsoDate(first + i),
-    common: 0.006 * random.normal(),
-  }))
-  const ids = Array.from({ length: STRATEGIES }, (_, i) => idOf(i))
-  await writeNewFolder(dir, {
-    'catalogue.yaml': catalogue(ids, toIsoDate(first)),
-    ...marketFiles('BTCUSDT-PERP', market),
-    ...Object.fromEntries(
-      ids.map((id, i) => {
-        const rows = days.map(({ date, common }) => [
-          date,
-          ((i % 7) * 0.2 * common + 0.008 * random.normal()).toFixed(6),
-        ])
-        return [`returns/${id}.csv`, toCsv(['t', 'ret'], rows)]
-      }),
-    ),
-  })
-}
-
-const catalogue = (ids: readonly string[], inception: string): string => `service:
-  name: Generated (synthetic)
-  data_source: Synthetic returns, generated from a fixed seed; no market data
-  engine: Reported returns
-  methodology_url: https://example.com/methodology
-  disclaimer: Synthetic; belongs to no market and no account.
-defaults:
-  instrument: BTCUSDT-PERP
-  ccy: USDT
-  denomination: USDT, linear perpetual (synthetic)
-  tick_size: 0.1
-  max_leverage: 15
-  mark: 4h
-strategies:
-${ids.map(id => `  - { id: ${id}, name: ${id}, base_risk_pct: 0.02, source: returns, inception: ${inception}, commission_bps_per_side: 0, slippage_ticks: 0, engine: generated }\n`).join('')}`
 
 type Order = {
   readonly book: string
@@ -136,7 +89,7 @@ async function build({ book, store, version, workers: count, redisUrl }: Order):
   const began = performance.now()
   const child = start([
     ...['build', '--json', '--book', book, ...stores, '--effort', 'quick', ...fleet],
-    ...['--version', version, '--as-of', toIsoDate(LAST_DAY)],
+    ...['--version', version, '--as-of', REPORTED_AS_OF],
   ])
   const watched = watch(child)
   let printed = ''
@@ -230,7 +183,7 @@ async function measureSwaps(folder: string, store: string, stops: Ground['stops'
   stops.push(tier.stop)
   const readyS = (performance.now() - began) / 1_000
   const loaded = await peakMib(tier.pid)
-  const path = `/v1/strategies/${idOf(0)}/stats?risk_pct=`
+  const path = `/v1/strategies/${reportedId(0)}/stats?risk_pct=`
   const script = await writeLevels(join(folder, 'levels.lua'), `${path}LEVEL`)
   const order: Load = {
     ...{ server: tier, path: `${path}0.011`, script, seconds: ROUND_S, connections: CONNECTIONS },
