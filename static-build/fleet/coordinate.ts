@@ -55,6 +55,8 @@ export type PhaseOrder = {
   readonly take: (id: string, result: Result) => void
   /** Work beside, whose failure ends the phase. */
   readonly background: Background
+  /** Called when workers can begin; work of this process that began before would keep them waiting for the canary. */
+  readonly begun?: () => void
 }
 
 /** How often the store is asked which tasks are done. */
@@ -70,6 +72,7 @@ const ADD_AGAIN_MS = 10_000
 export async function runPhase(fleet: Fleet, order: PhaseOrder): Promise<Readonly<Record<string, number>>> {
   const { background } = order
   const run = { name: fleet.run, phase: order.phase, plan: await makePlan(fleet, order) }
+  order.begun?.()
   const done = await collect(fleet, order, run).finally(background.ended)
   background.assertSound()
   await checkWorkers(fleet, order, run, done)

@@ -54,11 +54,10 @@ export async function renderOnFleet(
     count(more.length, byWorkers(seen))
   }
   const background = createBackground()
-  background.start(
+  const renderBook = () =>
     inLanes(bookTasks(order, renderer), renderer.lanes, async ({ run }) =>
       add(await writePoints(store, await run())),
-    ),
-  )
+    )
   const points = Map.groupBy(order.points, sidOf)
   const workers = await runPhase(fleet, {
     phase: 'render',
@@ -75,6 +74,7 @@ export async function renderOnFleet(
       add(found)
     },
     background,
+    begun: () => background.start(renderBook()),
   })
   onDone(workers)
   return sortLines(lines)
