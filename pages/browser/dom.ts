@@ -47,7 +47,7 @@ export function sentenceOf(error: unknown): string {
 export function startPage(): void {
   const address = document.querySelector('#address')
   // The build does not know the address of a service whose operator does not state it.
-  if (address?.textContent.startsWith('/')) address.prepend(location.origin)
+  if (address?.textContent.startsWith('/')) address.textContent = location.origin + address.textContent
   askService().catch(() => {}) // a copy of the files has no service
 }
 

@@ -117,8 +117,8 @@ export const listDone = async (privateStore: ObjectStore, run: string, phase: Ph
   (await privateStore.list(resultsPrefix(run, phase))).map(key => key.slice(resultsPrefix(run, phase).length))
 
 /**
- * Stores the result of a task. If another worker was faster, its result stays: it is the same. One that comes after the end
- * of the run is removed, because `endRun` may not have seen it.
+ * Stores the result of a task. If another worker was faster, its result stays, and must be the same: else it throws, and names both. One
+ * that comes after the end of the run is removed, because `endRun` may not have seen it.
  */
 export async function saveResult(
   privateStore: ObjectStore,
@@ -129,8 +129,15 @@ export async function saveResult(
 ): Promise<void> {
   const head = new TextEncoder().encode(`${JSON.stringify({ worker, sha256: sha256(bytes) })}\n`)
   const key = resultsPrefix(run, phase) + id
-  await privateStore.create(key, Buffer.concat([head, bytes]), BYTES_HEADERS)
-  if (await privateStore.has(endKey(run))) await privateStore.remove(key)
+  const isNew = await privateStore.create(key, Buffer.concat([head, bytes]), BYTES_HEADERS)
+  if (await privateStore.has(endKey(run))) return privateStore.remove(key)
+  if (isNew) return
+  const first = await readResult(privateStore, run, phase, id)
+  if (sha256(first.bytes) === sha256(bytes)) return
+  throw new Error(
+    `the workers ${first.worker} and ${worker} have made other bytes of ${id} (${phase}): find out which of the two is wrong, and ` +
+      'build under a new --run and a new --version',
+  )
 }
 
 const head = z.object({ worker: z.string(), sha256: z.string() })

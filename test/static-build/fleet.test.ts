@@ -1,7 +1,7 @@
 // A build on a fleet publishes the bytes of the build on one machine, whatever happens to its workers, or ends clearly.
 import { describe, expect, test } from 'vitest'
 import { versionFolder } from '#core/contract/artifacts.ts'
-import { readPlan } from '#static-build/fleet/run-files.ts'
+import { readPlan, readResult, saveResult } from '#static-build/fleet/run-files.ts'
 import { doTask, joinRun } from '#static-build/fleet/worker.ts'
 import { prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -100,6 +100,18 @@ describe('a worker that writes other bytes', () => {
     )
     await refused
     await expectUnpublished(stores)
+  })
+
+  test('of a result than another worker is refused, and both are named', async () => {
+    const { privateStore } = createMemoryStores()
+    const save = (worker: string, text: string) =>
+      saveResult(privateStore, RUN, 'compute', 'ash', { worker, bytes: new TextEncoder().encode(text) })
+    await save('a', 'the same')
+    await save('b', 'the same')
+    await expect(save('c', 'another')).rejects.toThrow(
+      'the workers a and c have made other bytes of ash (compute): find out which of the two is wrong',
+    )
+    expect((await readResult(privateStore, RUN, 'compute', 'ash')).worker).toBe('a')
   })
 
   test('than the coordinator is found, by one strategy of each worker', async () => {
