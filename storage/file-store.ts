@@ -42,7 +42,7 @@ const READ_BYTES = 2 ** 30
 async function readWhole(path: string): Promise<Uint8Array> {
   await using file = await open(path)
   const { size } = await file.stat()
-  if (size <= READ_BYTES) return file.readFile()
+  if (size <= READ_BYTES) return await file.readFile() // before it is closed
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; ) {
     const { bytesRead } = await file.read(bytes, at, Math.min(READ_BYTES, size - at), at)

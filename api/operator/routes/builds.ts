@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { fleetProgress } from '#storage/fleet-progress.ts'
 import { operatorRoute } from '../operator-route.ts'
 
-const builds = z.object({
-  builds: z
-    .array(fleetProgress)
-    .describe('Builds on a fleet that are under way, or were killed and not continued.'),
-})
+const builds = z
+  .object({
+    builds: z
+      .array(fleetProgress)
+      .describe('Builds on a fleet that are under way, or were killed and not continued.'),
+  })
+  .meta({ id: 'FleetBuilds' })
 
 export const BUILD_ROUTES = [
   operatorRoute({
