@@ -12,7 +12,7 @@ const keyOf = (run: string): string => `${FLEET_PROGRESS}${run}.json`
 export const fleetProgress = z
   .object({
     run: z.string().describe('Name of the run.'),
-    version: z.string().describe('The version that it will publish.'),
+    dataset_version: z.string().describe('The version that it will publish.'),
     phase: z.string().describe('What it does now: `compute`, `correlate` or `render`.'),
     done: z.int().describe('Tasks of the phase that are done.'),
     total: z.int().describe('All tasks of the phase.'),

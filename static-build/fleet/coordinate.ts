@@ -168,7 +168,7 @@ function createReport({ privateStore, version, elapsed, now, note }: Fleet, { na
     if (elapsed() < nextMs) return
     nextMs = elapsed() + REPORT_MS
     const counts = { done: done.size, total: plan.tasks.length, workers: countWorkers(done) }
-    const progress = { run: name, version, phase, ...counts, progressed_at }
+    const progress = { run: name, dataset_version: version, phase, ...counts, progressed_at }
     await saveFleetProgress(privateStore, progress).catch((error: unknown) =>
       note(`warning: the progress of the run ${name} was not stored: ${messageOf(error)}`),
     )

@@ -14,7 +14,7 @@ ${table(
 )}`
 
 function row(
-  { run, version, phase, done, total, workers, progressed_at }: FleetProgress,
+  { run, dataset_version, phase, done, total, workers, progressed_at }: FleetProgress,
   nowMs: number,
 ): Piece {
   const atMs = Date.parse(progressed_at)
@@ -24,7 +24,7 @@ function row(
       ? html`<span class="good">under way</span>`
       : html`<span class="bad">no progress for ${duration(silentMs)}</span>`
   const counts = Object.entries(workers).map(([name, count]) => html`<div>${name}: ${count}</div>`)
-  return html`<tr><td>${run}</td><td>${version}</td><td>${phase}</td><td class="n">${done} of ${total}</td><td>${
+  return html`<tr><td>${run}</td><td>${dataset_version}</td><td>${phase}</td><td class="n">${done} of ${total}</td><td>${
     counts.length === 0 ? 'none yet' : counts
   }</td><td>${moment(atMs)}</td><td>${state}</td></tr>`
 }

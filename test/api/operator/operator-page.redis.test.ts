@@ -267,7 +267,7 @@ test('the page of a client shows its latency, and that of a signal the time of e
 
 test('builds on a fleet are shown with what each worker has done, and one without progress is marked', async () => {
   const build = {
-    ...{ run: 'night-1', version: '2026-11-22T00:15:00Z', phase: 'render', done: 812, total: 1_000 },
+    ...{ run: 'night-1', dataset_version: '2026-11-22T00:15:00Z', phase: 'render', done: 812, total: 1_000 },
     workers: { 'build-1:812': 401, 'build-2:4711': 411 },
   }
   const at = (ms: number) => new Date(nowMs - ms).toISOString()

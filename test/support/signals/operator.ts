@@ -77,7 +77,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     builds: async () => [
       {
         run: '20261122T001500Z',
-        version: '2026-11-22T00:15:00Z',
+        dataset_version: '2026-11-22T00:15:00Z',
         phase: 'render',
         done: 812,
         total: 1000,
