@@ -118,8 +118,9 @@ export async function openFleet(
     )
   return {
     compute,
+    /** Renders a version; the threads end with it, before all files are read back. */
     render: (order: RenderOrder) =>
-      renderOnFleet(fleetNow(), renderer, order, workers => onDone('render', workers)),
+      renderOnFleet(fleetNow(), renderer, order, workers => onDone('render', workers)).finally(close),
     /** Ends the run of a version that was published, and returns its record for the report of the build. */
     async end(): Promise<FleetRecord> {
       await end(version)

@@ -28,8 +28,9 @@ export function rolledBackIn(log: readonly LoggedEntry[]): readonly LoggedEntry[
 }
 
 /**
- * The snapshot of a published version, checked against the digests of its manifest. Throws an UnreadableError
- * if it is not whole or of another format.
+ * The snapshot of a published version, checked against the digests of its manifest, without its correlations: they follow
+ * from its returns, and those of a large book are gigabytes. Throws an UnreadableError if a file is not there, not the one
+ * that was published, or of another format.
  */
 export async function readPublishedSnapshot(
   store: ObjectStore,
@@ -44,5 +45,5 @@ export async function readPublishedSnapshot(
         `${SNAPSHOT_FORMAT}: use the program that made it`,
     )
   }
-  return decodeSnapshot(await readSnapshotFiles(privateStore, manifest))
+  return decodeSnapshot(await readSnapshotFiles(privateStore, manifest, 'correlation'))
 }

@@ -10,6 +10,7 @@ import { withPublications } from '#core/dataset/publication.ts'
 import { RENDER_REVISION } from '#core/dataset/resources/render-answer.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
+import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import { sha256 } from '#storage/digest.ts'
 import { IMMUTABLE_BYTES, IMMUTABLE_JSON } from '#storage/immutable-headers.ts'
@@ -67,7 +68,7 @@ export async function publishVersion(order: PublishOrder) {
   const dataset = { ...order.snapshot.dataset, history_restated: changes.history_restated }
   const snapshot = withPublications({ ...order.snapshot, dataset }, before, changes) // every answer is a function of it
   const { version } = dataset
-  const bytes = encodeSnapshot(snapshot)
+  const bytes = toShared(encodeSnapshot(snapshot))
   const digests = await saveSnapshot(privateStore, version, bytes)
   const commitments = {
     inputs_sha256: await saveInputs(privateStore, version, order.inputs, order.signer),
@@ -108,6 +109,16 @@ export async function publishVersion(order: PublishOrder) {
   await pointTo(order, log.at(-1) ?? null, manifest, manifestSha256)
   await tolerate(switchNginx(store, manifest), 'the tier or the next command switches nginx')
   return { manifest, manifestSha256, changes }
+}
+
+/** The bytes on memory that threads share; the others are free then. */
+const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
+  const entries = Object.entries(snapshot).map(([file, bytes]) => {
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+    shared.set(bytes)
+    return [file, shared]
+  })
+  return Object.fromEntries(entries) as SnapshotBytes // the same keys
 }
 
 /** The version that is served now, or null if nothing was published yet. */

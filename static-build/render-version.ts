@@ -18,7 +18,7 @@ export type RenderOrder = {
   readonly privateStore: ObjectStore
   readonly points: readonly SizedPoint[]
   readonly snapshot: Snapshot
-  /** The same snapshot, encoded. */
+  /** The same snapshot, encoded, on memory that threads share. */
   readonly bytes: SnapshotBytes
   readonly effort: Effort
   readonly threads: number
@@ -80,12 +80,11 @@ export function bookTasks(
   { points, snapshot: { dataset }, bytes, effort }: RenderOrder,
   renderer: Renderer,
 ): Task[] {
-  const snapshot = toShared(bytes)
   return points
     .filter(point => sidOf(point) === '')
     .map(({ cells, ...point }) => ({
       cells,
-      run: () => renderer.book({ version: dataset.version, snapshot, point, effort }),
+      run: () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }),
     }))
 }
 
@@ -114,16 +113,6 @@ export function createCount({ points, progress }: Pick<RenderOrder, 'points' | '
   }
   count(0) // none yet
   return count
-}
-
-/** The same bytes on memory that threads share. */
-const toShared = (snapshot: SnapshotBytes): SnapshotBytes => {
-  const entries = Object.entries(snapshot).map(([file, bytes]) => {
-    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
-    shared.set(bytes)
-    return [file, shared]
-  })
-  return Object.fromEntries(entries) as SnapshotBytes // the same keys
 }
 
 /**

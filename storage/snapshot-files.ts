@@ -1,18 +1,20 @@
 import { privateKey } from '#core/contract/artifacts.ts'
 import type { Manifest } from '#core/contract/manifest.ts'
-import { SNAPSHOT_FILES, type SnapshotBytes } from '#core/dataset/snapshot-files.ts'
+import { SNAPSHOT_FILES, type SnapshotBytes, type SnapshotFile } from '#core/dataset/snapshot-files.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readPrivateFile } from './private-file.ts'
 
 /**
  * The files of a published snapshot, checked against the digests of its manifest. Throws an UnreadableError
- * if one is missing or altered, and a StoreError if the store does not answer.
+ * if one is missing or altered, and a StoreError if the store does not answer. The file `without` is not read, and empty.
  */
 export async function readSnapshotFiles(
   privateStore: ObjectStore,
   { version, snapshot }: Pick<Manifest, 'version' | 'snapshot'>,
+  without: SnapshotFile | null = null,
 ): Promise<SnapshotBytes> {
   const read = async ([file, name]: [string, string]) => {
+    if (file === without) return [file, new Uint8Array()] as const
     if (name === SNAPSHOT_FILES.benchmarks && !(name in snapshot)) return [file, new Uint8Array()] as const // an older one
     const bytes = await readPrivateFile(privateStore, privateKey(version, name), snapshot[name])
     return [file, bytes] as const

@@ -7,18 +7,19 @@ import { DEFAULT_EFFORT } from '#core/contract/effort.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import { equalWeightBookOf } from '#core/dataset/equal-weight-book.ts'
 import type { Snapshot, StrategyData } from '#core/dataset/snapshot.ts'
+import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { INTEGRITY } from '#pages/assets.ts'
 import { fileKey, PAGE_ROUTES, type PageId } from '#pages/page-routes.ts'
 import { type SheetFacts, type SheetModel, sheetModel } from '#pages/sheet/model.ts'
 import { tradesSection } from '#pages/sheet/record.ts'
 import { allDays, SECTIONS } from '#pages/sheet/sections.ts'
-import { readPublishedSnapshot } from '#static-build/previous-snapshot.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
 import { writePoint } from '#static-build/render-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
+import { readSnapshotFiles } from '#storage/snapshot-files.ts'
 import { generatedId, generateSnapshot } from '../harness/generated-store.ts'
 import type { Ground } from '../harness/ground.ts'
 import { median } from '../harness/load.ts'
@@ -83,10 +84,8 @@ async function readPublished(folder: string): Promise<{ manifest: Manifest; snap
   const [store, privateStore] = [await openStore(href), await openStore(`${href}.private`)]
   const head = await readHead(store)
   if (head === null) throw new Error(`nothing is published in ${folder}`)
-  return {
-    manifest: await readManifest(store, head.entry),
-    snapshot: await readPublishedSnapshot(store, privateStore, head.entry),
-  }
+  const manifest = await readManifest(store, head.entry)
+  return { manifest, snapshot: decodeSnapshot(await readSnapshotFiles(privateStore, manifest)) }
 }
 
 const isOfPages = ({ key, media_type }: Artifact): boolean =>

@@ -1,7 +1,7 @@
 // What the files of one strategy are rendered from, cut out of a whole snapshot.
 import type { Book } from '#core/figures/book.ts'
 import { equalWeightBookOf } from './equal-weight-book.ts'
-import { type Nearest, positionOf, type Snapshot } from './snapshot.ts'
+import { type Nearest, NO_MATRIX, positionOf, type Snapshot } from './snapshot.ts'
 
 /** Strategies that a fact sheet names beside its own. */
 const MOST_NEAREST = 12
@@ -25,8 +25,6 @@ function bookOf(snapshot: Snapshot): Book {
   const { daily, alive } = equalWeightBookOf(snapshot)
   return { daily, alive }
 }
-
-const NO_MATRIX = { size: 0, rho: new Float64Array(0), overlap: new Int32Array(0) }
 
 /**
  * The strategies whose daily returns move most with those of one, first the closest; a part lists them. One pass over

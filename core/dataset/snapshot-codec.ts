@@ -14,6 +14,7 @@ import { sincePublication } from '#core/contract/payloads/since-publication.ts'
 import { dayOf, type Period, type Series } from '#core/figures/series.ts'
 import type { FigureBlock, FigureValues } from '#core/figures/split-figures.ts'
 import {
+  NO_MATRIX,
   type Others,
   SNAPSHOT_FORMAT,
   type Snapshot,
@@ -319,6 +320,7 @@ function tradeReader(bytes: Uint8Array): (rows: Rows) => TradeColumns {
 }
 
 function readCorrelation(bytes: Uint8Array, size: number): Snapshot['correlation'] {
+  if (bytes.length === 0) return { daily: NO_MATRIX, weekly: NO_MATRIX } // it was not read
   const rho = readColumns(bytes, ['daily_rho', 'weekly_rho'], Float64Array)
   const overlap = readColumns(bytes, ['daily_overlap', 'weekly_overlap'], Int32Array)
   return {

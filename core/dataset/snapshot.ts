@@ -195,6 +195,13 @@ export const basisOf = ({ marking }: Pick<StrategyRecord, 'marking'>): Basis =>
 export const strategyOf = (snapshot: Snapshot, id: string): StrategyData | null =>
   snapshot.strategies[positionOf(snapshot, id) ?? -1] ?? null
 
+/** The correlations of a part, and of a snapshot that was read without them. */
+export const NO_MATRIX: CorrelationMatrix = {
+  size: 0,
+  rho: new Float64Array(0),
+  overlap: new Int32Array(0),
+}
+
 /** The position of a strategy in the catalogue, and in the correlation matrices; undefined if there is none of this id. */
 export function positionOf({ strategies }: Snapshot, id: string): number | undefined {
   let positions = POSITIONS.get(strategies)

@@ -10,6 +10,9 @@ import { type Found, type Place, type PublicReader, tryRead } from './reader.ts'
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16
 
+/** Larger objects are read one after another: the correlations of a large book are gigabytes. */
+const LARGE_BYTES = 2 ** 26
+
 /** An object, and what the manifest says of it. */
 type Promised = { readonly place: Place; readonly bytes: number; readonly sha256: string }
 
@@ -44,7 +47,13 @@ export async function fileFaults(
     count()
     return fault
   }
-  const found = await pMap(promised, check, { concurrency: READS_AT_ONCE })
+  const { small = [], large = [] } = Object.groupBy(promised, ({ bytes }) =>
+    bytes > LARGE_BYTES ? 'large' : 'small',
+  )
+  const found = [
+    ...(await pMap(large, check, { concurrency: 1 })),
+    ...(await pMap(small, check, { concurrency: READS_AT_ONCE })),
+  ]
   return found.filter(fault => fault !== null)
 }
 
