@@ -143,27 +143,23 @@ export async function inLanes<Item, Result>(
   return results
 }
 
-/** Writes the files of points, and returns their lines of the manifest. */
+/**
+ * Writes the files of points at the same time, and returns their lines of the manifest. Each is flushed by itself, and a
+ * store flushes several together in the time of one. The manifest is written after all points, so their order does not
+ * matter. Resolves or rejects when all of them have ended.
+ */
 export async function writePoints(
   store: ObjectStore,
   rendered: readonly RenderedPoint[],
 ): Promise<Artifact[]> {
-  for (const point of rendered) await writePoint(store, point)
+  const files = rendered.flatMap(point => point.files)
+  const writes = await Promise.allSettled(
+    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
+  )
+  for (const write of writes) if (write.status === 'rejected') throw write.reason
   return linesOf(rendered)
 }
 
 /** The lines of the manifest for points. */
 export const linesOf = (rendered: readonly RenderedPoint[]): Artifact[] =>
   rendered.map(({ artifact }) => artifact)
-
-/**
- * Writes the files of a point, at the same time: each is flushed by itself, and a store flushes several
- * together in the time of one. The manifest is written after all points, so their order does not matter.
- * Resolves or rejects when all of them have ended.
- */
-export async function writePoint(store: ObjectStore, { files }: RenderedPoint): Promise<void> {
-  const writes = await Promise.allSettled(
-    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
-  )
-  for (const write of writes) if (write.status === 'rejected') throw write.reason
-}

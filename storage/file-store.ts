@@ -207,8 +207,33 @@ async function makeFolder(path: string): Promise<void> {
   for (let made = path; made.length >= highest.length; made = dirname(made)) await flushFolder(dirname(made))
 }
 
+/** For each folder the flush that is under way, and the one after it. */
+const flushes = new Map<string, { readonly running: Promise<void>; next: Promise<void> | null }>()
+
+/**
+ * Flushes a folder. Callers that come while a flush is under way, which may miss their entries, share the one after it: the
+ * files of a strategy take a few flushes together.
+ */
+export function flushFolder(path: string): Promise<void> {
+  const flush = flushes.get(path)
+  if (flush === undefined) return startFlush(path)
+  flush.next ??= flush.running.catch(() => {}).then(() => startFlush(path))
+  return flush.next
+}
+
+function startFlush(path: string): Promise<void> {
+  const running = flushNow(path)
+  const flush = { running, next: null }
+  flushes.set(path, flush)
+  const end = (): void => {
+    if (flush.next === null) flushes.delete(path) // otherwise the next one takes its place
+  }
+  running.then(end, end)
+  return running
+}
+
 /** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
-export async function flushFolder(path: string): Promise<void> {
+async function flushNow(path: string): Promise<void> {
   const folder = await ifThere(open(path, 'r'), null)
   if (folder === null) return
   try {

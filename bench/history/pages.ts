@@ -15,7 +15,7 @@ import { tradesSection } from '#pages/sheet/record.ts'
 import { allDays, SECTIONS } from '#pages/sheet/sections.ts'
 import { publishedPoints } from '#static-build/published-points.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { writePoint } from '#static-build/render-version.ts'
+import { writePoints } from '#static-build/render-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { readManifest } from '#storage/published-manifest.ts'
@@ -63,7 +63,7 @@ export async function measurePages({ folder, sample, stops }: Ground): Promise<S
     title: 'Pages',
     about:
       `Books of modules on ten years of bars, built by default. Processor time that pages add to a night: every page and asset ` +
-      'of the built snapshot is rendered and compressed again by `renderPoint` and written by `writePoint` into a store, on one ' +
+      'of the built snapshot is rendered and compressed again by `renderPoint` and written by `writePoints` into a store, on one ' +
       'thread, in relation to the processor time of the whole build (child processes included) less that; checksums that are ' +
       `verified at the end are counted as no part of the pages. The median of ${NIGHTS} builds of up to ${STRATEGIES} strategies; ` +
       'of a larger book, one. Bytes: files and twins of the manifest. ' +
@@ -127,7 +127,7 @@ async function secondsOfPages(snapshot: Snapshot, folder: string): Promise<numbe
   const store = await openStore(pathToFileURL(folder).href)
   const points = publishedPoints(snapshot).filter(({ kind }) => kind !== 'answer')
   const before = process.cpuUsage()
-  for (const point of points) await writePoint(store, renderPoint(snapshot, point, DEFAULT_EFFORT))
+  for (const point of points) await writePoints(store, [renderPoint(snapshot, point, DEFAULT_EFFORT)])
   const { user, system } = process.cpuUsage(before)
   await rm(folder, { recursive: true })
   return (user + system) / 1e6

@@ -2,7 +2,7 @@
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { currentVersionOf, type PublishOrder, publishVersion } from '#static-build/publish-version.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { inLanes, writePoint } from '#static-build/render-version.ts'
+import { inLanes, writePoints } from '#static-build/render-version.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { handSnapshot } from '../support/books/hand-snapshot.ts'
 import type { MemoryStores } from '../support/books/publish-in-memory.ts'
@@ -39,7 +39,7 @@ export const renderHere: NonNullable<PublishOrder['render']> = async ({ store, b
   const decoded = decodeSnapshot(bytes)
   const artifacts = await inLanes(points, 1, async point => {
     const rendered = renderPoint(decoded, point, effort)
-    await writePoint(store, rendered)
+    await writePoints(store, [rendered])
     return rendered.artifact
   })
   return artifacts.sort((a, b) => (a.key < b.key ? -1 : 1))

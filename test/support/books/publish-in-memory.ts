@@ -6,7 +6,7 @@ import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.
 import { SNAPSHOT_FORMAT, type Snapshot } from '#core/dataset/snapshot.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import { renderPoint } from '#static-build/render-point.ts'
-import { writePoint } from '#static-build/render-version.ts'
+import { writePoints } from '#static-build/render-version.ts'
 import { saveSnapshot } from '#static-build/save-private.ts'
 import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -68,7 +68,7 @@ export async function renderAll(
     const { id } = route
     for (const params of canonicalPoints(route, ids)) {
       const rendered = renderPoint(snapshot, { kind: 'answer', id, params }, 'best')
-      await writePoint(store, rendered)
+      await writePoints(store, [rendered])
       artifacts.push(rendered.artifact)
     }
   }
