@@ -17,12 +17,21 @@ type KeepRule = {
 
 const SNAPSHOTS = 'v1/snapshots/'
 
-/**
- * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never
- * published (`unfinished`), and all runs of fleets: none is under way under the lock of the store. The manifest goes first: a version without one is removed, whatever files remain.
- * The pointer log does not change.
- */
-export async function prune(store: ObjectStore, privateStore: ObjectStore, rule: KeepRule, nowMs: number) {
+/** What the next `prune` of a rule removes. */
+export type PrunePlan = {
+  /** Published versions, newest first. */
+  readonly versions: readonly string[]
+  /** Folders of builds that were never published. */
+  readonly unfinished: readonly string[]
+}
+
+/** Lists the versions that no rule keeps, and the folders of builds that were never published. */
+export async function planPrune(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  rule: KeepRule,
+  nowMs: number,
+): Promise<PrunePlan> {
   const publications = publicationsOf(await readLog(store))
   const kept = versionsToKeep(publications, rule, nowMs)
   const folders = foldersIn(await store.list(SNAPSHOTS), SNAPSHOTS)
@@ -31,16 +40,32 @@ export async function prune(store: ObjectStore, privateStore: ObjectStore, rule:
   const published = new Map(publications.map(({ version }) => [toCompactInstant(version), version]))
   const removed = publications.map(({ version }) => version).filter(version => !kept.has(version))
   const isThere = (folder: string): boolean => folders.has(folder) || privateFolders.has(folder)
-  const toRemove = removed.filter(version => isThere(toCompactInstant(version)))
-  const unfinished = [...folders].filter(folder => !published.has(folder)).sort()
-  for (const version of toRemove) await removeVersion(store, privateStore, version)
-  for (const folder of unfinished) {
+  return {
+    versions: removed.filter(version => isThere(toCompactInstant(version))),
+    unfinished: [...folders].filter(folder => !published.has(folder)).sort(),
+  }
+}
+
+/**
+ * Removes versions that no rule keeps, which answer 410 from then on, and folders of builds that were never
+ * published, and all runs of fleets: none is under way under the lock of the store. The manifest goes first: a version
+ * without one is removed, whatever files remain. The pointer log does not change. Resolves with what was removed.
+ */
+export async function prune(
+  store: ObjectStore,
+  privateStore: ObjectStore,
+  rule: KeepRule,
+  nowMs: number,
+): Promise<PrunePlan> {
+  const plan = await planPrune(store, privateStore, rule, nowMs)
+  for (const version of plan.versions) await removeVersion(store, privateStore, version)
+  for (const folder of plan.unfinished) {
     await removeAll(privateStore, `${folder}/`) // first: the public files let the next run find the rest
     await removeAll(store, `${SNAPSHOTS}${folder}/`)
   }
   await removeAll(privateStore, FLEET_PROGRESS)
   await removeAll(privateStore, RUNS) // as unfinished as their versions, or records of runs that are over
-  return { removed: toRemove, unfinished }
+  return plan
 }
 
 /** The versions that stay, among those that were published. */

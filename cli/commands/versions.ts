@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Mover, refreshPointer, rollBack } from '#static-build/move-pointer.ts'
-import { prune } from '#static-build/prune.ts'
+import { planPrune, prune } from '#static-build/prune.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { type LoggedEntry, readLog } from '#storage/pointer-log.ts'
 import { publicationsOf } from '#storage/publications.ts'
@@ -113,27 +113,48 @@ async function movePointer(
   await followPointer(storeUrls(options, runtime), runtime)
 }
 
-type PruneOptions = JsonOptions & { readonly keepDays: string; readonly keepMonthEnds?: boolean }
+type PruneOptions = JsonOptions & {
+  readonly keepDays: string
+  readonly keepMonthEnds?: boolean
+  readonly yes?: boolean
+}
+
+const PRUNE_EXAMPLES = `
+Without --yes it lists what it would remove, and removes nothing.
+
+Examples:
+  highwater prune --keep-days 90 --keep-month-ends
+  highwater prune --keep-days 90 --keep-month-ends --yes`
 
 /** `highwater prune`: removes old versions, which answer 410 from then on. */
 export function definePrune(command: Command, runtime: Runtime): void {
   addStoreOptions(command)
     .requiredOption('--keep-days <n>', 'keep versions published in the last n days, and the served one')
     .option('--keep-month-ends', 'also keep the last version of each month')
-    .option('--json', 'print what was removed as one JSON document')
-    .addHelpText('after', '\nExample:\n  highwater prune --keep-days 90 --keep-month-ends')
+    .option('--yes', 'remove them: there is no way back')
+    .option('--json', 'print one JSON document: versions, unfinished, and whether they are_removed')
+    .addHelpText('after', PRUNE_EXAMPLES)
     .action((options: PruneOptions) => runPrune(options, runtime))
 }
 
 async function runPrune(options: PruneOptions, runtime: Runtime): Promise<void> {
   const rule = { keepDays: parseDays(options.keepDays), keepMonthEnds: options.keepMonthEnds ?? false }
+  const are_removed = options.yes ?? false
   const terminal = runtime.terminal
   const { store, privateStore } = await openBothStores(options, runtime)
-  const pruned = await withStoreLock(store, runtime, () => prune(store, privateStore, rule, runtime.now()))
-  if (options.json) return terminal.json(pruned)
-  for (const version of pruned.removed) terminal.print(`removed ${version}`)
-  for (const folder of pruned.unfinished) terminal.print(`removed ${folder}, which was never published`)
-  if (pruned.removed.length + pruned.unfinished.length === 0) terminal.print('nothing to remove')
+  const plan = are_removed
+    ? await withStoreLock(store, runtime, () => prune(store, privateStore, rule, runtime.now()))
+    : await planPrune(store, privateStore, rule, runtime.now())
+  if (options.json) return terminal.json({ ...plan, are_removed })
+  const verb = are_removed ? 'removed' : 'would remove'
+  for (const version of plan.versions) terminal.print(`${verb} ${version}`)
+  for (const folder of plan.unfinished) terminal.print(`${verb} ${folder}, which was never published`)
+  const count = plan.versions.length + plan.unfinished.length
+  if (count === 0) terminal.print('nothing to remove')
+  else if (!are_removed)
+    terminal.note(
+      'nothing was removed: the same command with --yes removes them, and their addresses answer 410',
+    )
 }
 
 function parseDays(text: string): number {

@@ -18,7 +18,7 @@ const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-s
 beforeAll(async () => {
   pruned = await copyStores(inject('tinyStore'))
   expect(await inWorld(...buildArgs(pruned))).toMatchObject({ code: 0 })
-  const exit = await inWorld('prune', '--keep-days', '0', ...storeArgs(pruned))
+  const exit = await inWorld('prune', '--yes', '--keep-days', '0', ...storeArgs(pruned))
   expect(exit).toMatchObject({ code: 0, out: `removed ${TINY_VERSION}\n` })
 })
 

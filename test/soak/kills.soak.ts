@@ -109,7 +109,7 @@ const MOVES: readonly Move[] = [
   { args: ['refresh'], served: NEXT_VERSION },
   { args: ['rollback', TINY_VERSION], served: TINY_VERSION, wasDone: /is served already/ },
   { args: ['rollback', NEXT_VERSION], served: NEXT_VERSION, wasDone: /is served already/ },
-  { args: ['prune', '--keep-days', '0'], served: NEXT_VERSION },
+  { args: ['prune', '--yes', '--keep-days', '0'], served: NEXT_VERSION },
 ]
 
 const argsOf = ({ url, privateUrl }: Stores, { args }: Move): string[] => [

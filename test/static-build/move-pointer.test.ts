@@ -143,11 +143,11 @@ describe('pruning', () => {
     const { store, privateStore } = stores
     const kept = [...(await digestsOf(store))].filter(([key]) => !key.startsWith(versionFolder(BEFORE)))
     const rule = { keepDays: 0, keepMonthEnds: false }
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [BEFORE], unfinished: [] })
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
     expect([...(await digestsOf(store))]).toEqual(kept)
     expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
     expect(await readLog(store)).toHaveLength(2)
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [], unfinished: [] })
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [], unfinished: [] })
   })
 
   test('finishes what a run left in the private store that was killed there', async () => {
@@ -162,7 +162,7 @@ describe('pruning', () => {
       },
     }
     await expect(prune(store, killed, rule, NOW.nowMs)).rejects.toThrow('killed')
-    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ removed: [BEFORE], unfinished: [] })
+    expect(await prune(store, privateStore, rule, NOW.nowMs)).toEqual({ versions: [BEFORE], unfinished: [] })
     expect((await privateStore.list('')).filter(key => key.startsWith('20240531'))).toEqual([])
   })
 
@@ -186,7 +186,7 @@ describe('pruning', () => {
       { keepDays: 999, keepMonthEnds: false },
       NOW.nowMs,
     )
-    expect(pruned).toEqual({ removed: [], unfinished: ['20240602T001500Z'] })
+    expect(pruned).toEqual({ versions: [], unfinished: ['20240602T001500Z'] })
     expect(await stores.store.read(left)).toBeNull()
     expect(await stores.privateStore.read(privateLeft)).toBeNull()
   })

@@ -54,6 +54,8 @@ test('a version that was pruned is answered by the tier: 410', async () => {
   const [other = ''] = VERSIONS.filter(version => version !== served)
   const address = `${files.url}/v1/snapshots/${toCompactInstant(other)}/strategies`
   expect((await ask(address)).status).toBe(200)
-  expect(await highwater(['prune', '--keep-days', '0', ...storeArgs(stores)])).toMatchObject({ code: 0 })
+  expect(await highwater(['prune', '--yes', '--keep-days', '0', ...storeArgs(stores)])).toMatchObject({
+    code: 0,
+  })
   await expect.poll(async () => (await ask(address)).status, PATIENT).toBe(410)
 })

@@ -23,7 +23,7 @@ const storeArgs = ({ url, privateUrl }: Stores) => ['--store', url, '--private-s
 const WRITING: readonly [string, (stores: Stores) => readonly string[]][] = [
   ['build', buildArgs],
   ['refresh', stores => ['refresh', ...storeArgs(stores)]],
-  ['prune', stores => ['prune', '--keep-days', '0', ...storeArgs(stores)]],
+  ['prune', stores => ['prune', '--yes', '--keep-days', '0', ...storeArgs(stores)]],
 ]
 
 // Skipped on a machine that does not allow mounts.
