@@ -259,6 +259,29 @@ function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
 const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
 
+/** A variable as it may be shown: its text, `***` if it may have a secret, null if it is not set. */
+export type ShownSetting = {
+  readonly name: string
+  readonly value: string | null
+  readonly isSecret: boolean
+}
+
+/** The effective settings, each with its default if it is not set. Throws as `parseEnvironment` does. */
+export function showSettings(env: NodeJS.ProcessEnv, folder: string): ShownSetting[] {
+  const { dataFolder, storeUrl, privateStoreUrl } = parseEnvironment(env, folder)
+  const computed: Readonly<Record<string, string>> = {
+    DATA_FOLDER: dataFolder,
+    STORE_URL: storeUrl,
+    PRIVATE_STORE_URL: privateStoreUrl,
+  }
+  return Object.entries(VARIABLES).map(([name, schema]) => {
+    const isSecret = UNPRINTED.test(name) && Boolean(env[name])
+    const byDefault = (env[name] ? undefined : schema.safeParse(undefined).data) ?? ''
+    const value = computed[name] ?? (env[name] || String(byDefault === false ? 'no' : byDefault))
+    return { name, value: value === '' ? null : isSecret ? '***' : value, isSecret }
+  })
+}
+
 function describeGiven(name: string, given: string | undefined): string {
   if (given === undefined || given === '') return 'nothing'
   return UNPRINTED.test(name) ? 'something else' : JSON.stringify(given)

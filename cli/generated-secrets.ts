@@ -11,7 +11,7 @@ import type { Runtime } from './runtime.ts'
 export type Secrets = Awaited<ReturnType<typeof readSecrets>>
 
 export const OPERATOR_TOKEN_FILE = 'operator-token'
-const SECRET_KEY_FILE = 'secret-key'
+export const SECRET_KEY_FILE = 'secret-key'
 
 /** Only its owner may read a secret. */
 const PRIVATE_MODE = 0o600

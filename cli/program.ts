@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander'
 import { BookError } from '#pipeline/book/problem.ts'
 import project from '../package.json' with { type: 'json' }
 import { ENVIRONMENT_HELP, UsageError } from './environment.ts'
+import { EXIT, ExitError } from './exit.ts'
 import type { Runtime } from './runtime.ts'
+import { SETTINGS_NAME, SETTINGS_VARIABLE, withSettingsFile } from './settings-file.ts'
 
 /** What each command is for, in the order of `--help`. */
 const COMMANDS = {
@@ -24,6 +26,7 @@ const COMMANDS = {
   diff: 'show what one version appends to another, what it changes, and why',
   prune: 'remove old versions (requests for them get 410)',
   ops: 'manage signals, clients and deliveries',
+  doctor: 'look at everything that an installation needs, and say what to do',
   keys: 'manage the keys that sign publications',
   sample: 'write the sample book: eight strategies on synthetic prices',
 } as const
@@ -50,17 +53,17 @@ const LOAD: Readonly<Record<keyof typeof COMMANDS, () => Promise<Define>>> = {
   'verify-remote': async () => (await import('./commands/verify.ts')).defineVerifyRemote,
   diff: async () => (await import('./commands/diff.ts')).defineDiff,
   prune: async () => (await import('./commands/versions.ts')).definePrune,
+  doctor: async () => (await import('./commands/doctor.ts')).defineDoctor,
   ops: async () => (await import('./commands/ops/ops.ts')).defineOps,
   keys: async () => (await import('./commands/keys.ts')).defineKeys,
   sample: async () => (await import('./commands/new-book.ts')).defineSample,
 }
 
-/** Exit codes. */
-export const EXIT = { done: 0, failed: 1, usage: 2 } as const
-
 const HELP = `
 Environment:
 ${ENVIRONMENT_HELP}
+
+The same names in ${SETTINGS_NAME} in the working folder, or in the file that ${SETTINGS_VARIABLE} names, set what no variable sets.
 
 Exit codes:
   ${EXIT.done}  success
@@ -76,15 +79,22 @@ Examples:
 /** Runs a command and returns its exit code. Never throws: errors are printed on stderr. */
 export async function runCommand(args: readonly string[], runtime: Runtime): Promise<number> {
   try {
-    const program = await createProgram(args, runtime)
+    const program = await createProgram(args, await withSettings(args, runtime))
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
+    if (error instanceof ExitError) return error.code
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
     runtime.terminal.note(describe(error))
     return error instanceof UsageError ? EXIT.usage : EXIT.failed
   }
 }
+
+/** The help needs no settings, and `doctor` reports what is wrong with them. */
+const withSettings = (args: readonly string[], runtime: Runtime): Promise<Runtime> | Runtime =>
+  ['doctor', 'help', undefined].includes(calledCommand(args)) || args.includes('--help')
+    ? runtime
+    : withSettingsFile(runtime)
 
 /** The command that is called, or that `help` is asked about: the options before it have no values. */
 export function calledCommand(args: readonly string[]): string | undefined {

@@ -53,7 +53,7 @@ export async function repairSwitch(
 }
 
 /** In nginx a version is its compact name. */
-const servedLine = (version: string): string => `set $version ${toCompactInstant(version)};\n`
+export const servedLine = (version: string): string => `set $version ${toCompactInstant(version)};\n`
 
 const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
 

@@ -1,0 +1,140 @@
+import { stat } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { messageOf } from '#storage/error-code.ts'
+import { openStore } from '#storage/open-store.ts'
+import { type Finding, runCheck, type State } from '../doctor/check.ts'
+import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
+import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
+import {
+  clock,
+  disk,
+  formats,
+  lastNight,
+  nginx,
+  pointerLog,
+  privateStore,
+  publicStore,
+  signingKey,
+  storesApart,
+} from '../doctor/check-stores.ts'
+import { dataFolder, readEnvironment, showSettings } from '../environment.ts'
+import { ExitError } from '../exit.ts'
+import type { Runtime } from '../runtime.ts'
+import { mergeSettings, readSettingsFile, SETTINGS_NAME, type SettingsFile } from '../settings-file.ts'
+
+/** In the order of the report: what others depend on comes first. */
+const CHECKS = [
+  ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
+  ...[nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
+]
+
+/** As the plugins of monitoring systems end. */
+const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
+
+const HELP = `
+It changes nothing: an object that it writes into a store is removed at once. Secrets are shown as ***.
+
+Exit codes:
+  0  nothing is wrong
+  1  a warning: it works, and will not for long
+  2  a problem, or wrong usage
+
+Examples:
+  highwater doctor
+  highwater doctor --read-only       # on a machine that only serves
+  highwater doctor --json`
+
+type Options = { readonly readOnly?: boolean; readonly json?: boolean }
+
+/** `highwater doctor`: looks at everything that an installation needs. */
+export function defineDoctor(command: Command, runtime: Runtime): void {
+  command
+    .option('--read-only', 'write nothing into the stores, as on a machine that only serves')
+    .option('--json', 'print the findings and the settings as one JSON document')
+    .addHelpText('after', HELP)
+    .action((options: Options) => examine(options, runtime))
+}
+
+async function examine({ readOnly = false, json }: Options, runtime: Runtime): Promise<void> {
+  const { terminal } = runtime
+  const { findings, settings } = await look(runtime, readOnly)
+  const worst = Math.max(...findings.map(({ state }) => EXIT_OF[state]))
+  if (json) terminal.json({ exit_code: worst, findings, settings })
+  else print(findings, settings, runtime)
+  if (worst > 0) throw new ExitError(worst)
+}
+
+type Setting = { readonly name: string; readonly value: string | null; readonly source: string }
+
+async function look(
+  given: Runtime,
+  isReadOnly: boolean,
+): Promise<{ readonly findings: readonly Finding[]; readonly settings: readonly Setting[] }> {
+  try {
+    const file = await readSettingsFile(given)
+    const runtime = { ...given, env: mergeSettings(given.env, file.values) }
+    const environment = readEnvironment(runtime)
+    const settings = settingsOf(given, file)
+    const { storeUrl, privateStoreUrl, s3 } = environment
+    const [open, hidden] = [await openStore(storeUrl, s3), await openStore(privateStoreUrl, s3)]
+    const installation = { runtime, environment, store: open, privateStore: hidden, isReadOnly }
+    const findings = [await settingsFinding(file, settings)]
+    for (const check of CHECKS) findings.push(await runCheck(check, installation))
+    return { findings, settings }
+  } catch (error) {
+    const fix = 'correct them, and run `highwater doctor` again: nothing else was looked at'
+    return { findings: [{ check: 'settings', state: 'problem', says: messageOf(error), fix }], settings: [] }
+  }
+}
+
+function settingsOf(
+  { env, root }: Runtime,
+  { path, values }: SettingsFile,
+): (Setting & { isSecret: boolean })[] {
+  const merged = mergeSettings(env, values)
+  return showSettings(merged, dataFolder(root, merged)).map(each => ({
+    ...each,
+    source: env[each.name] ? 'environment' : values[each.name] ? path! : 'default',
+  }))
+}
+
+const OTHERS = 0o077
+
+/** A file with secrets is nobody else's business. */
+async function settingsFinding(
+  { path }: SettingsFile,
+  settings: readonly (Setting & { readonly isSecret: boolean })[],
+): Promise<Finding> {
+  const count = (source: string) => settings.filter(each => each.source === source).length
+  const set = `${count('environment')} from the environment`
+  const base = { check: 'settings', fix: null } as const
+  if (path === null) return { ...base, state: 'ok', says: `${set}, no ${SETTINGS_NAME}` }
+  const says = `${set}, ${count(path)} from ${path}`
+  const hasSecrets = settings.some(({ source, isSecret }) => source === path && isSecret)
+  if (!hasSecrets || ((await stat(path)).mode & OTHERS) === 0) return { ...base, state: 'ok', says }
+  const fix = `run \`chmod 600 ${path}\`, and replace its secrets if others may have read them`
+  return {
+    check: 'settings',
+    state: 'problem',
+    says: `${path} has secrets, and other users can read it`,
+    fix,
+  }
+}
+
+const STATE_WIDTH = 8
+const CHECK_WIDTH = 14
+const NAME_WIDTH = 24
+
+function print(findings: readonly Finding[], settings: readonly Setting[], { terminal }: Runtime): void {
+  for (const { check, state, says, fix } of findings) {
+    const word = state === 'ok' || state === 'skipped' ? state : state.toUpperCase()
+    terminal.print(`${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}  ${says}`)
+    if (fix !== null) terminal.print(`${' '.repeat(STATE_WIDTH + CHECK_WIDTH + 4)}-> ${fix}`)
+  }
+  if (settings.length === 0) return
+  terminal.print('\nSettings')
+  for (const { name, value, source } of settings)
+    terminal.print(
+      `  ${name.padEnd(NAME_WIDTH)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`,
+    )
+}

@@ -1,0 +1,67 @@
+// The Redis of the signals, and that of a fleet.
+import type { Redis } from 'ioredis'
+import { durabilityProblems } from '#signals/redis/boot-checks.ts'
+import { askRedis, connectRedis } from '#signals/redis/connect.ts'
+import { type Check, ok, problem, skipped, warning } from './check.ts'
+
+/** Clocks that differ by more make signals look late or early. */
+const MOST_SKEW_MS = 2_000
+
+export const signalsRedis: Check = {
+  check: 'redis',
+  look: async ({ environment: { redisUrl, allowsUnsafeRedis }, runtime: { now } }) => {
+    if (redisUrl === null) return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
+    return withRedis(redisUrl, 'REDIS_URL', async redis => {
+      const unsafe = await durabilityProblems(redis)
+      if (unsafe.length > 0 && !allowsUnsafeRedis) {
+        return problem(
+          `it could lose an acknowledged signal: ${unsafe.join('; ')}`,
+          'set these in its configuration, or ALLOW_UNSAFE_REDIS=yes if its provider guarantees durability',
+        )
+      }
+      const skewMs = Math.abs((await timeOf(redis)) - now())
+      if (skewMs > MOST_SKEW_MS) {
+        return warning(
+          `its clock and that of this machine differ by ${(skewMs / 1_000).toFixed(1)} s`,
+          'let a time service set both clocks',
+        )
+      }
+      return ok(
+        `version ${await versionOf(redis)}, ${unsafe.length === 0 ? 'keeps what it acknowledges' : 'allowed by ALLOW_UNSAFE_REDIS'}`,
+      )
+    })
+  },
+}
+
+export const fleetRedis: Check = {
+  check: 'fleet redis',
+  look: async ({ environment: { fleetUrl } }) => {
+    if (fleetUrl === null) return skipped('FLEET_URL is not set: builds run on one machine')
+    return withRedis(fleetUrl, 'FLEET_URL', async redis => ok(`version ${await versionOf(redis)}`))
+  },
+}
+
+async function withRedis<Result>(
+  url: string,
+  variable: string,
+  look: (redis: Redis) => Promise<Result>,
+): Promise<Result> {
+  const redis = connectRedis(url, () => {}, { retryStrategy: () => null }) // commands report their own errors
+  try {
+    await askRedis(() => redis.connect())
+    return await askRedis(() => look(redis))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`${why}: start it, or correct ${variable}`, { cause: error })
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function timeOf(redis: Redis): Promise<number> {
+  const [seconds, micros] = await redis.time()
+  return Number(seconds) * 1_000 + Number(micros) / 1_000
+}
+
+const versionOf = async (redis: Redis): Promise<string> =>
+  /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1] ?? 'unknown'

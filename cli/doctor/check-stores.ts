@@ -1,0 +1,229 @@
+// The stores: rights, space, log, signatures, formats, nginx, and the last night.
+import { access, constants, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
+import { privateKey } from '#core/contract/artifacts.ts'
+import { MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
+import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
+import { auditKeys } from '#static-build/audit/audit-keys.ts'
+import { auditHead, auditLog } from '#static-build/audit/audit-log.ts'
+import { auditSignatures } from '#static-build/audit/audit-signatures.ts'
+import { createStoreReader } from '#static-build/audit/reader.ts'
+import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { assertApart } from '#storage/open-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { findManifest } from '#storage/published-manifest.ts'
+import project from '../../package.json' with { type: 'json' }
+import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
+import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
+
+/** Neither a version nor an entry of the log: no reader looks for it. */
+const PROBE = 'doctor-probe'
+
+const isFolder = ({ url }: ObjectStore): boolean => url.startsWith('file:')
+
+/** Reads, lists, and unless the machine only serves, writes and removes an object. */
+const rights = (name: string, storeOf: (installation: Installation) => ObjectStore): Check => ({
+  check: name,
+  look: async installation => {
+    const store = storeOf(installation)
+    if (isFolder(store)) {
+      const folder = fileURLToPath(store.url)
+      const isThere = await isAllowed(folder, constants.F_OK)
+      if (!isThere) return notThere(folder)
+    }
+    await store.read(PROBE)
+    if (installation.isReadOnly) return ok(`${store.url} can be read`)
+    const bytes = new TextEncoder().encode(toIsoInstant(installation.runtime.now()))
+    await store.replace(PROBE, bytes, { content_type: 'text/plain' })
+    try {
+      const there = await store.read(PROBE)
+      if (there === null || Buffer.compare(there, bytes) !== 0)
+        return problem(`${store.url} does not return what was written to it`, 'check the disk or the service')
+    } finally {
+      await store.remove(PROBE)
+    }
+    return ok(`${store.url} can be read and written`)
+  },
+})
+
+async function notThere(folder: string) {
+  const above = await nearestFolder(folder)
+  const mayCreate = await isAllowed(above, constants.W_OK)
+  return mayCreate
+    ? warning(`${folder} does not exist yet`, NOTHING_PUBLISHED)
+    : problem(
+        `${folder} does not exist, and this user may not write in ${above}`,
+        `create it, and give it to this user: install -d -o USER ${folder}`,
+      )
+}
+
+const isAllowed = (path: string, mode: number): Promise<boolean> =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  )
+
+/** The folder itself, or the nearest one above it that exists. */
+async function nearestFolder(path: string): Promise<string> {
+  return (await isAllowed(path, constants.F_OK)) ? path : nearestFolder(dirname(path))
+}
+
+export const publicStore = rights('public store', ({ store }) => store)
+export const privateStore = rights('private store', installation => installation.privateStore)
+
+export const storesApart: Check = {
+  check: 'stores apart',
+  look: async ({ store, privateStore: hidden }) => {
+    await assertApart(store.url, hidden.url)
+    return ok('no private file is below the public store')
+  },
+}
+
+/** Versions that must fit beside those that are there: less is a warning, and less than two is a problem. */
+const ROOM = 10
+const LEAST_ROOM = 2
+
+/** A first version of a small book. */
+const FIRST_BYTES = 2 ** 28
+
+export const disk: Check = {
+  check: 'disk',
+  look: async ({ store }) => {
+    if (!isFolder(store)) return skipped('the store is a bucket')
+    const { bavail, bsize } = await statfs(await nearestFolder(fileURLToPath(store.url)))
+    const free = bavail * bsize
+    const manifest = await servedManifest(store)
+    const size = manifest === null ? FIRST_BYTES : sizeOf(manifest)
+    const says = `${toMib(free)} free, room for ${Math.floor(free / size)} versions of ${toMib(size)}`
+    const fix = 'free space, or remove old versions: `highwater prune --keep-days 90`'
+    if (free < LEAST_ROOM * size) return problem(says, fix)
+    return free < ROOM * size ? warning(says, fix) : ok(says)
+  },
+}
+
+const toMib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`
+
+const sizeOf = ({ artifacts }: Manifest): number =>
+  artifacts.reduce(
+    (sum, { bytes, encodings }) =>
+      sum + bytes + Object.values(encodings).reduce((all, twin) => all + (twin?.bytes ?? 0), 0),
+    0,
+  )
+
+/** Null if nothing is published, or the manifest is not sound, which another check reports. */
+async function servedManifest(store: ObjectStore): Promise<Manifest | null> {
+  const head = await readHead(store).catch(() => null)
+  if (head === null) return null
+  const found = await findManifest(store, head.entry)
+  return found.fault === null ? found.manifest : null
+}
+
+/** The clock is not behind the newest entry of the log. */
+export const clock: Check = {
+  check: 'clock',
+  look: async ({ store, runtime: { now } }) => {
+    await assertClock(store, now())
+    return ok(`${toIsoInstant(now())}, not before the newest entry of the log`)
+  },
+}
+
+/** Every entry of the log, its signature, and the date of expiry of the newest one. */
+export const pointerLog: Check = {
+  check: 'pointer log',
+  look: async ({ store, runtime: { now, terminal } }) => {
+    if ((await readHead(store)) === null) return warning('nothing is published', NOTHING_PUBLISHED)
+    const reader = createStoreReader(store)
+    const { keyring, check: keys } = await auditKeys(reader, { kind: 'published' })
+    const { entries, check: log } = await auditLog(reader, terminal.progress)
+    const head = auditHead(reader, entries.at(-1)!, now(), true)
+    const { check: signatures } = await auditSignatures(reader, keyring, entries, false)
+    const faults = [keys, log, head, signatures].flatMap(each => each.faults)
+    if (faults.length === 0) return ok(`${log.told}; ${head.told}; ${signatures.told}`)
+    const [first] = faults
+    const says = `${first!.told}${faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`}`
+    return first!.what === 'expired'
+      ? warning(says, 'run `highwater refresh`, and see why no night has published since')
+      : problem(says, 'run `highwater verify-store`, and restore what it names from a copy')
+  },
+}
+
+const NOTHING_PUBLISHED = 'publish the first version: `highwater build --book BOOK`'
+
+/** The signing key, and that the next publication will be accepted. */
+export const signingKey: Check = {
+  check: 'signing key',
+  look: async ({ store, runtime: { env } }) => {
+    const signer = await readSigner(env)
+    await assertSignedHead(store, signer, NO_CONSENT)
+    return signer === null
+      ? skipped('SIGNING_KEY_FILE is not set: publications are not signed')
+      : ok(`${signer.keyId}, with which the next entry will be signed`)
+  },
+}
+
+/** The served version is whole enough to be read, in formats of this software. */
+export const formats: Check = {
+  check: 'formats',
+  look: async ({ store }) => {
+    const head = await readHead(store)
+    if (head === null) return skipped('nothing is published')
+    const found = await findManifest(store, head.entry)
+    if (found.fault !== null)
+      return problem(
+        `the manifest of ${head.entry.version} ${found.fault === 'missing' ? 'is missing' : found.what}`,
+        'restore it from a copy, or serve an older version with `highwater rollback`',
+      )
+    const { version, snapshot_format, manifest_version, built_with } = found.manifest
+    const says =
+      `${version} was built with highwater ${built_with.highwater}: manifest ${manifest_version}, snapshot ${snapshot_format}; ` +
+      `this is highwater ${project.version}: manifest ${MANIFEST_VERSION}, snapshot ${SNAPSHOT_FORMAT}`
+    return snapshot_format === SNAPSHOT_FORMAT && manifest_version === MANIFEST_VERSION
+      ? ok(says)
+      : problem(says, 'install the release that made it (docs/upgrading.md)')
+  },
+}
+
+/** The version that nginx serves as the latest is that of the log. */
+export const nginx: Check = {
+  check: 'nginx',
+  look: async ({ store }) => {
+    const head = await readHead(store)
+    const line = isFolder(store) ? await store.read(SERVED_KEY) : null
+    if (head === null || line === null) return skipped('no folder that nginx serves')
+    const { version } = head.entry
+    if (new TextDecoder().decode(line) === servedLine(version)) return ok(`${version} is named as the latest`)
+    return warning(
+      `${store.url}/${SERVED_KEY} does not name ${version}, which the log serves`,
+      'start the history service, which corrects it, or run `highwater refresh`',
+    )
+  },
+}
+
+const nightReport = z.object({ outcome: z.enum(['done', 'failed']), ended_utc: z.string() })
+
+/** A night a day, and two hours. */
+const LONGEST_MS = 26 * 3_600_000
+
+/** The last night that published, and how long ago that was. */
+export const lastNight: Check = {
+  check: 'last night',
+  look: async ({ store, privateStore: hidden, runtime: { now } }) => {
+    const head = await readHead(store)
+    if (head === null) return skipped('nothing is published')
+    const { version } = head.entry
+    const bytes = await hidden.read(privateKey(version, 'night.json'))
+    if (bytes === null) return skipped(`${version} was published by hand, or rolled back to`)
+    const { outcome, ended_utc } = nightReport.parse(parseJson(bytes))
+    const says = `${version} was published by a night that ended at ${ended_utc}`
+    if (outcome === 'failed')
+      return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')
+    return now() - parseIsoInstant(ended_utc)! > LONGEST_MS
+      ? warning(`${says}, more than a day ago`, 'see the log of the timer, and run `highwater nightly`')
+      : ok(says)
+  },
+}

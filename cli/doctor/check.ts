@@ -1,0 +1,71 @@
+// What `highwater doctor` finds: checks, each with what it saw and what to do.
+import { messageOf } from '#storage/error-code.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import type { Environment } from '../environment.ts'
+import type { Runtime } from '../runtime.ts'
+
+export type State = 'ok' | 'warning' | 'problem' | 'skipped'
+
+/** The result of a check: one sentence without its full stop, and what to do if something is wrong. */
+export type Finding = {
+  readonly check: string
+  readonly state: State
+  readonly says: string
+  readonly fix: string | null
+}
+
+/** What checks look at. */
+export type Installation = {
+  readonly runtime: Runtime
+  readonly environment: Environment
+  readonly store: ObjectStore
+  readonly privateStore: ObjectStore
+  /** Whether this machine only serves, so that it need not write into the stores. */
+  readonly isReadOnly: boolean
+}
+
+type Found = Omit<Finding, 'check'>
+
+/** Looks at one thing, and changes nothing. What it throws is a problem. */
+export type Check = {
+  readonly check: string
+  readonly look: (installation: Installation) => Promise<Found>
+}
+
+export const ok = (says: string): Found => ({ state: 'ok', says, fix: null })
+export const warning = (says: string, fix: string): Found => ({ state: 'warning', says, fix })
+export const problem = (says: string, fix: string): Found => ({ state: 'problem', says, fix })
+export const skipped = (says: string): Found => ({ state: 'skipped', says, fix: null })
+
+/** A service that does not answer must not keep the others from being looked at. */
+const PATIENCE_MS = 15_000
+
+/** Runs a check. Never rejects. */
+export async function runCheck({ check, look }: Check, installation: Installation): Promise<Finding> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS)
+  const tooLate = new Promise<never>((_, reject) =>
+    late.signal.addEventListener('abort', () =>
+      reject(new Error(`no answer in ${PATIENCE_MS / 1_000} s; see whether the service or the disk hangs`)),
+    ),
+  )
+  try {
+    return { check, ...(await Promise.race([look(installation), tooLate])) }
+  } catch (error) {
+    return { check, ...fromError(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The messages of our errors are `what is wrong: what to do`, or one sentence of both. */
+function fromError(error: unknown): Found {
+  const [says, fix] = splitFix(messageOf(error))
+  return problem(says, fix)
+}
+
+/** The part of a message in front of its last `: ` or `; ` that is not in an address, and the rest. */
+export function splitFix(message: string): [says: string, fix: string] {
+  const at = Math.max(message.lastIndexOf(': '), message.lastIndexOf('; '))
+  return at === -1 ? [message, 'see docs/operating.md'] : [message.slice(0, at), message.slice(at + 2)]
+}

@@ -1,0 +1,264 @@
+// `highwater doctor`: nothing is wrong with a published store, and each fault is found with its fix.
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { toCompactInstant } from '#core/calendar.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { copyStores } from '../support/stores/stores.ts'
+import { run } from './made-up.ts'
+
+/** A day after the version was published. */
+const NOW_MS = Date.parse('2025-02-25T06:00:00Z')
+
+let stores: Stores
+let dataFolder: string
+beforeEach(async () => {
+  stores = await copyStores(inject('tinyStore'))
+  dataFolder = await temporaryFolder()
+})
+
+type Finding = { check: string; state: string; says: string; fix: string | null }
+
+/** Runs the command with ports that are free. */
+async function doctor(env: NodeJS.ProcessEnv = {}, { args = [] as string[], nowMs = NOW_MS } = {}) {
+  const ports = { HISTORY_PORT: '0', SIGNALS_PORT: '0', OPERATOR_PORT: '0', ADMIN_PORT: '0' }
+  const { url, privateUrl } = stores
+  const exit = await run(['doctor', '--json', ...args], {
+    now: () => nowMs,
+    cwd: dataFolder,
+    env: { ...ports, STORE_URL: url, PRIVATE_STORE_URL: privateUrl, DATA_FOLDER: dataFolder, ...env },
+  })
+  const { findings, exit_code } = JSON.parse(exit.out) as { findings: Finding[]; exit_code: number }
+  expect(exit_code).toBe(exit.code)
+  const of = (check: string) => findings.find(each => each.check === check)!
+  return { ...exit, findings, of }
+}
+
+const inStore = (path: string) => join(fileURLToPath(stores.url), path)
+
+/** Listens on a free port until the test is over. */
+async function listen(server: ReturnType<typeof createServer>): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return String((server.address() as AddressInfo).port) // of TCP
+}
+
+describe('an installation with which nothing is wrong', () => {
+  test('ends with 0, and is as it was', async () => {
+    const before = await readdir(fileURLToPath(stores.url), { recursive: true })
+    const { code, findings } = await doctor()
+    expect(findings.filter(({ state }) => state !== 'ok' && state !== 'skipped')).toEqual([])
+    expect(code).toBe(0)
+    expect(await readdir(fileURLToPath(stores.url), { recursive: true })).toEqual(before)
+  })
+
+  test('is printed for people, with all settings, and without a secret', async () => {
+    const token = 'a-token-of-an-operator-that-nobody-else-may-see'
+    const { url, privateUrl } = stores
+    const env = { STORE_URL: url, PRIVATE_STORE_URL: privateUrl, OPERATOR_TOKEN: token, HISTORY_PORT: '0' }
+    const { out } = await run(['doctor'], { now: () => NOW_MS, env, cwd: dataFolder })
+    expect(out).toContain('ok        public store')
+    expect(out).toMatch(/OPERATOR_TOKEN +\*\*\* {2}\(environment\)/)
+    expect(out).toMatch(/LOG_LEVEL +info\n/)
+    expect(out).not.toContain(token)
+  })
+
+  test('of a machine that only serves is not written to', async () => {
+    const { of } = await doctor({}, { args: ['--read-only'] })
+    expect(of('public store').says).toMatch(/can be read$/)
+  })
+})
+
+test('settings that are refused are the only finding', async () => {
+  const { code, findings } = await doctor({ HISTORY_PORT: 'many' })
+  expect(code).toBe(2)
+  expect(findings).toMatchObject([{ check: 'settings', state: 'problem' }])
+  expect(findings[0]!.says).toContain('HISTORY_PORT')
+})
+
+test('a settings file with a secret that others can read is a problem', async () => {
+  const path = join(dataFolder, 'highwater.yaml')
+  await writeFile(path, `SECRET_KEY: k1:${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o644 })
+  expect((await doctor()).of('settings')).toMatchObject({
+    state: 'problem',
+    fix: expect.stringContaining('chmod 600'),
+  })
+  await chmod(path, 0o600)
+  expect((await doctor()).of('settings')).toMatchObject({ state: 'ok' })
+})
+
+test('before the first version, stores that do not exist are warnings', async () => {
+  const url = new URL('none/store', `${stores.url}.empty/`).href
+  const { code, of } = await doctor({ STORE_URL: url, PRIVATE_STORE_URL: `${url}.private` })
+  expect(of('public store')).toMatchObject({
+    state: 'warning',
+    fix: expect.stringContaining('highwater build'),
+  })
+  expect(of('pointer log')).toMatchObject({ state: 'warning', says: 'nothing is published' })
+  expect(code).toBe(1)
+})
+
+const version = toCompactInstant(TINY_VERSION)
+
+/** What is done, and the check that finds it. */
+const FAULTS: readonly [
+  name: string,
+  check: string,
+  state: string,
+  says: RegExp,
+  fault: () => Promise<NodeJS.ProcessEnv>,
+][] = [
+  [
+    'a store below a file',
+    'public store',
+    'problem',
+    /not a directory|ENOTDIR/i,
+    async () => {
+      await writeFile(join(dataFolder, 'file'), '')
+      await rm(fileURLToPath(stores.url), { recursive: true })
+      await writeFile(fileURLToPath(stores.url), '')
+      return {}
+    },
+  ],
+  [
+    'stores that overlap',
+    'stores apart',
+    'problem',
+    /overlap/,
+    async () => ({ PRIVATE_STORE_URL: `${stores.url}/private` }),
+  ],
+  [
+    'an entry of the log that was altered',
+    'pointer log',
+    'problem',
+    /pointer/,
+    async () => {
+      const path = inStore('v1/pointer')
+      const [first] = (await readdir(path)).filter(name => name.endsWith('.json')).sort()
+      const entry = join(path, first!)
+      await writeFile(entry, '{}')
+      return {}
+    },
+  ],
+  [
+    'a manifest that is gone',
+    'formats',
+    'problem',
+    /is missing/,
+    async () => {
+      await rm(inStore(`v1/snapshots/${version}/manifest.json`))
+      return {}
+    },
+  ],
+  [
+    'an nginx that names another version',
+    'nginx',
+    'warning',
+    /does not name/,
+    async () => {
+      await writeFile(inStore('nginx/served.conf'), 'set $version 20200101T000000Z;\n')
+      return {}
+    },
+  ],
+  [
+    'a signing key that cannot be read',
+    'signing key',
+    'problem',
+    /cannot read the signing key/,
+    async () => ({ SIGNING_KEY_FILE: join(dataFolder, 'none.pem') }),
+  ],
+  [
+    'a generated token that others can read',
+    'secrets',
+    'problem',
+    /can be read by other users/,
+    async () => {
+      await writeFile(join(dataFolder, 'operator-token'), 'x'.repeat(43), { mode: 0o644 })
+      return {}
+    },
+  ],
+  [
+    'an address for other machines without secrets',
+    'secrets',
+    'warning',
+    /OPERATOR_TOKEN and SECRET_KEY/,
+    async () => ({ HOST: '0.0.0.0' }),
+  ],
+  [
+    'a port that another program has',
+    'ports',
+    'problem',
+    /another program has port/,
+    async () => ({ HISTORY_PORT: await listen(createServer(socket => socket.destroy())) }),
+  ],
+  [
+    'a certificate that clients refuse',
+    'certificates',
+    'problem',
+    /SELF_SIGNED/,
+    async () => {
+      const [key, cert] = [join(dataFolder, 'key.pem'), join(dataFolder, 'cert.pem')]
+      const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+      await promisify(execFile)('openssl', [...args, '-subj', '/CN=localhost', '-keyout', key, '-out', cert])
+      const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) })
+      return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(server)}` }
+    },
+  ],
+  [
+    'a public address at which nothing listens',
+    'certificates',
+    'problem',
+    /cannot be reached/,
+    async () => ({ PUBLIC_BASE_URL: 'https://127.0.0.1:9' }),
+  ],
+  [
+    'a Redis that does not answer',
+    'redis',
+    'problem',
+    /Redis does not answer/,
+    async () => ({ REDIS_URL: 'redis://127.0.0.1:9' }),
+  ],
+]
+
+test.each(FAULTS)('%s is found', async (_, check, state, says, fault) => {
+  const { code, of } = await doctor(await fault())
+  const found = of(check)
+  expect(found.state).toBe(state)
+  expect(`${found.says}; ${found.fix}`).toMatch(says)
+  expect(found.fix).toMatch(/\w/)
+  expect(code).toBe(state === 'problem' ? 2 : 1 + Number(code === 2))
+})
+
+describe('time', () => {
+  test('a log that expired is a warning that names refresh', async () => {
+    const { of } = await doctor({}, { nowMs: NOW_MS + 400 * 86_400_000 })
+    expect(of('pointer log')).toMatchObject({
+      state: 'warning',
+      fix: expect.stringContaining('highwater refresh'),
+    })
+  })
+
+  test('a clock before the newest entry is a problem', async () => {
+    const { code, of } = await doctor({}, { nowMs: NOW_MS - 400 * 86_400_000 })
+    expect(of('clock')).toMatchObject({ state: 'problem' })
+    expect(code).toBe(2)
+  })
+
+  test.each([
+    ['that failed after it published', 'failed', '2025-02-25T01:00:00Z', 'problem'],
+    ['of days ago', 'done', '2025-02-22T01:00:00Z', 'warning'],
+    ['of today', 'done', '2025-02-25T01:00:00Z', 'ok'],
+  ])('a night %s', async (_, outcome, ended_utc, state) => {
+    const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
+    await writeFile(path, JSON.stringify({ outcome, ended_utc }))
+    expect((await doctor()).of('last night')).toMatchObject({ state })
+  })
+})
