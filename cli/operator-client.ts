@@ -12,7 +12,21 @@ export type OperatorClient = (method: string, path: string, body?: unknown) => P
 
 const enveloped = z.object({ data: z.unknown() })
 
-const refusal = z.object({ error: z.object({ code: z.string(), message: z.string() }) })
+const refusal = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    details: z.array(z.object({ param: z.string(), reason: z.string() })).catch([]),
+  }),
+})
+
+/** With several problems, a line for each. */
+const toError = ({ code, message, details }: z.output<typeof refusal>['error']): Error =>
+  details.length < 2
+    ? new Error(`${message} (${code})`)
+    : new Error(
+        [`refused (${code}):`, ...details.map(({ param, reason }) => `  ${param}: ${reason}`)].join('\n'),
+      )
 
 /** Uses OPERATOR_TOKEN, or the token that was generated on this machine. */
 export async function createOperatorClient(
@@ -34,7 +48,7 @@ export async function createOperatorClient(
     const answer = enveloped.safeParse(value)
     if (response.ok && answer.success) return answer.data.data
     const refused = refusal.safeParse(value)
-    if (refused.success) throw new Error(`${refused.data.error.message} (${refused.data.error.code})`)
+    if (refused.success) throw toError(refused.data.error)
     throw new Error(
       `${url} answered ${response.status}, and not as the operator interface does: is OPERATOR_URL right?`,
     )

@@ -24,6 +24,7 @@ import { SERVING_PATIENCE } from '#storage/s3-patience.ts'
 import { tolerate } from '#storage/tolerate.ts'
 import { DEFAULT_ADMIN_PORT, type Environment } from './environment.ts'
 import { createLog } from './log.ts'
+import { namePort } from './name-port.ts'
 import { toReachable } from './reachable-url.ts'
 import type { Runtime } from './runtime.ts'
 import { createAlertSender } from './send-alert.ts'
@@ -141,7 +142,10 @@ async function listen(
     }
     return createHistoryApp(parts).fetch
   }
-  const server = await startServer(createFetch, environment.host, environment.historyPort)
+  const server = await namePort(
+    'HISTORY_PORT',
+    startServer(createFetch, environment.host, environment.historyPort),
+  )
   started.add(server.close)
   return server
 }

@@ -69,6 +69,7 @@ async function publishSampleOnce(environment: Environment, runtime: Runtime): Pr
 }
 
 function printExamples(url: string, signals: RunningSignals | null, { print }: Terminal): void {
+  print(`open ${url}/ in a browser: the book, a fact sheet of each strategy, and the guides`)
   print(`history service on ${url}`)
   if (signals !== null) {
     print(`signals service on ${signals.url}`)

@@ -14,6 +14,7 @@ import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
+import { namePort } from '../name-port.ts'
 import { toReachable } from '../reachable-url.ts'
 import { createDrain, createStarted, type Started } from '../started.ts'
 import {
@@ -118,7 +119,10 @@ async function listenToClients(
     onAnswered: (answered: Answered) => log.info('request', { ...answered }),
     onError,
   })
-  const server = await listenSignals(toParts, environment.host, environment.signals.port)
+  const server = await namePort(
+    'SIGNALS_PORT',
+    listenSignals(toParts, environment.host, environment.signals.port),
+  )
   started.add(server.close)
   return server
 }
@@ -154,7 +158,10 @@ async function listenToOperator(
     },
     onError,
   }
-  const server = await listenOperator(parts, environment.host, environment.signals.operatorPort)
+  const server = await namePort(
+    'OPERATOR_PORT',
+    listenOperator(parts, environment.host, environment.signals.operatorPort),
+  )
   started.add(server.close)
   return server
 }

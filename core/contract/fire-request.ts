@@ -1,8 +1,10 @@
 // What the operator's interface takes for a signal, and how it becomes one. The same checks hold for the live
 // runner.
+
 import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
 import type { ParameterProblem } from './errors.ts'
+import { nearestTo } from './near-miss.ts'
 import { ID_PATTERN } from './parameters.ts'
 import { echo, invalidRequest, parseRequest } from './parse-request.ts'
 import { impliedLeverage, instantText, MODES, SIGNAL_ACTIONS, type SignalContent } from './signal.ts'
@@ -77,7 +79,11 @@ function signalProblems(
   const problems: ParameterProblem[] = []
   const refuse = (param: keyof FireRequest, reason: string) =>
     problems.push({ param, value: echo(request[param]), reason })
-  if (!aliases.has(alias)) refuse('alias', 'expected the id of a strategy of the served dataset')
+  if (!aliases.has(alias)) {
+    const nearest = nearestTo(alias, [...aliases])
+    const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
+    refuse('alias', `expected the id of a strategy of the served dataset${hint}`)
+  }
   if (parseIsoInstant(request.timestamp)! > nowMs + MOST_AHEAD_MS)
     refuse('timestamp', `expected the moment of the decision, and it is only ${toIsoInstant(nowMs)}`)
   if (action === 'flat') {

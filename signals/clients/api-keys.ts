@@ -34,7 +34,7 @@ export async function issueKey(
     const args = [client, made.id, digestOf(made.token), nowMs, MOST_LIVE_KEYS]
     const reply = await runScript(redis, ISSUE_SCRIPT, keys, ...args)
     if (reply === 'ok') return made
-    if (reply === 'unknown') throw unknownClient(client)
+    if (reply === 'unknown') throw await unknownClient(redis, client)
     if (reply === 'full') throw tooManyKeys(client)
   }
   throw new Error('three random key ids in a row were taken: the source of random bytes is broken')

@@ -1,7 +1,9 @@
 // Operations on clients. Each change is one command or one script, so that no reader sees half of it.
+
 import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { nearestTo } from '#core/contract/near-miss.ts'
 import { askRedis } from '../redis/connect.ts'
 import { CLIENTS, clientKey, REVISE } from '../redis/keys.ts'
 import { runScript } from '../redis/script.ts'
@@ -80,7 +82,7 @@ export async function getClient(redis: Redis, id: string): Promise<Client | null
 
 export async function findClient(redis: Redis, id: string): Promise<Client> {
   const client = await getClient(redis, id)
-  if (client === null) throw unknownClient(id)
+  if (client === null) throw await unknownClient(redis, id)
   return client
 }
 
@@ -94,11 +96,16 @@ export async function listClients(redis: Redis): Promise<readonly Client[]> {
   return clients
 }
 
-export const unknownClient = (id: string): ApiError =>
-  new ApiError(
+/** The refusal of an id that names no client, with the nearest id that does. */
+export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
+  const shown = id.slice(0, ECHO_LENGTH)
+  const nearest = nearestTo(shown, await askRedis(() => redis.smembers(CLIENTS)))
+  const hint = nearest === null ? '' : `, did you mean '${nearest}'?`
+  return new ApiError(
     'not_found',
-    `there is no client '${id.slice(0, ECHO_LENGTH)}'; \`highwater ops clients list\` lists them`,
+    `there is no client '${shown}'${hint}; \`highwater ops clients list\` lists them`,
   )
+}
 
 const ECHO_LENGTH = 64
 
@@ -115,7 +122,7 @@ return 'ok'
 
 async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
   const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], id, status)
-  if (reply !== 'ok') throw unknownClient(id)
+  if (reply !== 'ok') throw await unknownClient(redis, id)
   return findClient(redis, id)
 }
 

@@ -56,7 +56,13 @@ describe('`highwater run`', () => {
     expect(identity).toMatchObject({ client_id: 'demo', status: 'active' })
     const alias = z.string().parse(identity.entitlements.aliases[0])
     await first.prints(/^demo receiver: skipped #1, a test$/m)
-    expect(await first.ops('test', 'demo')).toMatchObject({ code: 0, stderr: '' })
+    expect(await first.ops('test', 'demo')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^test 2: the receiver acknowledged it with 2\d\d, \d+ ms after it was fired$/m,
+      ),
+      stderr: '',
+    })
     await first.prints(/^demo receiver: skipped #2, a test$/m)
     await fire(first, folder, 'first', alias)
     await first.prints(new RegExp(`^demo receiver: TRADE #3 ${alias} long at 50000, stop 49000`, 'm'))

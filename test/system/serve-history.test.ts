@@ -72,7 +72,7 @@ test('a port that is taken ends the command with exit code 1 and one sentence', 
   })
   expect(exit).toMatchObject({ code: 1, signal: null, stdout: '' })
   expect(exit.stderr).toContain(
-    `highwater: cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port\n`,
+    `highwater: HISTORY_PORT: cannot listen on 127.0.0.1:${port}: another process has the port: stop it, or choose another port\n`,
   )
   expect(exit.stderr).not.toMatch(/^ +at /m)
 })

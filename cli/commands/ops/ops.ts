@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { z } from 'zod'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { UsageError } from '../../environment.ts'
+import type { OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
 import { addBackup, assertReadable } from './backup.ts'
 import { type Addition, addRouteCommands, linesOf } from './route-commands.ts'
@@ -73,6 +75,11 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
         ),
       ),
   },
+  test: {
+    follow: awaitFirstAttempt,
+    lines: testLines,
+    exitCode: ({ acknowledged }) => (acknowledged === true ? 0 : 1),
+  },
   replay: { lines: answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)) },
   issue_key: { lines: ({ id, token }) => [`key ${id}, shown this once:`, String(token)] },
   confirm_key: { argument: toKeyId },
@@ -122,4 +129,52 @@ function parseSignal(text: string, file: string): unknown {
     if (error instanceof SyntaxError) throw new UsageError(`${file} is not JSON: ${error.message}`)
     throw error
   }
+}
+
+/** A receiver has ten seconds for its answer. */
+const TEST_PATIENCE_S = 12
+const TEST_LOOKS_PER_S = 10
+
+const delivered = z.object({
+  delivery: z.object({ status: z.string(), latency_ms: z.number().nullable() }),
+  attempts: z.array(
+    z.object({ ok: z.boolean(), status: z.number().nullable(), reason: z.string().nullable() }),
+  ),
+})
+
+/** Waits for the answer of the receiver to the first attempt of a test. */
+async function awaitFirstAttempt(
+  { seq }: Answer,
+  { client }: Answer,
+  ask: OperatorClient,
+  { pause }: Runtime,
+): Promise<Answer> {
+  const path = `/ops/signals/${seq}/${encodeURIComponent(String(client))}`
+  for (let look = 0; look < TEST_PATIENCE_S * TEST_LOOKS_PER_S; look++) {
+    if (look > 0) await pause(1_000 / TEST_LOOKS_PER_S)
+    const found = delivered.safeParse(await ask('GET', path).catch(() => null)) // none before the relay has it
+    const attempt = found.data?.attempts[0]
+    if (found.data === undefined || attempt === undefined) continue
+    const { status, reason } = attempt
+    return {
+      seq,
+      client,
+      acknowledged: attempt.ok,
+      status,
+      reason,
+      latency_ms: found.data.delivery.latency_ms,
+    }
+  }
+  return { seq, client, acknowledged: null, status: null, reason: null, latency_ms: null }
+}
+
+function testLines({ seq, client, acknowledged, status, reason, latency_ms }: Answer): readonly string[] {
+  if (acknowledged === true)
+    return [`test ${seq}: the receiver acknowledged it with ${status}, ${latency_ms} ms after it was fired`]
+  const details = `\`highwater ops signal ${seq} ${client}\` shows every attempt`
+  return acknowledged === false
+    ? [
+        `test ${seq}: the receiver did not acknowledge it (${status ?? reason}); more attempts follow: ${details}`,
+      ]
+    : [`test ${seq}: no attempt has ended after ${TEST_PATIENCE_S} s: ${details}`]
 }

@@ -5,7 +5,8 @@ import { z } from 'zod'
 import type { OperatorRoute } from '#api/operator/operator-route.ts'
 import { type Query, variablesOf } from '#core/contract/route.ts'
 import { dataFolder, parseEnvironment } from '../../environment.ts'
-import { createOperatorClient } from '../../operator-client.ts'
+import { ExitError } from '../../exit.ts'
+import { createOperatorClient, type OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -19,6 +20,15 @@ export type Addition = {
   readonly body?: (values: Values, runtime: Runtime) => unknown
   /** An argument as it is sent. */
   readonly argument?: (text: string) => string
+  /** What follows the request: returns the answer that is printed. */
+  readonly follow?: (
+    answer: Values,
+    given: Values,
+    client: OperatorClient,
+    runtime: Runtime,
+  ) => Promise<Values>
+  /** The exit code that an answer means; 0 if it is not given. */
+  readonly exitCode?: (answer: Values) => number
   /** The answer as people read it. */
   readonly lines?: (answer: Values) => readonly string[]
   /** What follows `highwater ops` in the example, if the route has none that can be typed. */
@@ -81,9 +91,12 @@ function addCommand(
       const addition = additions[route.id] ?? {}
       const answer = await ask(route, addition, given, command, runtime)
       const { terminal } = runtime
-      if (command.opts<{ readonly json?: boolean }>().json) return terminal.json(answer)
+      const record = isRecord(answer) ? answer : { '': answer }
       const lines = addition.lines ?? linesOf
-      for (const line of lines(isRecord(answer) ? answer : { '': answer })) terminal.print(line)
+      if (command.opts<{ readonly json?: boolean }>().json) terminal.json(answer)
+      else for (const line of lines(record)) terminal.print(line)
+      const code = addition.exitCode?.(record) ?? 0
+      if (code !== 0) throw new ExitError(code)
     })
 }
 
@@ -118,11 +131,13 @@ async function ask(
   }
   const folder = dataFolder(runtime.root, runtime.env)
   const client = await createOperatorClient(parseEnvironment(runtime.env, folder), folder)
-  return client(
+  const answer = await client(
     route.method,
     query.size === 0 ? path : `${path}?${query}`,
     route.body === undefined ? undefined : await (addition.body?.({ ...values, ...body }, runtime) ?? body),
   )
+  if (addition.follow === undefined || !isRecord(answer)) return answer
+  return addition.follow(answer, values, client, runtime)
 }
 
 /** A field of a query or of a body as an option, such as `overlap-hours`; commander has it under `key`. */

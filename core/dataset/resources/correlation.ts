@@ -104,7 +104,7 @@ function matrixTable(snapshot: Snapshot, { period, ids }: Params): Table {
 const positionsOf = (snapshot: Snapshot, ids: readonly string[] | null): number[] =>
   (ids ?? snapshot.strategies.map(({ id }) => id)).map(id => {
     const position = positionOf(snapshot, id)
-    if (position === undefined) throw unknownStrategy(id)
+    if (position === undefined) throw unknownStrategy(snapshot, id)
     return position
   })
 

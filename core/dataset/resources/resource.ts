@@ -1,4 +1,5 @@
 import { ApiError } from '#core/contract/errors.ts'
+import { nearestTo } from '#core/contract/near-miss.ts'
 import {
   dayParameter,
   type Format,
@@ -97,13 +98,23 @@ export const othersThan = (names: readonly string[]): Others => {
 /** The strategy of an id. Throws `not_found` with the message that the specification gives. */
 export function findStrategy(snapshot: Snapshot, id: string): StrategyData {
   const strategy = strategyOf(snapshot, id)
-  if (strategy === null) throw unknownStrategy(id)
+  if (strategy === null) throw unknownStrategy(snapshot, id)
   return strategy
 }
 
-/** The refusal of an id that names no strategy. */
-export const unknownStrategy = (id: string): ApiError =>
-  new ApiError('not_found', `unknown strategy '${id.slice(0, LONGEST_ECHO)}'`)
+/**
+ * The refusal of an id that names no strategy. The specification gives the message, so the nearest id that there is stands
+ * in the details.
+ */
+export function unknownStrategy({ strategies }: Snapshot, id: string): ApiError {
+  const value = id.slice(0, LONGEST_ECHO)
+  const nearest = nearestTo(
+    value,
+    strategies.map(strategy => strategy.id),
+  )
+  const details = nearest === null ? null : [{ param: 'sid', value, reason: `did you mean '${nearest}'?` }]
+  return new ApiError('not_found', `unknown strategy '${value}'`, details === null ? {} : { details })
+}
 
 /** An id has at most 64 characters; longer texts are cut. */
 const LONGEST_ECHO = 64

@@ -18,6 +18,12 @@ const request = (address: string) => app.request(address)
 
 const STRATEGY_ROUTES = ROUTES.filter(({ group }) => group === 'strategy')
 
+/** Names that differ from that of a strategy in a letter or two. */
+const NEAREST = new Map([
+  ['ash ', 'ash'],
+  ['-ash', 'ash'],
+])
+
 describe.each(STRATEGY_ROUTES.map(route => [route.path, route] as const))('%s', (_path, route) => {
   test.each([
     ['oak', 'oak'],
@@ -41,7 +47,9 @@ describe.each(STRATEGY_ROUTES.map(route => [route.path, route] as const))('%s', 
     expect(await errorOf(response)).toStrictEqual({
       code: 'not_found',
       message: `unknown strategy '${named}'`,
-      details: null,
+      details: NEAREST.has(named)
+        ? [{ param: 'sid', value: named, reason: `did you mean '${NEAREST.get(named)}'?` }]
+        : null,
     })
   })
 

@@ -84,7 +84,10 @@ describe('an operator', () => {
     expect(list).toMatch(/^id +tier +status .*webhook enabled .*webhook breaker/)
     expect(list).toMatch(/acme +pro +active +alder .* true .* closed/)
     expect(list).toMatch(/zeta +standard +pending .* - /)
-    expect((await ops(['test', 'acme'])).out).toBe('seq: 1\n')
+    expect(await ops(['test', 'acme'])).toMatchObject({
+      code: 1, // nothing delivers here
+      out: 'test 1: no attempt has ended after 12 s: `highwater ops signal 1 acme` shows every attempt\n',
+    })
     expect((await ops(['webhook', 'disable', 'acme', '--why', 'holiday'])).out).toContain(
       'disabled why: holiday',
     )
@@ -103,6 +106,21 @@ describe('an operator', () => {
       await ops(['webhook', 'remove', 'acme'])
     }
     expect((await ops([...setting, '--secret', own, '--secret-file', file])).code).toBe(2)
+  })
+
+  test('reads every problem of a signal on a line of its own, with the nearest names', async () => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+    const file = join(await temporaryFolder(), 'signal.json')
+    await writeFile(file, JSON.stringify({ ...SIGNAL, alias: 'aldr', stop: 51_000 }))
+    const { code, err } = await ops(['fire', file])
+    expect(code).toBe(1)
+    expect(err.split('\n').slice(0, 3)).toEqual([
+      'highwater: refused (validation_error):',
+      "  alias: expected the id of a strategy of the served dataset; did you mean 'alder'?",
+      '  stop: the stop of a long must lie below signal_price',
+    ])
+    const shown = await ops(['clients', 'show', 'acne'])
+    expect([shown.code, shown.err]).toEqual([1, expect.stringContaining("did you mean 'acme'?")])
   })
 
   test('revokes a leaked key given as a whole, and never reports an unknown key as revoked already', async () => {
