@@ -1,4 +1,4 @@
-import { sha256 } from './digest.ts'
+import { sha256InTurns } from './digest.ts'
 import type { ObjectStore } from './object-store.ts'
 import { UnreadableError } from './unreadable-error.ts'
 
@@ -12,7 +12,7 @@ export async function readPrivateFile(
   digest: string | undefined,
 ): Promise<Uint8Array> {
   const bytes = await privateStore.read(key)
-  if (bytes !== null && sha256(bytes) === digest) return bytes
+  if (bytes !== null && (await sha256InTurns(bytes)) === digest) return bytes
   const what = bytes === null ? 'is missing' : 'is not the file that was published'
   throw new UnreadableError(
     `${privateStore.url}/${key} ${what}: restore it from a copy, or name the private store that has it`,

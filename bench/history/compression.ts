@@ -12,9 +12,9 @@ import { atMost, type Figure, plain, type Section } from '../harness/report.ts'
 import { writeReturnsBook } from '../harness/returns-book.ts'
 import { GENERATED_VERSION, runBuild } from './build.ts'
 
-const STRATEGIES = 200
+const STRATEGIES = 1_000
 const DAYS = 3_650
-const ROUNDS = 3
+const ROUNDS = 2
 
 /** The default is compressed harder, so that the rest is a smaller part of it. */
 const MOST_TIMES = { quick: 2, default: 1.5 }

@@ -155,15 +155,10 @@ async function awaitFirstAttempt(
     const found = delivered.safeParse(await ask('GET', path).catch(() => null)) // none before the relay has it
     const attempt = found.data?.attempts[0]
     if (found.data === undefined || attempt === undefined) continue
-    const { status, reason } = attempt
-    return {
-      seq,
-      client,
-      acknowledged: attempt.ok,
-      status,
-      reason,
-      latency_ms: found.data.delivery.latency_ms,
-    }
+    const { latency_ms } = found.data.delivery
+    if (attempt.ok && latency_ms === null) continue // the attempt is recorded first, and then the delivery
+    const { ok: acknowledged, status, reason } = attempt
+    return { seq, client, acknowledged, status, reason, latency_ms }
   }
   return { seq, client, acknowledged: null, status: null, reason: null, latency_ms: null }
 }
