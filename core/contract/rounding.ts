@@ -5,11 +5,31 @@ import type { Series } from '#core/figures/series.ts'
 /** Without the minus that rounding can leave on a zero. */
 const unsigned = (value: number): number => (value === 0 ? 0 : value)
 
+/** Scaled by a power of ten, smaller numbers are off by less than 1e-6. */
+const LARGEST_SCALED = 1e9
+
+/** Nearer to a tie than this, the scaled number does not decide. */
+const TIE_MARGIN = 1e-5
+
+/**
+ * Rounds to the decimals of a power of ten, as `toFixed` does, which is four times as slow and decides near a tie. An integer
+ * over a power of ten that a double holds exactly is the double that its decimal text reads back as.
+ */
+function toDecimals(value: number, power: number, decimals: number): number {
+  const scaled = Math.abs(value) * power
+  const below = Math.floor(scaled)
+  const rest = scaled - below
+  if (!(scaled < LARGEST_SCALED) || Math.abs(rest - 0.5) < TIE_MARGIN)
+    return unsigned(Number(value.toFixed(decimals)))
+  const rounded = (rest > 0.5 ? below + 1 : below) / power
+  return value < 0 && rounded !== 0 ? -rounded : rounded
+}
+
 /** Percents and ratios: 6 decimals. */
-export const toPercent = (value: number): number => unsigned(Number(value.toFixed(6)))
+export const toPercent = (value: number): number => toDecimals(value, 1e6, 6)
 
 /** Correlations: 8 decimals. */
-export const toCorrelation = (value: number): number => unsigned(Number(value.toFixed(8)))
+export const toCorrelation = (value: number): number => toDecimals(value, 1e8, 8)
 
 /** Returns and equity: 10 significant digits. */
 export const toSignificant = (value: number): number => unsigned(Number(value.toPrecision(10)))

@@ -1,4 +1,3 @@
-import { toText } from '#core/contract/decimal.ts'
 import type { Series } from '#core/figures/series.ts'
 import { toRowShape, writeDatedRows } from './dated-rows.ts'
 import { type Column, isTable, type Table } from './table.ts'
@@ -9,6 +8,7 @@ import {
   type Writing,
   writeAscii,
   writeBytes,
+  writeNumber,
   writeText,
   writeWhole,
 } from './text-writer.ts'
@@ -47,7 +47,7 @@ const isArray = (value: object): value is readonly Json[] => Array.isArray(value
 const isLongList = (value: object): value is LongList => 'kind' in value && value.kind === 'list'
 
 function writeScalar(out: ByteWriter, value: Scalar): void {
-  if (typeof value === 'number') writeAscii(out, toText(value))
+  if (typeof value === 'number') writeNumber(out, value)
   else writeText(out, JSON.stringify(value))
 }
 

@@ -1,8 +1,14 @@
 import type { EpochDay } from '#core/calendar.ts'
-import { toText } from '#core/contract/decimal.ts'
 import { toSignificant } from '#core/contract/rounding.ts'
 import { dayOf, type Series } from '#core/figures/series.ts'
-import { type ByteWriter, writeAscii, writeDate, writeSignificant, writeText } from './text-writer.ts'
+import {
+  type ByteWriter,
+  writeAscii,
+  writeDate,
+  writeNumber,
+  writeSignificant,
+  writeText,
+} from './text-writer.ts'
 
 /**
  * The typed cells of a column, for the formats that have types: a date as an epoch day, an instant in epoch
@@ -70,7 +76,7 @@ export const significantColumn = (
 export const numberColumn = (name: string, at: (row: number) => number): Column => ({
   name,
   quoted: false,
-  write: (out, row) => writeAscii(out, toText(at(row))),
+  write: (out, row) => writeNumber(out, at(row)),
   cells: { kind: 'number', at },
 })
 

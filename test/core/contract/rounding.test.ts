@@ -9,6 +9,24 @@ describe('rounding at the wire', () => {
     }
   })
 
+  test.each([
+    ['percents', toPercent, 6],
+    ['correlations', toCorrelation, 8],
+  ] as const)('of %s is that of toFixed, for every magnitude and at ties', (_, round, decimals) => {
+    const magnitude = fc
+      .tuple(fc.double({ min: -10, max: 10, noNaN: true }), fc.integer({ min: -14, max: 12 }))
+      .map(([digits, power]) => digits * 10 ** power)
+    const near = fc
+      .tuple(fc.integer({ min: -1e7, max: 1e7 }), fc.integer({ min: -3, max: 3 }))
+      .map(([n, off]) => ((n + 0.5) / 10 ** decimals) * (1 + off * Number.EPSILON))
+    fc.assert(
+      fc.property(fc.oneof(magnitude, near), value => {
+        expect(round(value)).toBe(Number(value.toFixed(decimals)) + 0)
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
   test('moves a percent by half a millionth at the most, and is idempotent', () => {
     fc.assert(
       fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), value => {

@@ -8,6 +8,7 @@ import {
   createWriter,
   finish,
   writeDate,
+  writeNumber,
   writeSignificant,
   writeText,
 } from '#core/dataset/render/text-writer.ts'
@@ -17,6 +18,37 @@ const written = (write: (out: ByteWriter) => void): string => {
   write(out)
   return new TextDecoder().decode(finish(out))
 }
+
+test('a number is written as its shortest decimal text, for every magnitude and number of decimals', () => {
+  const rounded = fc
+    .tuple(
+      fc.double({ min: -10, max: 10, noNaN: true }),
+      fc.integer({ min: -9, max: 9 }),
+      fc.integer({ min: 0, max: 10 }),
+    )
+    .map(([digits, power, decimals]) => Number((digits * 10 ** power).toFixed(decimals)))
+  const special = fc.constantFrom(
+    0,
+    -0,
+    1e-8,
+    -1e-8,
+    1e-9,
+    0.1,
+    999_999.99999999,
+    1e6,
+    123456.7,
+    1e21,
+    5e-324,
+  )
+  fc.assert(
+    fc.property(fc.oneof(rounded, special, fc.double({ noNaN: true, noDefaultInfinity: true })), value => {
+      expect(written(out => writeNumber(out, value))).toBe(toText(value))
+    }),
+    { numRuns: 20_000 },
+  )
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => written(out => writeNumber(out, value))).toThrow('refusing to publish')
+})
 
 describe('ten significant digits', () => {
   const exact = (value: number): string => toText(toSignificant(value))
