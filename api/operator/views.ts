@@ -26,6 +26,7 @@ export const client = z
     aliases: z.array(z.string()).describe('The strategies whose signals it gets.'),
     program: z.boolean().describe('Whether it may use the accumulation program.'),
     created_at: instant,
+    suspended: z.boolean().describe('True if it was active and the operator suspended it.'),
   })
   .meta({ id: 'Client' })
 

@@ -1,16 +1,20 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { Redis } from 'ioredis'
 import { toIsoInstant } from '#core/calendar.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
 import { readHighWater, readLogEnd } from '#signals/delivery/high-water.ts'
+import { hasRun } from '#signals/live/control.ts'
 import type { Pause } from '#signals/live/feeds/feed.ts'
 import { guardLog } from '#signals/log/guard.ts'
 import { assertDurable } from '#signals/redis/boot-checks.ts'
 import { openStore } from '#storage/open-store.ts'
+import { readHead } from '#storage/pointer-log.ts'
+import { readManifest } from '#storage/published-manifest.ts'
 import { collect, threadsFor } from '../build-options.ts'
-import { readEnvironment } from '../environment.ts'
+import { type Environment, readEnvironment, UsageError } from '../environment.ts'
 import { liveEntries, parseFeeds, runLive } from '../live.ts'
 import type { Runtime } from '../runtime.ts'
 import { openRedis } from '../signals/redis-url.ts'
@@ -22,6 +26,7 @@ type Options = {
   readonly feed?: readonly string[]
   readonly strategy?: readonly string[]
   readonly liveDir?: string
+  readonly allowUnpublished?: boolean
   readonly json?: boolean
 }
 
@@ -40,6 +45,7 @@ export function defineLive(command: Command, runtime: Runtime): void {
     .requiredOption('--book <dir>', 'the folder with catalogue.yaml; its bars are the history')
     .option('--feed <[market=]source>', 'file:PATH, - or http(s)://..., once for each market', collect)
     .option('--strategy <id>', 'a strategy to run (default: every module of the book)', collect)
+    .option('--allow-unpublished', 'run strategies that are not in the served dataset, too')
     .option('--live-dir <dir>', 'the folder for bars received live (default: .data/live)')
     .option('--json', 'print every line as a JSON document')
     .addHelpText('after', EXAMPLES)
@@ -61,6 +67,7 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
   const stepper = createStepper(book, { threads: threadsFor(cores), elapsedMs: elapsed })
   try {
     if (!environment.allowsUnsafeRedis) await assertDurable(redis)
+    if (!options.allowUnpublished) await assertPublished([...entries.values()].flat(), environment, redis)
     const privateStore = await openStore(environment.privateStoreUrl, environment.s3)
     await guardLog(
       redis,
@@ -75,6 +82,29 @@ async function runCommand(options: Options, runtime: Runtime): Promise<void> {
     redis.disconnect()
     await stepper.close()
   }
+}
+
+/**
+ * Subscribers look up a signal in the history of its strategy. Throws a UsageError if there is none, unless the strategy ran
+ * before: it must not stop because a night failed.
+ */
+async function assertPublished(
+  entries: readonly { readonly id: string }[],
+  { storeUrl, s3 }: Environment,
+  redis: Redis,
+): Promise<void> {
+  const store = await openStore(storeUrl, s3)
+  const head = await readHead(store)
+  const published = head === null ? [] : (await readManifest(store, head.entry)).strategies
+  const unpublished: string[] = []
+  for (const { id } of entries) {
+    if (!published.includes(id) && !(await hasRun(redis, id))) unpublished.push(id)
+  }
+  if (unpublished.length === 0) return
+  throw new UsageError(
+    `not in the dataset that ${storeUrl} serves: ${unpublished.join(', ')}. Publish the book first, choose others with --strategy, ` +
+      'or run them nevertheless with --allow-unpublished',
+  )
 }
 
 const noteTo = (terminal: Terminal, json: boolean, now: () => number) => (message: string) => {

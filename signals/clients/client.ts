@@ -19,6 +19,11 @@ const stored = z.object({
   aliases: z.string().transform(text => z.array(z.string()).readonly().parse(JSON.parse(text))),
   program: z.enum(['0', '1']).transform(text => text === '1'),
   created_at: z.string(),
+  /** Whether the account was active and the operator suspended it. */
+  suspended: z
+    .literal('1')
+    .optional()
+    .transform(text => text === '1'),
 })
 
 /** Parses a stored record; null if there is none. Throws if it is malformed. */

@@ -44,7 +44,10 @@ export async function createClient(
   assertId('tier', tier)
   assertAliases([...(change.aliases ?? []), ...(change.add ?? [])], programAlias)
   const created_at = toIsoInstant(nowMs)
-  const client = entitled({ id, tier, status, aliases: [], program: false, created_at }, change)
+  const client = entitled(
+    { id, tier, status, aliases: [], program: false, created_at, suspended: false },
+    change,
+  )
   const fields = Object.entries(toStoredClient(client)).flat()
   const reply = await runScript(redis, CREATE_SCRIPT, [CLIENTS, clientKey(id)], id, created_at, ...fields)
   if (reply !== 'ok') throw new ApiError('conflict', `there is a client '${id}' already: choose another id`)
@@ -120,6 +123,7 @@ revise(ARGV[1])
 return 'ok'
 `
 
+/** An account that was never active is pending, and not suspended. */
 async function setStatus(redis: Redis, id: string, status: Client['status']): Promise<Client> {
   const reply = await runScript(redis, STATUS_SCRIPT, [clientKey(id)], id, status)
   if (reply !== 'ok') throw await unknownClient(redis, id)
@@ -128,6 +132,11 @@ async function setStatus(redis: Redis, id: string, status: Client['status']): Pr
 
 const STATUS_SCRIPT = `${REVISE}
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
+if ARGV[2] == 'active' then
+  redis.call('HDEL', KEYS[1], 'suspended')
+elseif redis.call('HGET', KEYS[1], 'status') == 'active' then
+  redis.call('HSET', KEYS[1], 'suspended', '1')
+end
 redis.call('HSET', KEYS[1], 'status', ARGV[2])
 revise(ARGV[1])
 return 'ok'

@@ -19,6 +19,10 @@ export const halt = async (redis: Redis, alias: string): Promise<void> =>
 export const resume = async (redis: Redis, alias: string): Promise<void> =>
   void (await askRedis(() => redis.srem(HALTED, alias)))
 
+/** Whether a strategy has ever run live. */
+export const hasRun = async (redis: Redis, alias: string): Promise<boolean> =>
+  (await askRedis(() => redis.hexists(liveKey(alias), 'cursor'))) === 1
+
 /** The halted aliases; `*` stands for all. */
 export const haltedAliases = async (redis: Redis): Promise<readonly string[]> =>
   (await askRedis(() => redis.smembers(HALTED))).sort()
@@ -28,7 +32,7 @@ export const haltedAliases = async (redis: Redis): Promise<readonly string[]> =>
  * `conflict` if the strategy never ran.
  */
 export async function orderMode(redis: Redis, alias: string, mode: Mode): Promise<void> {
-  if ((await askRedis(() => redis.hexists(liveKey(alias), 'cursor'))) === 0) {
+  if (!(await hasRun(redis, alias))) {
     const message = `${alias} has never run: start \`highwater live\` first, and then order its mode`
     throw new ApiError('conflict', message)
   }

@@ -145,3 +145,7 @@ export async function* readVisible(
     at = block.length < BLOCK_SIGNALS ? until : block.at(-1)!.seq
   }
 }
+
+/** The aliases of which a signal was ever fired, tests aside. */
+export const firedAliases = async (redis: Redis): Promise<readonly string[]> =>
+  (await askRedis(() => redis.hkeys(LATEST))).filter(field => !field.includes(':'))

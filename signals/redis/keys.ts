@@ -35,7 +35,7 @@ export const HALTED = `${PREFIX}:halted`
 /** Set: the ids of all clients. */
 export const CLIENTS = `${PREFIX}:clients`
 
-/** Hash of a client: `tier`, `status`, `aliases` (JSON), `program` (0, 1), `created_at`, `keys_issued`. */
+/** Hash of a client: `tier`, `status`, `aliases` (JSON), `program` (0, 1), `created_at`, `suspended`, `keys_issued`. */
 export const clientKey = (client: string): string => `${CLIENT_PREFIX}${client}`
 export const CLIENT_PREFIX = `${PREFIX}:client:`
 

@@ -5,7 +5,7 @@ import { dueCounts, LANES, owedCount } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
 import { toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
-import { readHead } from '../log/read-log.ts'
+import { firedAliases, readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
 import { RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
@@ -14,7 +14,7 @@ export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 export type OverviewParts = {
   readonly redis: Redis
-  /** The strategies of the served dataset. */
+  /** The strategies of the served dataset. Others are found by what they fired. */
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
   readonly newEpoch: () => string
@@ -55,13 +55,17 @@ export async function readOverview(parts: OverviewParts) {
   }
 }
 
-/** The strategies that have ever run live, sorted. */
+/**
+ * The strategies that have ever run live, sorted: those of the served dataset, and those that fired or are halted, whether
+ * they are in it or not.
+ */
 export async function readLive(
   redis: Redis,
   aliases: ReadonlySet<string>,
   nowMs: number,
 ): Promise<readonly LiveStatus[]> {
-  const all = await Promise.all([...aliases].sort().map(alias => readStatus(redis, alias, nowMs)))
+  const known = new Set([...aliases, ...(await firedAliases(redis)), ...(await haltedAliases(redis))])
+  const all = await Promise.all([...known].sort().map(alias => readStatus(redis, alias, nowMs)))
   return all.filter(({ cursorMs }) => cursorMs !== null)
 }
 

@@ -54,11 +54,18 @@ describe('the operator page in Chromium', () => {
     const { page, context, violations } = await logIn(1280)
     await page.getByRole('link', { name: 'north-ridge' }).first().click()
     expect(await page.locator('main').innerText()).toContain('breaker open')
-    await page.getByRole('link', { name: 'Exhausted' }).click()
+    await page.getByRole('link', { name: 'Given up' }).click()
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
     await page.getByRole('button', { name: 'Resend from 3' }).click()
+    expect(await page.locator('main').innerText()).toContain(
+      'Send north-ridge everything from signal 3 on again?',
+    )
+    const folder = process.env.SCREENSHOTS
+    if (folder) await page.screenshot({ path: `${folder}/confirm.png` })
+    expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
+    await page.getByRole('button', { name: 'Send again' }).click()
     await page.getByRole('status').waitFor()
-    expect(await page.getByRole('status').innerText()).toContain('owed again')
+    expect(await page.getByRole('status').innerText()).toContain('sent again')
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('owed')
     expect(violations).toEqual([])
     await context.close()

@@ -166,7 +166,7 @@ describe('a live runner', () => {
     const [early, late] = [own.lines.slice(0, 6), own.lines.slice(6)]
     const first = await startSignalsProcess(folder, SERVE)
     const address = await urlIn(folder)
-    const args = ['live', '--book', own.book, '--feed', `file:${own.feed}`]
+    const args = ['live', '--allow-unpublished', '--book', own.book, '--feed', `file:${own.feed}`]
     const runner = startHighwater(args, { env: environmentOf(folder) })
     await appendFile(own.feed, `${early.join('\n')}\n`)
     await untilCursor(folder, own, own.endMs - late.length * FOUR_HOURS_MS)

@@ -25,21 +25,24 @@ export const clientsPage = (
   webhooks: ReadonlyMap<string, WebhookState>,
 ): Piece => html`<h1>Clients</h1>
 ${table(
-  ['Client', 'Webhook', '#Owed', 'Account', 'Tier', '#Aliases'],
+  ['Client', 'Webhook', '#Waiting', 'Account', 'Tier', '#Aliases'],
   clients.map(
     ({
       id,
       tier,
       status,
       aliases,
+      suspended,
     }) => html`<tr><td>${clientLink(id)}</td><td>${webhookWord(webhooks.get(id))}</td>
-<td class="n">${webhooks.get(id)?.owed ?? 0}</td><td>${accountWord(status)}</td><td>${tier}</td><td class="n">${aliases.length}</td></tr>`,
+<td class="n">${webhooks.get(id)?.owed ?? 0}</td><td>${accountWord({ status, suspended })}</td><td>${tier}</td><td class="n">${aliases.length}</td></tr>`,
   ),
   'Nobody yet: `highwater ops clients add ID` adds a client.',
 )}`
 
-const accountWord = (status: Client['status']): Piece =>
-  status === 'active' ? html`<span class="good">active</span>` : html`<span class="warn">pending</span>`
+function accountWord({ status, suspended }: Pick<Client, 'status' | 'suspended'>): Piece {
+  if (status === 'active') return html`<span class="good">active</span>`
+  return suspended ? html`<span class="bad">suspended</span>` : html`<span class="warn">pending</span>`
+}
 
 type ClientView = Awaited<ReturnType<typeof readClient>> & { readonly address: WebhookAddress | null }
 
@@ -48,9 +51,9 @@ export function clientPage(session: Session, view: ClientView): Piece {
   const base = `/ops/view/clients/${client.id}`
   const isActive = client.status === 'active'
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
-<div class="panel">${accountWord(client.status)}, made on ${client.created_at.slice(0, 10)},
+<div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
 entitled to ${client.aliases.length === 0 ? 'nothing' : client.aliases.join(', ')}${client.program ? ' and the program' : ''}
-<div class="actions">${isActive ? action(session, `${base}/suspend`, 'Suspend', 'stop') : action(session, `${base}/activate`, 'Activate')}</div></div>
+<div class="actions">${isActive ? action(session, `${base}/suspend`, 'Suspend…', 'stop') : action(session, `${base}/activate`, 'Activate')}</div></div>
 <h2>Keys</h2>
 ${table(
   ['Key', 'Last used (UTC)', 'Confirmed (UTC)', 'Made (UTC)'],
@@ -103,10 +106,10 @@ function webhookPanel(
   const isBreakerNamed = webhook.enabled && breaker.kind === 'open' // by the word in front
   const from = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}, ${webhook.lane} lane${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, owed ${webhook.owed}${
+${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, ${webhook.owed} deliveries wait${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
-${webhook.enabled ? action(session, `${base}/disable`, 'Disable', 'stop') : action(session, `${base}/enable`, 'Enable')}
-${action(session, `${base}/replay`, 'Replay', 'quiet', from)}</div></div>`
+${webhook.enabled ? action(session, `${base}/disable`, 'Disable…', 'stop') : action(session, `${base}/enable`, 'Enable')}
+${action(session, `${base}/replay`, 'Resend…', 'quiet', from)}</div></div>`
 }

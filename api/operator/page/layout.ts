@@ -21,7 +21,7 @@ const TABS = [
   ['/ops', 'Overview'],
   ['/ops/view/clients', 'Clients'],
   ['/ops/view/signals', 'Signals'],
-  ['/ops/view/exhausted', 'Exhausted'],
+  ['/ops/view/exhausted', 'Given up'],
   ['/ops/view/live', 'Live'],
   ['/ops/view/builds', 'Builds'],
 ] as const
@@ -33,10 +33,10 @@ export const NOTES = {
   activated: 'The account is active.',
   suspended: 'The account is suspended: pulls and deliveries stop.',
   tested: 'A test signal was fired to this client.',
-  replayed: 'The signals are owed again and will be resent.',
+  replayed: 'The signals are sent again.',
   enabled: 'The webhook is enabled.',
   disabled: 'The webhook is disabled.',
-  halted: 'Halted: no entry goes out, a flat still does.',
+  halted: 'Halted: no long or short is sent, a flat still is.',
   resumed: 'Resumed.',
 } as const
 
@@ -143,15 +143,20 @@ export function duration(ms: number | null): string {
   return ms < 7_200_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
 
-const TONE: { readonly [Status in DeliveryState['status']]: string } = {
-  owed: 'warn',
-  delivered: 'good',
-  exhausted: 'bad',
-  withdrawn: 'dim',
+/** A status of a delivery as people read it, and its colour. */
+const STATUS: {
+  readonly [Status in DeliveryState['status']]: readonly [word: string, tone: string]
+} = {
+  owed: ['waiting', 'warn'],
+  delivered: ['delivered', 'good'],
+  exhausted: ['given up', 'bad'],
+  withdrawn: ['withdrawn', 'dim'],
 }
 
-export const statusOf = ({ status }: DeliveryState): Piece =>
-  html`<span class="${TONE[status]}">${status}</span>`
+export function statusOf({ status }: DeliveryState): Piece {
+  const [word, tone] = STATUS[status]
+  return html`<span class="${tone}">${word}</span>`
+}
 
 /** A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard. */
 export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
@@ -171,6 +176,36 @@ export const cards = (figures: readonly Figure[]): Piece =>
   html`<dl class="cards">${figures.map(
     ([name, value, more = '']) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`,
   )}</dl>`
+
+/** What an action will do, for the operator who must confirm it; `back` is where it is not done. */
+export type Warning = {
+  readonly title: string
+  readonly says: string
+  readonly label: string
+  readonly back?: string
+}
+
+/** Asks for the confirmation of a form, which it sends again with the same fields. */
+export const confirmPage = (
+  session: Session,
+  { title, says, label, back = '/ops' }: Warning,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<Response> =>
+  respond(
+    title,
+    html`<header>${BRAND}</header>
+<main class="confirm"><h1>${title}</h1><p>${says}</p>
+<div class="actions">${action(
+      session,
+      path,
+      label,
+      'stop',
+      html`<input type="hidden" name="confirm" value="yes">${Object.entries(fields).map(
+        ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+      )}`,
+    )}<a class="quiet" href="${back}">Cancel</a></div></main>`,
+  )
 
 export const action = (
   session: Session,
@@ -214,7 +249,7 @@ header form { margin-left: auto }
 h2 span { font-size: .87rem }
 .refusal::first-letter { text-transform: uppercase }
 nav { display: flex; gap: 1.1rem }
-nav a { padding: .3rem 0; color: var(--dim) }
+nav a { padding: .3rem 0; color: var(--dim); white-space: nowrap }
 nav a[aria-current] { color: var(--ink); box-shadow: 0 2px var(--line) }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem }
 h1 { margin: .25rem 0 1rem; font-size: 1.45rem; overflow-wrap: anywhere }
@@ -255,6 +290,8 @@ input[type=number] { width: 8.5rem }
 .login form { display: grid; gap: .6rem; align-items: stretch }
 .login p { margin: .4rem 0 }
 .login form + p { margin-top: 1rem }
+.confirm { max-width: 40rem }
+.confirm .actions { align-items: center; gap: 1.2rem }
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem }
   nav { order: 3; width: 100%; gap: 1rem; overflow-x: auto; padding-bottom: 2px }

@@ -8,15 +8,17 @@ import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
+import { EVERY_ALIAS } from '#signals/live/live-record.ts'
+import { readHead } from '#signals/log/read-log.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { SESSION_PREFIX } from '#signals/redis/keys.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { type IsToken, isSame } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { clientOf } from '../routes/clients.ts'
-import { haltRequest, haltServed, resumeAny } from '../routes/live.ts'
+import { haltKnown, haltRequest, resumeAny } from '../routes/live.ts'
 import { assertWebhook, replayQuery } from '../routes/webhooks.ts'
-import { errorPage, loginPage, type Note, type Session, STYLE } from './layout.ts'
+import { confirmPage, errorPage, loginPage, type Note, type Session, STYLE, type Warning } from './layout.ts'
 import { VIEWS } from './views.ts'
 
 /** A working day. */
@@ -55,8 +57,13 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, isToken:
     }
     app.get(path, shown(answer))
   }
-  for (const [path, act] of Object.entries(FORMS)) {
-    post(path, async c => redirect(c, await act(c, parts, await readOwnForm(c, parts))))
+  for (const [path, { act, warn }] of Object.entries(FORMS)) {
+    post(path, async c => {
+      const form = await readOwnForm(c, parts)
+      const warning = form.get('confirm') === 'yes' ? null : ((await warn?.(c, parts, form)) ?? null)
+      if (warning === null) return redirect(c, await act(c, parts, form))
+      return confirmPage({ csrf: form.get('csrf') ?? '' }, warning, c.req.path, fieldsOf(form))
+    })
   }
 }
 
@@ -131,6 +138,12 @@ function redirect(c: Exchange, location: string): Response {
 /** Performs the action of a form and returns the next page. */
 type Act = (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<string>
 
+/** An action, and what must be confirmed before it; null if nothing must be. */
+type Form = {
+  readonly act: Act
+  readonly warn?: (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<Warning | null>
+}
+
 const CLIENT = '/ops/view/clients/:client'
 
 /** An action on one client; the next page shows the note. */
@@ -153,24 +166,65 @@ const forAlias =
     return `/ops/view/live?note=${note}`
   }
 
-/** The fields without the token. */
+/** A warning about a client that exists. */
+const aboutClient =
+  (warn: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<Warning> | Warning) =>
+  async (c: Exchange, parts: OperatorParts, form: URLSearchParams): Promise<Warning> => {
+    const { id } = await findClient(parts.redis, clientOf(c))
+    return { ...(await warn(id, parts, form)), back: `/ops/view/clients/${id}` }
+  }
+
+/** What the form itself says, without the token and the confirmation. */
 function fieldsOf(form: URLSearchParams): Record<string, string> {
-  const { csrf: _, ...fields } = Object.fromEntries(form)
+  const { csrf: _, confirm: __, ...fields } = Object.fromEntries(form)
   return fields
 }
 
-/** Every form, by the path that it is sent to. */
-export const FORMS: Readonly<Record<string, Act>> = {
-  [`${CLIENT}/activate`]: forClient('activated', (id, { redis }) => activateClient(redis, id)),
-  [`${CLIENT}/suspend`]: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
-  [`${CLIENT}/test`]: forClient('tested', (id, { orders }) => orders.fireTest(id)),
-  [`${CLIENT}/enable`]: forWebhook('enabled', (id, { orders }) => orders.enable(id)),
-  [`${CLIENT}/disable`]: forWebhook('disabled', (id, { orders }) =>
-    orders.disable(id, 'the operator disabled it'),
-  ),
-  [`${CLIENT}/replay`]: forClient('replayed', (id, { orders }, form) =>
-    orders.replay(id, parseRequest(replayQuery, fieldsOf(form)).from),
-  ),
-  '/ops/view/live/halt': forAlias('halted', haltServed),
-  '/ops/view/live/resume': forAlias('resumed', resumeAny),
+const fromOf = (form: URLSearchParams): number => parseRequest(replayQuery, fieldsOf(form)).from
+
+/** Every form, by the path that it is sent to. What stops signals or sends them again is confirmed first. */
+export const FORMS: Readonly<Record<string, Form>> = {
+  [`${CLIENT}/activate`]: { act: forClient('activated', (id, { redis }) => activateClient(redis, id)) },
+  [`${CLIENT}/suspend`]: {
+    act: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
+    warn: aboutClient(id => ({
+      title: `Suspend ${id}?`,
+      says: 'Its pulls are refused and its deliveries stop, at once. Its keys, its webhook and what it may see stay as they are: activate it to go on.',
+      label: 'Suspend',
+    })),
+  },
+  [`${CLIENT}/test`]: { act: forClient('tested', (id, { orders }) => orders.fireTest(id)) },
+  [`${CLIENT}/enable`]: { act: forWebhook('enabled', (id, { orders }) => orders.enable(id)) },
+  [`${CLIENT}/disable`]: {
+    act: forWebhook('disabled', (id, { orders }) => orders.disable(id, 'the operator disabled it')),
+    warn: aboutClient(id => ({
+      title: `Disable the webhook of ${id}?`,
+      says: 'Nothing is sent to it until it is enabled again. Signals that are fired meanwhile wait, and are sent then.',
+      label: 'Disable',
+    })),
+  },
+  [`${CLIENT}/replay`]: {
+    act: forClient('replayed', (id, { orders }, form) => orders.replay(id, fromOf(form))),
+    warn: aboutClient(async (id, { redis, newEpoch }, form) => {
+      const count = Math.max(0, (await readHead(redis, newEpoch)).seq - fromOf(form) + 1)
+      return {
+        title: `Send ${id} everything from signal ${fromOf(form)} on again?`,
+        says: `Up to ${count} signals, those that it may see, are sent to its webhook, delivered before or not. A receiver drops what it has by signal_id.`,
+        label: 'Send again',
+      }
+    }),
+  },
+  '/ops/view/live/halt': {
+    act: forAlias('halted', haltKnown),
+    warn: async (_, __, form) =>
+      form.get('alias') === EVERY_ALIAS
+        ? {
+            title: 'Halt every strategy?',
+            says: 'From now on no client gets a long or a short of any strategy, whatever fires it. A flat is still sent. It lasts until you resume.',
+            label: 'Halt all',
+            back: '/ops/view/live',
+          }
+        : null,
+  },
+  '/ops/view/live/resume': { act: forAlias('resumed', resumeAny) },
 }

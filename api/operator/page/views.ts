@@ -97,7 +97,7 @@ const exhausted: View = async (c, { redis }, session) => {
   const { note, ...query } = c.req.query()
   const { before, limit } = parseRequest(signalsQuery, query)
   const found = await recentDeliveries(redis, { status: 'exhausted', before, limit })
-  return page(session, 'Exhausted', 'Exhausted', exhaustedPage(session, found), note)
+  return page(session, 'Given up', 'Given up', exhaustedPage(session, found), note)
 }
 
 const live: View = async (c, { redis, aliases, clock }, session) => {
@@ -162,9 +162,9 @@ const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
 ]
 
 const queueCard = ({ queue, webhooks }: Overview): Figure => [
-  'Deliveries owed',
+  'Deliveries waiting',
   webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  `clients due: fast ${queue.fast}, slow ${queue.slow}`,
+  `due now: ${queue.fast + queue.slow} clients${queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`}`,
 ]
 
 const clientsCard = ({ clients, webhooks }: Overview): Figure => [
@@ -174,8 +174,8 @@ const clientsCard = ({ clients, webhooks }: Overview): Figure => [
 ]
 
 const haltCard = ({ halted }: Overview): Figure => [
-  'Entries',
-  halted.length === 0 ? html`<span class="good">flowing</span>` : html`<span class="bad">halted</span>`,
+  'Longs and shorts',
+  halted.length === 0 ? html`<span class="good">are sent</span>` : html`<span class="bad">halted</span>`,
   halted.includes('*') ? 'every strategy' : halted.join(', '),
 ]
 
@@ -188,7 +188,7 @@ function troubled({ webhooks }: Overview, nowMs: number): Piece {
 <td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
     })
   return table(
-    ['Client', 'State', 'Failing for', '#Owed', 'What follows, or why'],
+    ['Client', 'State', 'Failing for', '#Waiting', 'What follows, or why'],
     rows,
     'All webhooks are healthy.',
   )
@@ -223,7 +223,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
     [
       'Strategy',
       'Mode',
-      'Entries',
+      'State',
       ...(more === undefined ? [] : ['']), // before the times: a phone shows no more than this
       'Last bar closed (UTC)',
       'Live from (UTC)',
@@ -231,7 +231,7 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
     live.map(
       status => html`<tr><td>${status.alias}</td>
 <td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
-<td>${status.isHalted ? html`<span class="bad">halted</span>` : 'flowing'}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
+<td>${status.isHalted ? html`<span class="bad">halted</span>` : status.behindMs > 0 ? html`<span class="warn">late by ${duration(status.behindMs)}</span>` : html`<span class="good">running</span>`}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
 <td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
     ),
     'No strategy has run live yet: `highwater live --book DIR` starts one.',
@@ -244,10 +244,10 @@ export function livePage(session: Session, live: readonly LiveStatus[], halted: 
 ${runnerLines(live)}
 <div class="panel">${
     isHalted
-      ? html`<span class="bad">Every strategy is halted.</span> A flat still goes out.`
-      : html`<span class="good">Entries flow</span>${halted.length === 0 ? '.' : html`, except those of ${halted.join(', ')}.`}`
+      ? html`<span class="bad">Every strategy is halted.</span> A flat is still sent.`
+      : html`<span class="good">Every strategy sends its signals</span>${halted.length === 0 ? '.' : html`, except ${halted.join(', ')}: halted.`}`
   }
-<div class="actions">${isHalted ? button(session, 'resume', EVERY_ALIAS, 'Resume all', '') : button(session, 'halt', EVERY_ALIAS, 'Halt all', 'stop')}</div></div>
+<div class="actions">${isHalted ? button(session, 'resume', EVERY_ALIAS, 'Resume all', '') : button(session, 'halt', EVERY_ALIAS, 'Halt all…', 'stop')}</div></div>
 <h2>Strategies</h2>
 ${liveTable(live, ({ alias }) =>
   halted.includes(alias)
@@ -278,7 +278,7 @@ const older = (path: string, next: number | null): Piece | string =>
 
 export const signalsPage = ({ rows, next }: Page<SignalRow>): Piece => html`<h1>Signals</h1>
 ${table(
-  ['#Signal', 'Alias', 'Action', '#Owed', '#Exhausted', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
+  ['#Signal', 'Alias', 'Action', '#Waiting', '#Given up', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
   rows.map(row => signalRow(row)),
   'No signal yet: `highwater ops fire` fires one.',
 )}${older('/ops/view/signals', next)}`
@@ -348,8 +348,8 @@ const answerWord = (status: number | null, reason: string | null): string =>
 export const exhaustedPage = (
   session: Session,
   { rows, next }: Page<DeliveryRow>,
-): Piece => html`<h1>Exhausted</h1>
-<p class="dim">Every attempt failed. A replay owes the client this signal and every later one again.</p>
+): Piece => html`<h1>Given up</h1>
+<p class="dim">Every attempt failed. Resending sends the client this signal and every later one again.</p>
 ${table(
   ['#Signal', 'Client', '', 'Alias', '#Attempts', 'Fired (UTC)', 'Given up (UTC)'],
   rows.map(
@@ -360,7 +360,7 @@ ${table(
       firedAtMs,
       state,
     }) => html`<tr><td class="n">${signalLink(seq)}</td><td>${clientLink(client)}</td>
-<td>${action(session, `/ops/view/clients/${client}/replay`, `Resend from ${seq}`, 'quiet', html`<input type="hidden" name="from" value="${seq}">`)}</td>
+<td>${action(session, `/ops/view/clients/${client}/replay`, `Resend from ${seq}…`, 'quiet', html`<input type="hidden" name="from" value="${seq}">`)}</td>
 <td>${alias}</td><td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td><td>${moment(state.settled_at)}</td></tr>`,
   ),
   'Nothing was given up.',

@@ -1,10 +1,12 @@
 // The live strategies.
 import { z } from 'zod'
 import { invalidParameter } from '#core/contract/errors.ts'
+import { nearestTo } from '#core/contract/near-miss.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { MODES } from '#core/contract/signal.ts'
-import { halt, haltedAliases, orderMode, resume } from '#signals/live/control.ts'
+import { halt, haltedAliases, hasRun, orderMode, resume } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
+import { firedAliases } from '#signals/log/read-log.ts'
 import { readLive } from '#signals/views/overview.ts'
 import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
@@ -38,7 +40,7 @@ export const LIVE_ROUTES = [
     title: 'Halt a strategy, or all: no entry is fired, a flat still is',
     about:
       'Without a body it is all of them. From the answer on no entry is written, whatever it comes from.',
-    act: haltServed,
+    act: haltKnown,
   }),
   haltRoute('resume', {
     title: 'End a halt',
@@ -62,7 +64,7 @@ export const LIVE_ROUTES = [
     command: { usage: 'live go-live <alias>' },
     handler: async (c, parts) => {
       const { alias, mode } = parseRequest(modeRequest, await readJson(c))
-      assertAlias(alias, parts)
+      await assertAlias(alias, parts)
       await orderMode(parts.redis, alias, mode)
       return { data: await describeLive(parts) }
     },
@@ -100,9 +102,9 @@ function haltRoute(id: 'halt' | 'resume', { title, about, act }: HaltRoute) {
   })
 }
 
-/** Halts a strategy that is served, or all. Throws `validation_error`. */
-export async function haltServed(alias: string, parts: OperatorParts): Promise<void> {
-  assertAlias(alias, parts)
+/** Halts a strategy that is served or has run, or all. Throws `validation_error`. */
+export async function haltKnown(alias: string, parts: OperatorParts): Promise<void> {
+  await assertAlias(alias, parts)
   await halt(parts.redis, alias)
 }
 
@@ -111,8 +113,15 @@ export function resumeAny(alias: string, { redis }: OperatorParts): Promise<void
   return resume(redis, alias)
 }
 
-/** A halt of an unknown name would be believed. */
-function assertAlias(alias: string, { aliases }: Pick<OperatorParts, 'aliases'>): void {
-  if (alias === EVERY_ALIAS || aliases().has(alias)) return
-  throw invalidParameter('alias', alias.slice(0, 64), 'expected the id of a strategy of the served dataset')
+/** A halt of an unknown name would be believed. A strategy that runs can be halted, whether it is served or not. */
+async function assertAlias(alias: string, { redis, aliases }: OperatorParts): Promise<void> {
+  if (alias === EVERY_ALIAS || aliases().has(alias) || (await hasRun(redis, alias))) return
+  const known = [...aliases(), ...(await firedAliases(redis))]
+  const nearest = nearestTo(alias.slice(0, 64), known)
+  const hint = nearest === null ? '' : `; did you mean '${nearest}'?`
+  throw invalidParameter(
+    'alias',
+    alias.slice(0, 64),
+    `expected the id of a strategy of the served dataset, or of one that has run live${hint}`,
+  )
 }

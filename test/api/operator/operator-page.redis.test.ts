@@ -210,6 +210,72 @@ test('a form without the token of its session, or from another site, changes not
   expect(await haltedAliases(redis)).toEqual(['alder'])
 })
 
+test.each([
+  ['halting all', '/ops/view/live/halt', { alias: '*' }, 'Halt every strategy?'],
+  ['suspending', '/ops/view/clients/acme/suspend', {}, 'Suspend acme?'],
+  ['disabling a webhook', '/ops/view/clients/acme/disable', {}, 'Disable the webhook of acme?'],
+  [
+    'sending again',
+    '/ops/view/clients/acme/replay',
+    { from: '1' },
+    'Send acme everything from signal 1 on again?',
+  ],
+])(
+  '%s says what it will do, and does it once it is confirmed',
+  async (_, path, fields: Record<string, string>, title) => {
+    await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+    await operatorClient(parts())('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
+    const page = browser()
+    await page.logIn()
+    const { csrf = '' } = await page.get('/ops/view/live')
+    await fire(redis, 'a', 'alder')
+    await page.get('/ops') // names the log
+    const before = await everything()
+    const asked = await page.post(path, { ...fields, csrf })
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining(`<h1>${title}</h1>`)])
+    expect(await everything()).toEqual(before)
+    const inputs = [...asked.text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)]
+    const form = Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]))
+    expect(form).toEqual({ ...fields, csrf, confirm: 'yes' })
+    expect((await page.post(path, form)).status).toBe(303)
+    expect(await everything()).not.toEqual(before)
+  },
+)
+
+/** What Redis has, apart from sessions. */
+async function everything(): Promise<Record<string, string | null>> {
+  const keys = (await redis.keys('*')).filter(key => !key.includes('session')).sort()
+  const dumps = await Promise.all(
+    keys.map(async key => [key, (await redis.dumpBuffer(key))?.toString('hex') ?? null]),
+  )
+  return Object.fromEntries(dumps) as Record<string, string | null> // a pair a key
+}
+
+test('a suspended client is shown as suspended, and one that was never active as pending', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const request = operatorClient(parts())
+  await request('POST', '/ops/clients', { id: 'fresh' })
+  await request('POST', '/ops/clients/acme/suspend')
+  const page = browser()
+  await page.logIn()
+  expect((await page.get('/ops/view/clients/acme')).text).toContain('>suspended<')
+  const list = (await page.get('/ops/view/clients')).text
+  expect(list).toMatch(/acme<\/a>.*\n.*>suspended</)
+  expect(list).toMatch(/fresh<\/a>.*\n.*>pending</)
+})
+
+test('a strategy that fires is shown and can be halted, also if it is not in the served dataset', async () => {
+  await fire(redis, 'a', 'hidden')
+  await redis.hset(liveKey('hidden'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
+  const page = browser()
+  await page.logIn()
+  for (const path of ['/ops', '/ops/view/live'])
+    expect((await page.get(path)).text).toContain('<td>hidden</td>')
+  const { csrf = '' } = await page.get('/ops/view/live')
+  expect((await page.post('/ops/view/live/halt', { alias: 'hidden', csrf })).status).toBe(303)
+  expect(await haltedAliases(redis)).toEqual(['hidden'])
+})
+
 test('a cookie opens no JSON, and the token in a header opens no page', async () => {
   const page = browser()
   await page.logIn()

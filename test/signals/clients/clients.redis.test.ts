@@ -29,6 +29,7 @@ const ACME = {
   aliases: [],
   program: false,
   created_at: '2026-11-21T00:00:05Z',
+  suspended: false,
 }
 
 describe('a new client', () => {
@@ -61,8 +62,11 @@ describe('an account', () => {
   test('is switched on and off again', async () => {
     await createClient(redis, 'acme', 'gold', NOW_MS)
     expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
-    expect(await suspendClient(redis, 'acme')).toEqual(ACME)
-    expect(await findClient(redis, 'acme')).toEqual(ACME)
+    expect(await suspendClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
+    await createClient(redis, 'fresh', 'gold', NOW_MS)
+    expect(await suspendClient(redis, 'fresh')).toMatchObject({ status: 'pending', suspended: false }) // never active
+    expect(await findClient(redis, 'acme')).toEqual({ ...ACME, suspended: true })
+    expect(await activateClient(redis, 'acme')).toEqual({ ...ACME, status: 'active' })
   })
 
   test('that nobody has made cannot be changed, and is not made by trying', async () => {

@@ -54,7 +54,7 @@ const runLive = (
   folder: string,
   args: readonly string[] = ['--feed', 'file:feed.csv', '--live-dir', 'live'],
 ) =>
-  run(['live', '--book', 'book', ...args], {
+  run(['live', '--allow-unpublished', '--book', 'book', ...args], {
     cwd: folder,
     env: { REDIS_URL: server.url },
     now: () => Date.now(),
@@ -65,12 +65,23 @@ const runLive = (
     },
   })
 
+test('a strategy that is not in the served dataset runs with consent alone', async () => {
+  const { folder } = await aBook()
+  const { code, err } = await run(['live', '--book', 'book'], {
+    cwd: folder,
+    env: { REDIS_URL: server.url, STORE_URL: `file:${join(folder, 'none')}` },
+  })
+  expect([code, err]).toEqual([2, expect.stringContaining('not in the dataset that')])
+  expect(err).toContain('oak')
+  expect(err).toContain('--allow-unpublished')
+})
+
 describe('a book that ran live', () => {
   test('is not followed on a Redis that ends before what was delivered', async () => {
     const { folder } = await aBook()
     const PRIVATE_STORE_URL = `file:${join(folder, 'marked')}`
     await createHighWater(await openStore(PRIVATE_STORE_URL, null)).cover(1)
-    const { code, err } = await run(['live', '--book', 'book'], {
+    const { code, err } = await run(['live', '--allow-unpublished', '--book', 'book'], {
       cwd: folder,
       env: { REDIS_URL: server.url, PRIVATE_STORE_URL },
     })
@@ -115,7 +126,10 @@ describe('a book that ran live', () => {
       'warning: live signals were not compared with the replay: Redis does not answer',
     )
     expect(await served()).not.toBeNull()
-    const live = await run(['live', '--book', 'book'], { cwd: folder, env: { REDIS_URL: away } })
+    const live = await run(['live', '--allow-unpublished', '--book', 'book'], {
+      cwd: folder,
+      env: { REDIS_URL: away },
+    })
     expect(live.code).toBe(1)
     expect(live.err).toContain('start it, or name it in REDIS_URL')
   })
@@ -155,10 +169,13 @@ describe('highwater live', () => {
     const { folder } = await aBook()
     const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
     const untilStopped = () => new Promise<void>(() => {})
-    const refused = await run(['live', '--book', 'book', '--live-dir', 'live', ...args], {
-      ...world,
-      untilStopped,
-    })
+    const refused = await run(
+      ['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live', ...args],
+      {
+        ...world,
+        untilStopped,
+      },
+    )
     expect(refused).toMatchObject({ code, err: expect.stringContaining(sentence) })
   })
 
@@ -166,7 +183,7 @@ describe('highwater live', () => {
     const { folder } = await aBook()
     await writeFile(join(folder, 'book/strategies/oak.ts'), moduleText('ash'))
     const world = { cwd: folder, env: { REDIS_URL: server.url }, now: () => Date.now() }
-    const refused = await run(['live', '--book', 'book', '--live-dir', 'live'], world)
+    const refused = await run(['live', '--allow-unpublished', '--book', 'book', '--live-dir', 'live'], world)
     expect(refused.err).toContain('strategies/oak.ts: id: oak in the catalogue, ash in the module')
   })
 })

@@ -23,7 +23,17 @@ export type LiveRedis = { readonly url: string; readonly redis: Redis }
 
 export const startLive = ({ url }: LiveRedis, { book, feed, folder }: LiveBook, ...more: readonly string[]) =>
   startHighwater(
-    ['live', '--book', book, '--feed', `file:${feed}`, '--live-dir', join(folder, 'live'), ...more],
+    [
+      'live',
+      '--allow-unpublished',
+      '--book',
+      book,
+      '--feed',
+      `file:${feed}`,
+      '--live-dir',
+      join(folder, 'live'),
+      ...more,
+    ],
     { env: { REDIS_URL: url } },
   )
 
