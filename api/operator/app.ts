@@ -5,8 +5,16 @@ import { type Json, renderJson } from '#core/dataset/render/json.ts'
 import { assertUrlLength, refuseBadHost, tookMs } from '../http/exchange.ts'
 import { type RunningServer, startServer } from '../http/http-server.ts'
 import { API_VERSION } from '../signals/settings.ts'
-import { answerHeaders, type OperatorEnv, sendAnswer, sendError } from './exchange.ts'
-import { assertBearer, assertHost, createTokenCheck, type IsToken } from './guard.ts'
+import { audited } from './audited.ts'
+import {
+  answerHeaders,
+  type Exchange,
+  type OperatorEnv,
+  readJson,
+  sendAnswer,
+  sendError,
+} from './exchange.ts'
+import { assertHost, createTokenCheck, operatorOf, type WhoseToken } from './guard.ts'
 import type { OperatorRoute } from './operator-route.ts'
 import { mountPage } from './page/mount.ts'
 import type { OperatorParts } from './parts.ts'
@@ -38,9 +46,9 @@ export function createOperatorApp(parts: OperatorParts): Hono<OperatorEnv> {
     return new Response(text, { headers: { ...answerHeaders(c), 'content-type': contentType } })
   })
   app.get('/openapi.json', c => new Response(OPENAPI, { headers: { ...answerHeaders(c), ...OPENAPI_MEDIA } }))
-  const isToken = createTokenCheck(parts)
-  mountPage(app, parts, isToken)
-  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts, isToken)
+  const whoseToken = createTokenCheck(parts)
+  mountPage(app, parts, whoseToken)
+  for (const [path, routes] of byPath(OPERATOR_ROUTES)) mount(app, toPattern(path), routes, parts, whoseToken)
   app.notFound(c => sendError(c, parts, new ApiError('not_found', 'no such path; the page is at /ops')))
   app.onError((error, c) => sendError(c, parts, error))
   return app
@@ -56,19 +64,29 @@ function mount(
   path: string,
   routes: readonly OperatorRoute[],
   parts: OperatorParts,
-  isToken: IsToken,
+  whoseToken: WhoseToken,
 ): void {
-  for (const { method, handler } of routes) {
+  for (const route of routes) {
+    const { id, method, handler } = route
     app.on(method, path, async c => {
-      await assertBearer(c, isToken)
-      return sendAnswer(c, parts, await handler(c, parts))
+      const who = await operatorOf(c, whoseToken)
+      if (method === 'GET') return sendAnswer(c, parts, await handler(c, parts))
+      const fields = { ...(await bodyOf(c, route)), ...c.req.query(), ...c.req.param() }
+      return sendAnswer(c, parts, await audited({ who, action: id, fields }, parts, () => handler(c, parts)))
     })
   }
   const allow = allowedMethods(routes).join(', ')
   app.all(path, async c => {
-    await assertBearer(c, isToken)
+    await operatorOf(c, whoseToken)
     throw new ApiError('method_not_allowed', `this path answers ${allow}`, { headers: { allow } })
   })
+}
+
+/** The fields of a body for the log; the handler refuses what is wrong with it. */
+async function bodyOf(c: Exchange, { body, isBodyOptional }: OperatorRoute): Promise<object> {
+  if (body === undefined) return {}
+  const found = await readJson(c, isBodyOptional).catch(() => null)
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : {}
 }
 
 /** Starts the operator's interface. */

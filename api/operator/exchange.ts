@@ -10,7 +10,7 @@ import { CACHING } from '../http/headers.ts'
 import * as body from '../http/read-body.ts'
 import type { OperatorParts } from './parts.ts'
 
-export type OperatorEnv = ServiceEnv & { Variables: { requestId: string } }
+export type OperatorEnv = ServiceEnv & { Variables: { requestId: string; body?: Promise<unknown> } }
 
 export type Exchange = Context<OperatorEnv>
 
@@ -68,8 +68,11 @@ export function toRefusal(error: unknown, onError: (error: unknown) => void): Ap
 export const MOST_OPERATOR_BYTES = 256 << 10
 
 /** The JSON of a request; an empty body is an empty object if `isOptional`. Throws 415, 413 or 400. */
-export const readJson = (c: Exchange, isOptional = false): Promise<unknown> =>
-  body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
+export function readJson(c: Exchange, isOptional = false): Promise<unknown> {
+  const reading = c.get('body') ?? body.readJson(c.req.raw, MOST_OPERATOR_BYTES, isOptional)
+  c.set('body', reading) // the audit log reads it first
+  return reading
+}
 
 /** The body as UTF-8 text. Throws 413 or 400. */
 export const readText = (c: Exchange): Promise<string> => body.readText(c.req.raw, MOST_OPERATOR_BYTES)

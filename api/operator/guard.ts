@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#core/contract/errors.ts'
 import { createAddressCounts } from '#signals/address-counts.ts'
+import { MAIN_OPERATOR, ownerOf } from '#signals/operators/tokens.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperatorParts } from './parts.ts'
 
@@ -26,8 +27,8 @@ export function assertHost(c: Exchange, { hosts }: Pick<OperatorParts, 'hosts'>)
   )
 }
 
-/** Whether a text is the operator token. Rejects with `rate_limited` if too many wrong ones wait. */
-export type IsToken = (given: string) => Promise<boolean>
+/** The name of the operator whose token a text is; null if it is none. Rejects with `rate_limited` if too many wrong ones wait. */
+export type WhoseToken = (given: string) => Promise<string | null>
 
 /** Wrong tokens in a minute that are answered at once: an operator who mistypes sends fewer. */
 export const MOST_WRONG_TOKENS = 10
@@ -42,21 +43,24 @@ export const MOST_WAITING_TOKENS = 16
 
 export function createTokenCheck({
   token,
+  redis,
   clock,
   pause,
   onGuessing,
-}: Pick<OperatorParts, 'token' | 'clock' | 'pause' | 'onGuessing'>): IsToken {
+}: Pick<OperatorParts, 'token' | 'redis' | 'clock' | 'pause' | 'onGuessing'>): WhoseToken {
   const { add } = createAddressCounts(WINDOW_MS, clock.elapsed)
   let waiting = 0
   return async given => {
-    if (isSame(given, token)) return true
+    if (isSame(given, token)) return MAIN_OPERATOR
+    const owner = await ownerOf(redis, given)
+    if (owner !== null) return owner
     const { count } = add('') // one count for all addresses: only wrong tokens are delayed
-    if (count <= MOST_WRONG_TOKENS) return false
+    if (count <= MOST_WRONG_TOKENS) return null
     onGuessing(count)
     if (waiting >= MOST_WAITING_TOKENS) throw tooManyTokens()
     waiting++
     await pause(WRONG_TOKEN_DELAY_MS).finally(() => waiting--)
-    return false
+    return null
   }
 }
 
@@ -66,10 +70,11 @@ const tooManyTokens = (): ApiError =>
     headers: { 'retry-after': String(WRONG_TOKEN_DELAY_MS / 1_000) },
   })
 
-/** Throws `unauthorized` unless the request carries the token. */
-export async function assertBearer(c: Exchange, isToken: IsToken): Promise<void> {
+/** The name of the operator whose token the request carries. Throws `unauthorized` if it carries none. */
+export async function operatorOf(c: Exchange, whoseToken: WhoseToken): Promise<string> {
   const [, given] = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
-  if (given !== undefined && (await isToken(given))) return
+  const who = given === undefined ? null : await whoseToken(given)
+  if (who !== null) return who
   throw new ApiError(
     'unauthorized',
     'the operator token is needed: Authorization: Bearer TOKEN, as in OPERATOR_TOKEN',

@@ -59,7 +59,7 @@ export type Answered = {
 export type OperatorParts = {
   readonly redis: Redis
   readonly clock: Clock
-  /** OPERATOR_TOKEN. */
+  /** OPERATOR_TOKEN, whose name is `operator`. It also signs the cookies of the page. */
   readonly token: string
   /** Allowed values of the Host header, without a port. */
   readonly hosts: ReadonlySet<string>
@@ -85,6 +85,8 @@ export type OperatorParts = {
   readonly pause: (ms: number) => Promise<unknown>
   /** Called with the number of wrong tokens in this minute, if they are too many for mistakes. */
   readonly onGuessing: (wrongTokens: number) => void
+  /** Called after every action that was logged. */
+  readonly onAction: () => void
   /** Called for every request. */
   readonly onAnswered: (answered: Answered) => void
   /** Called for every error that the caller did not cause. */

@@ -9,6 +9,7 @@ import type { OperatorRoute } from './operator-route.ts'
 import { BUILD_ROUTES } from './routes/builds.ts'
 import { CLIENT_ROUTES } from './routes/clients.ts'
 import { LIVE_ROUTES } from './routes/live.ts'
+import { OPERATOR_ACCOUNT_ROUTES } from './routes/operators.ts'
 import { SIGNAL_ROUTES } from './routes/signals.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
@@ -18,6 +19,7 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
   ...WEBHOOK_ROUTES,
   ...LIVE_ROUTES,
   ...BUILD_ROUTES,
+  ...OPERATOR_ACCOUNT_ROUTES,
 ]
 
 const SERVICE: Omit<Service<'operator'>, 'info'> = {
@@ -40,6 +42,7 @@ const SERVICE: Omit<Service<'operator'>, 'info'> = {
       about: 'Public part of a key, or the key.',
       schema: { type: 'string', pattern: KEY_PATTERN.source },
     },
+    name: { about: 'Name of an operator.', schema: { type: 'string', pattern: ID_PATTERN.source } },
     seq: {
       about: 'Number of a signal.',
       schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },

@@ -12,6 +12,7 @@ import { programAliasOf } from '#api/signals/program/prepared-program.ts'
 import { type DeliveryOptions, startDelivery } from '#signals/delivery/delivery-service.ts'
 import { createHighWater } from '#signals/delivery/high-water.ts'
 import type { RegisterParts } from '#signals/delivery/register-webhook.ts'
+import { copyActions } from '#signals/operators/audit-log.ts'
 import { listFleetProgress } from '#storage/fleet-progress.ts'
 import type { Environment } from '../environment.ts'
 import { namePort } from '../name-port.ts'
@@ -151,6 +152,7 @@ async function listenToOperator(
     onFired: metrics.onFired,
     onWebhook,
     pause: sleep,
+    onAction: () => void copyActions(redis, privateStore).catch(onError), // what fails is copied by the next look
     onGuessing: alerts.onGuessing,
     onAnswered: (answered: Parameters<typeof metrics.onAnswered>[0]) => {
       metrics.onAnswered(answered)
@@ -171,7 +173,7 @@ const namesOf = ({ signals }: Environment): string[] =>
   signals.operatorUrl === null ? [] : [new URL(signals.operatorUrl).hostname]
 
 function lookNowAndThen(
-  { privateStore, alerts, onError }: OpenSignals,
+  { redis, privateStore, alerts, onError }: OpenSignals,
   { overview, diskUsed }: Watch,
   started: Started,
 ): void {
@@ -183,6 +185,7 @@ function lookNowAndThen(
     if (found === undefined) return
     alerts.look(found, used)
     await noteEnd(found.seq).catch(onError)
+    await copyActions(redis, privateStore).catch(onError)
   }
   const looking = setInterval(() => void look().catch(alerts.onLookFailed), LOOK_MS)
   started.add(() => clearInterval(looking))

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { parseJson } from '#storage/parse-json.ts'
 import {
+  AUDIT_COPIED,
   EPOCH,
   FLIGHT_PREFIX,
   HEAD,
@@ -38,6 +39,7 @@ const DERIVED: readonly string[] = [
   SCHEDULES.slow,
   EPOCH,
   RELAY_LEASE,
+  AUDIT_COPIED, // a restored log has another epoch, and so another folder
 ]
 const DERIVED_PREFIXES: readonly string[] = [
   OLD_QUEUE_PREFIX,

@@ -91,7 +91,16 @@ export const registrationsKey = (client: string): string => `${PREFIX}:registrat
 export const outboxKey = (seq: number): string => `${OUTBOX_PREFIX}${seq}`
 export const OUTBOX_PREFIX = `${PREFIX}:ledger:`
 
-/** Prefix of strings with an expiry: the sessions of the operator's page that have not ended. */
+/** List: what operators did, as JSON; only appended to. */
+export const AUDIT = `${PREFIX}:audit`
+
+/** String: how many of them are in the private store. */
+export const AUDIT_COPIED = `${PREFIX}:audit:copied`
+
+/** Hash: the name of an operator -> the digest of a token and when it was issued, as JSON. */
+export const OPERATOR_TOKENS = `${PREFIX}:ops-tokens`
+
+/** Prefix of strings with an expiry, the name of the operator: the sessions of the operator's page that have not ended. */
 export const SESSION_PREFIX = `${PREFIX}:ops-session:`
 
 /** Sorted set of a client: the numbers of signals that are due, scored by number. */

@@ -11,6 +11,8 @@ export type Piece = ReturnType<typeof html>
 export type Session = {
   /** The token that every form of this session must carry; pages of other sites cannot know it. */
   readonly csrf: string
+  /** The name of the operator. */
+  readonly who: string
 }
 
 /** No script at all, and one style sheet. */
@@ -24,6 +26,7 @@ const TABS = [
   ['/ops/view/exhausted', 'Given up'],
   ['/ops/view/live', 'Live'],
   ['/ops/view/builds', 'Builds'],
+  ['/ops/view/audit', 'Audit'],
 ] as const
 
 export type Tab = (typeof TABS)[number][1]
@@ -62,7 +65,7 @@ export function page(
     title,
     html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
-<form method="post" action="/ops/logout">${csrfField(session)}<button class="quiet">Log out</button></form></header>
+<form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who}</span><button class="quiet">Log out</button></form></header>
 <main>${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}</main>`,
   )
 }

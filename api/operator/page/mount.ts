@@ -10,10 +10,12 @@ import { parseRequest } from '#core/contract/parse-request.ts'
 import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { readHead } from '#signals/log/read-log.ts'
+import { isOperator, MAIN_OPERATOR } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { SESSION_PREFIX } from '#signals/redis/keys.ts'
+import { audited } from '../audited.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
-import { type IsToken, isSame } from '../guard.ts'
+import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { clientOf } from '../routes/clients.ts'
 import { haltKnown, haltRequest, resumeAny } from '../routes/live.ts'
@@ -30,7 +32,7 @@ const COOKIE = 'highwater_ops'
 
 const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as const
 
-export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, isToken: IsToken): void {
+export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
     answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError)))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
@@ -43,9 +45,9 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, isToken:
     )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: STYLE_HEADERS }))
   app.get('/ops/login', () => loginPage(null))
-  post('/ops/login', c => logIn(c, parts, isToken))
+  post('/ops/login', c => logIn(c, parts, whoseToken))
   post('/ops/logout', async c => {
-    const form = await readOwnForm(c, parts)
+    const { form } = await readOwnForm(c, parts)
     await askRedis(() => parts.redis.del(`${SESSION_PREFIX}${form.get('csrf')}`)) // that of the session, as was checked
     setCookie(c, COOKIE, '', { ...COOKIE_OPTIONS, maxAge: 0 })
     return redirect(c, '/ops/login')
@@ -57,12 +59,15 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, isToken:
     }
     app.get(path, shown(answer))
   }
-  for (const [path, { act, warn }] of Object.entries(FORMS)) {
+  for (const [path, { action, act, warn }] of Object.entries(FORMS)) {
     post(path, async c => {
-      const form = await readOwnForm(c, parts)
+      const { form, session } = await readOwnForm(c, parts)
       const warning = form.get('confirm') === 'yes' ? null : ((await warn?.(c, parts, form)) ?? null)
-      if (warning === null) return redirect(c, await act(c, parts, form))
-      return confirmPage({ csrf: form.get('csrf') ?? '' }, warning, c.req.path, fieldsOf(form))
+      if (warning === null) {
+        const intent = { who: session.who, action, fields: { ...fieldsOf(form), ...c.req.param() } }
+        return redirect(c, await audited(intent, parts, () => act(c, parts, form)))
+      }
+      return confirmPage(session, warning, c.req.path, fieldsOf(form))
     })
   }
 }
@@ -76,13 +81,14 @@ const STYLE_HEADERS = {
 async function logIn(
   c: Exchange,
   { token, clock, random, redis }: OperatorParts,
-  isToken: IsToken,
+  whoseToken: WhoseToken,
 ): Promise<Response> {
   const given = (await readForm(c)).get('token') ?? ''
-  if (!(await isToken(given.trim()))) return loginPage('That is not the operator token.')
+  const who = await whoseToken(given.trim())
+  if (who === null) return loginPage('That is not the token of an operator.')
   const endsMs = clock.now() + SESSION_SECONDS * 1_000
   const csrf = Buffer.from(random(CSRF_BYTES)).toString('hex')
-  await askRedis(() => redis.set(SESSION_PREFIX + csrf, '', 'EX', SESSION_SECONDS))
+  await askRedis(() => redis.set(SESSION_PREFIX + csrf, who, 'EX', SESSION_SECONDS))
   await setSignedCookie(c, COOKIE, `${endsMs}.${csrf}`, token, { ...COOKIE_OPTIONS, maxAge: SESSION_SECONDS })
   return redirect(c, '/ops')
 }
@@ -91,7 +97,10 @@ async function logIn(
 async function readSession(c: Exchange, { token, clock, redis }: OperatorParts): Promise<Session | null> {
   const [endsMs, csrf = ''] = ((await getSignedCookie(c, token, COOKIE)) || '').split('.')
   if (!(clock.now() < Number(endsMs))) return null
-  return (await askRedis(() => redis.exists(SESSION_PREFIX + csrf))) === 1 ? { csrf } : null
+  const who = await askRedis(() => redis.get(SESSION_PREFIX + csrf))
+  return who !== null && (await isOperator(redis, who || MAIN_OPERATOR))
+    ? { csrf, who: who || MAIN_OPERATOR }
+    : null // one of an earlier release has no name
 }
 
 /**
@@ -113,13 +122,13 @@ const CSRF: MiddlewareHandler = csrf({
 const foreignForm = (): ApiError =>
   new ApiError('forbidden', 'this form is not of your session: load the page again, and send it from there')
 
-/** The form of a request, sent by a page of the session. */
-async function readOwnForm(c: Exchange, parts: OperatorParts): Promise<URLSearchParams> {
+/** The form of a request, sent by a page of the session, and who sent it. */
+async function readOwnForm(c: Exchange, parts: OperatorParts) {
   const session = await readSession(c, parts)
   if (session === null) throw new ApiError('unauthorized', 'log in first: your session is over')
   const form = await readForm(c)
   if (!isSame(form.get('csrf') ?? '', session.csrf)) throw foreignForm()
-  return form
+  return { form, session }
 }
 
 async function readForm(c: Exchange): Promise<URLSearchParams> {
@@ -138,8 +147,9 @@ function redirect(c: Exchange, location: string): Response {
 /** Performs the action of a form and returns the next page. */
 type Act = (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<string>
 
-/** An action, and what must be confirmed before it; null if nothing must be. */
+/** An action, by the id of its route in the JSON interface, and what must be confirmed before it; null if nothing must be. */
 type Form = {
+  readonly action: string
   readonly act: Act
   readonly warn?: (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<Warning | null>
 }
@@ -184,8 +194,12 @@ const fromOf = (form: URLSearchParams): number => parseRequest(replayQuery, fiel
 
 /** Every form, by the path that it is sent to. What stops signals or sends them again is confirmed first. */
 export const FORMS: Readonly<Record<string, Form>> = {
-  [`${CLIENT}/activate`]: { act: forClient('activated', (id, { redis }) => activateClient(redis, id)) },
+  [`${CLIENT}/activate`]: {
+    action: 'activate',
+    act: forClient('activated', (id, { redis }) => activateClient(redis, id)),
+  },
   [`${CLIENT}/suspend`]: {
+    action: 'suspend',
     act: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
     warn: aboutClient(id => ({
       title: `Suspend ${id}?`,
@@ -193,9 +207,13 @@ export const FORMS: Readonly<Record<string, Form>> = {
       label: 'Suspend',
     })),
   },
-  [`${CLIENT}/test`]: { act: forClient('tested', (id, { orders }) => orders.fireTest(id)) },
-  [`${CLIENT}/enable`]: { act: forWebhook('enabled', (id, { orders }) => orders.enable(id)) },
+  [`${CLIENT}/test`]: { action: 'test', act: forClient('tested', (id, { orders }) => orders.fireTest(id)) },
+  [`${CLIENT}/enable`]: {
+    action: 'enable_webhook',
+    act: forWebhook('enabled', (id, { orders }) => orders.enable(id)),
+  },
   [`${CLIENT}/disable`]: {
+    action: 'disable_webhook',
     act: forWebhook('disabled', (id, { orders }) => orders.disable(id, 'the operator disabled it')),
     warn: aboutClient(id => ({
       title: `Disable the webhook of ${id}?`,
@@ -204,6 +222,7 @@ export const FORMS: Readonly<Record<string, Form>> = {
     })),
   },
   [`${CLIENT}/replay`]: {
+    action: 'replay',
     act: forClient('replayed', (id, { orders }, form) => orders.replay(id, fromOf(form))),
     warn: aboutClient(async (id, { redis, newEpoch }, form) => {
       const count = Math.max(0, (await readHead(redis, newEpoch)).seq - fromOf(form) + 1)
@@ -215,6 +234,7 @@ export const FORMS: Readonly<Record<string, Form>> = {
     }),
   },
   '/ops/view/live/halt': {
+    action: 'halt',
     act: forAlias('halted', haltKnown),
     warn: async (_, __, form) =>
       form.get('alias') === EVERY_ALIAS
@@ -226,5 +246,5 @@ export const FORMS: Readonly<Record<string, Form>> = {
           }
         : null,
   },
-  '/ops/view/live/resume': { act: forAlias('resumed', resumeAny) },
+  '/ops/view/live/resume': { action: 'resume', act: forAlias('resumed', resumeAny) },
 }

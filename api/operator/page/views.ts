@@ -9,6 +9,7 @@ import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
 import { describeGap, EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
+import { readActions } from '#signals/operators/audit-log.ts'
 import { type Overview, readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
   type DeliveryRow,
@@ -21,7 +22,9 @@ import {
 import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
+import { actionsQuery } from '../routes/operators.ts'
 import { signalOf, signalsQuery } from '../routes/signals.ts'
+import { auditPage } from './audit.ts'
 import { buildsPage } from './builds.ts'
 import { clientPage, clientsPage } from './clients.ts'
 import {
@@ -111,6 +114,11 @@ const live: View = async (c, { redis, aliases, clock }, session) => {
 const builds: View = async (_, parts, session) =>
   page(session, 'Builds', 'Builds', buildsPage(await parts.builds(), parts.clock.now()))
 
+const audit: View = async (c, { redis }, session) => {
+  const { rows, next } = await readActions(redis, parseRequest(actionsQuery, c.req.query()))
+  return page(session, 'Audit', 'Audit', auditPage(rows, older('/ops/view/audit', next)))
+}
+
 /** Every page, by its path. */
 export const VIEWS: Readonly<Record<string, View>> = {
   '/ops': overview,
@@ -121,6 +129,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/exhausted': exhausted,
   '/ops/view/live': live,
   '/ops/view/builds': builds,
+  '/ops/view/audit': audit,
 }
 
 const MEBIBYTE = 1 << 20

@@ -25,6 +25,7 @@ const GROUPS = {
   keys: 'the API keys of a client, at most two',
   webhook: 'where the signals of a client go',
   live: 'the live strategies',
+  tokens: 'the tokens of operators',
 }
 
 /** `highwater ops`: a command for each route of the operator, and those that need no running service. */
@@ -82,6 +83,8 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
   },
   replay: { lines: answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)) },
   issue_key: { lines: ({ id, token }) => [`key ${id}, shown this once:`, String(token)] },
+  issue_token: { lines: ({ name, token }) => [`token of ${name}, shown this once:`, String(token)] },
+  revoke_token: { lines: ({ name }) => [`revoked the token of ${name}`] },
   confirm_key: { argument: toKeyId },
   revoke_key: { argument: toKeyId },
   set_webhook: {

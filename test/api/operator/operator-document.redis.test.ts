@@ -106,6 +106,10 @@ const calls = (key: string): Readonly<Record<string, Call>> => ({
   resume: {},
   mode: { body: { alias: 'alder', mode: 'DRY_RUN' } },
   builds: {},
+  issue_token: { body: { name: 'jane' } },
+  tokens: {},
+  audit: { query: '?limit=2' },
+  revoke_token: { path: { name: 'jane' } },
 })
 
 const fill = (path: string, variables: Readonly<Record<string, string>>): string =>

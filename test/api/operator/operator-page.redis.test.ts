@@ -69,6 +69,7 @@ const PAGES = [
   '/ops/view/exhausted',
   '/ops/view/live',
   '/ops/view/builds',
+  '/ops/view/audit',
 ]
 
 test.each(PAGES)('%s is shown after a login, and otherwise redirects to the login', async path => {

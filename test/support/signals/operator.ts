@@ -87,6 +87,7 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     ],
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
     onWebhook: () => {},
+    onAction: () => {},
     pause: async () => {},
     onGuessing: () => {},
     onAnswered: () => {},

@@ -1,0 +1,111 @@
+// The operators: their tokens, and what they did.
+import { z } from 'zod'
+import { parseRequest } from '#core/contract/parse-request.ts'
+import { readActions } from '#signals/operators/audit-log.ts'
+import { issueToken, listTokens, revokeToken } from '#signals/operators/tokens.ts'
+import { readJson } from '../exchange.ts'
+import { operatorRoute } from '../operator-route.ts'
+import { count, instant } from '../views.ts'
+import { signalsQuery } from './signals.ts'
+
+const name = z.string().describe('the name of an operator: 1 to 64 of a-z, 0-9, - and _')
+
+const tokenRequest = z.strictObject({ name }).meta({ id: 'OperatorTokenRequest' })
+
+const token = z
+  .object({ name: z.string().describe('Name of the operator.'), created_at: instant })
+  .meta({ id: 'OperatorToken' })
+
+const issued = z
+  .object({
+    name: z.string().describe('Name of the operator.'),
+    token: z.string().describe('The token, shown this once.'),
+  })
+  .meta({ id: 'IssuedOperatorToken' })
+
+const revoked = z
+  .object({ name: z.string().describe('Name of the operator, whose token and sessions are over.') })
+  .meta({ id: 'RevokedOperatorToken' })
+
+/** Any JSON that the log has. */
+const state = z.unknown().describe('State of the subject; null if it has none, or did not exist.')
+
+const loggedAction = z
+  .object({
+    seq: count.describe('Number of the action, from 1 without a gap.'),
+    at: instant,
+    who: z.string().describe('Name of the token: `operator` is OPERATOR_TOKEN.'),
+    action: z.string().describe('What was done: the id of the route.'),
+    subject: z.string().nullable().describe('The client, strategy, key or token that it is about, or null.'),
+    request: z.record(z.string(), z.unknown()).describe('What was asked for, without secrets.'),
+    outcome: z.string().describe('`done`, or the code of the refusal.'),
+    before: state,
+    after: state,
+  })
+  .meta({ id: 'LoggedAction' })
+
+export const actionsQuery = signalsQuery.extend({
+  before: signalsQuery.shape.before.describe('the number of an action, from 1: only older ones are listed'),
+})
+
+export const OPERATOR_ACCOUNT_ROUTES = [
+  operatorRoute({
+    id: 'audit',
+    path: '/ops/audit',
+    title: 'The audit log: what operators did',
+    about:
+      'Newest first: who, what, when, and the state before and after. It is never shortened, and copied to the private store. `meta.next` is ' +
+      'what to give as `before` for older ones; null if there are none.',
+    query: actionsQuery,
+    data: z.array(loggedAction),
+    example: { path: '/ops/audit?limit=2' },
+    command: { usage: 'audit' },
+    handler: async (c, { redis }) => {
+      const { rows, next } = await readActions(redis, parseRequest(actionsQuery, c.req.query()))
+      return { data: rows, meta: { next } }
+    },
+  }),
+  operatorRoute({
+    id: 'tokens',
+    path: '/ops/tokens',
+    title: 'The tokens of operators',
+    about: 'Those that were issued, by name. OPERATOR_TOKEN, whose name is `operator`, is not among them.',
+    data: z.array(token),
+    command: { usage: 'tokens list' },
+    handler: async (_, { redis }) => ({ data: await listTokens(redis) }),
+  }),
+  operatorRoute({
+    id: 'issue_token',
+    method: 'POST',
+    path: '/ops/tokens',
+    title: 'Issue a token to an operator',
+    about:
+      'It opens everything that OPERATOR_TOKEN opens, and the audit log names it. It is shown this once.',
+    body: tokenRequest,
+    data: issued,
+    statuses: [201],
+    refusals: ['conflict'],
+    example: { path: '/ops/tokens', body: { name: 'jane' } },
+    command: { usage: 'tokens add <name>' },
+    handler: async (c, { redis, random, clock }) => {
+      const { name } = parseRequest(tokenRequest, await readJson(c))
+      return { status: 201, data: { name, token: await issueToken(redis, name, random, clock.now()) } }
+    },
+  }),
+  operatorRoute({
+    id: 'revoke_token',
+    method: 'DELETE',
+    path: '/ops/tokens/{name}',
+    title: 'Revoke the token of an operator',
+    about: 'From the answer on it opens nothing, and its sessions on the page are over.',
+    data: revoked,
+    refusals: ['not_found'],
+    example: { path: '/ops/tokens/jane' },
+    command: { usage: 'tokens revoke <name>' },
+    handler: async (c, { redis }) => {
+      const name = c.req.param('name') ?? ''
+      await revokeToken(redis, name)
+      return { data: { name } }
+    },
+  }),
+]
