@@ -5,7 +5,7 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { getClient } from '#signals/clients/clients.ts'
 import { haltedAliases, readStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
-import { logAction } from '#signals/operators/audit-log.ts'
+import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
 import { readWebhookStates } from '#signals/views/overview.ts'
 import type { OperatorParts } from './parts.ts'
 
@@ -43,7 +43,7 @@ export async function audited<Result>(
 async function log(
   { who, action, fields }: Intent,
   subject: Subject,
-  before: unknown,
+  before: SubjectState | null,
   outcome: string,
   parts: OperatorParts,
 ): Promise<void> {
@@ -68,7 +68,10 @@ function subjectOf({ action, fields }: Intent): Subject {
 }
 
 /** What an action may change; null if the subject does not exist or has no state, or Redis cannot say. */
-async function stateOf({ kind, name }: Subject, { redis, clock }: OperatorParts): Promise<unknown> {
+async function stateOf(
+  { kind, name }: Subject,
+  { redis, clock }: OperatorParts,
+): Promise<SubjectState | null> {
   if (name === null || kind === 'other') return null
   try {
     if (kind === 'strategy') {
@@ -94,11 +97,11 @@ async function stateOf({ kind, name }: Subject, { redis, clock }: OperatorParts)
 const HIDDEN = '***'
 
 /** A secret is hidden, and of the address of a webhook, which may contain one, the host is shown. */
-const withoutSecrets = (fields: Intent['fields']): Record<string, unknown> =>
+const withoutSecrets = (fields: Intent['fields']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if (name === 'secret' && value !== null) return [name, HIDDEN]
-      if (name !== 'url') return [name, value]
+      if (name !== 'url') return [name, typeof value === 'string' ? value : JSON.stringify(value)]
       return [name, typeof value === 'string' && URL.canParse(value) ? new URL(value).host : HIDDEN]
     }),
   )

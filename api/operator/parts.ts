@@ -7,7 +7,7 @@ import {
   type WebhookChange,
   type WebhookRequest,
 } from '#signals/delivery/register-webhook.ts'
-import { resendFrom } from '#signals/delivery/resend.ts'
+import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { liveSecrets } from '#signals/delivery/sign.ts'
 import { fireTest } from '#signals/delivery/test-fire.ts'
 import { disableWebhook, enableWebhook, readWebhook, removeWebhook } from '#signals/delivery/webhooks.ts'
@@ -40,9 +40,9 @@ export function createDeliveryOrders(parts: RegisterParts) {
     },
     /** Fires a test through the normal delivery; resolves with its number. */
     fireTest: (client: string) => fireTest(parts, client),
-    /** Owes every signal from a number on again; resolves with how many. */
-    replay: (client: string, fromSeq: number) =>
-      resendFrom({ redis, now, onProgress: () => {} }, client, fromSeq),
+    /** Sends signals again; resolves with how many. */
+    replay: (client: string, range: ResendRange) =>
+      resend({ redis, now, onProgress: () => {} }, client, range),
   }
 }
 

@@ -1,37 +1,73 @@
 // The audit log: every action of an operator, in Redis, which no command trims, and copied to the private store.
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
+import { MODES } from '#core/contract/signal.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { writeOnce } from '#storage/write-once.ts'
+import { CLIENT_STATUSES } from '../clients/client.ts'
 import { askRedis } from '../redis/connect.ts'
 import { AUDIT, AUDIT_COPIED, EPOCH } from '../redis/keys.ts'
 
-const stored = z.object({
-  at: z.string(),
-  /** The name of the token. */
-  who: z.string(),
-  action: z.string(),
-  /** The client, strategy, key or token that it is about; null if it is about none. */
-  subject: z.string().nullable(),
-  /** What was asked for, without secrets. */
-  request: z.record(z.string(), z.unknown()),
-  /** `done`, or the code of the refusal. */
-  outcome: z.string(),
-  /** The state of the subject; null if it has none. */
-  before: z.unknown(),
-  after: z.unknown(),
+const text = z.string()
+
+/** The state of a client or of a strategy, as far as operators change it. */
+export const subjectState = z
+  .object({
+    tier: text.optional().describe('Of a client: the name of its subscription.'),
+    status: z.enum(CLIENT_STATUSES).optional().describe('Of a client: whether its account is active.'),
+    suspended: z.boolean().optional().describe('Of a client: whether the operator suspended it.'),
+    aliases: z
+      .array(text)
+      .readonly()
+      .optional()
+      .describe('Of a client: the strategies whose signals it gets.'),
+    program: z.boolean().optional().describe('Of a client: whether it may use the accumulation program.'),
+    keys: z.array(text).readonly().optional().describe('Of a client: the ids of its keys.'),
+    webhook: z
+      .object({
+        enabled: z.boolean().describe('Whether it is sent to.'),
+        waiting: z.int().min(0).describe('Deliveries that wait.'),
+      })
+      .nullable()
+      .optional()
+      .describe('Of a client: its webhook, null if it has none.'),
+    halted: z
+      .array(text)
+      .readonly()
+      .optional()
+      .describe('Of a strategy: all that is halted; * stands for all.'),
+    mode: z.enum(MODES).optional().describe('Of a strategy: its mode as it was ordered.'),
+  })
+  .meta({ id: 'SubjectState' })
+
+export type SubjectState = Readonly<z.output<typeof subjectState>>
+
+/** What an operator did. */
+export const action = z.object({
+  at: z.iso.datetime().describe('When, in UTC.'),
+  who: text.describe('Name of the token: `operator` is OPERATOR_TOKEN.'),
+  action: text.describe('What was done: the id of the route.'),
+  subject: text.nullable().describe('The client, strategy, key or token that it is about, or null.'),
+  request: z
+    .record(text, text)
+    .describe('What was asked for, without secrets; a value that is no text as JSON.'),
+  outcome: text.describe('`done`, or the code of the refusal.'),
+  before: subjectState
+    .nullable()
+    .describe('State of the subject before it; null if it has none, or did not exist.'),
+  after: subjectState.nullable().describe('The same after it.'),
 })
 
-export type Action = Readonly<z.output<typeof stored>>
+export type Action = Readonly<z.output<typeof action>>
 
 /** An action and its number, from 1 without a gap. */
 export type LoggedAction = Action & { readonly seq: number }
 
 /** Appends an action. */
-export const logAction = async (redis: Redis, action: Action): Promise<void> =>
-  void (await askRedis(() => redis.rpush(AUDIT, JSON.stringify(action))))
+export const logAction = async (redis: Redis, done: Action): Promise<void> =>
+  void (await askRedis(() => redis.rpush(AUDIT, JSON.stringify(done))))
 
 /** The newest actions before a number, newest first; `next` is null if there are no older ones. */
 export async function readActions(
@@ -48,7 +84,7 @@ export async function readActions(
 /** Actions number `from + 1` to `end`. */
 async function readRange(redis: Redis, from: number, end: number): Promise<LoggedAction[]> {
   const texts = await askRedis(() => redis.lrange(AUDIT, from, end - 1))
-  return texts.map((text, i) => ({ ...stored.parse(parseJson(text)), seq: from + i + 1 }))
+  return texts.map((line, i) => ({ ...action.parse(parseJson(line)), seq: from + i + 1 }))
 }
 
 /** Actions copied at a time. */
@@ -64,10 +100,10 @@ export async function copyActions(redis: Redis, privateStore: ObjectStore): Prom
   )
   for (let from = Number(copied ?? 0); from < count; from += BLOCK) {
     const actions = await readRange(redis, from, Math.min(from + BLOCK, count))
-    for (const action of actions) {
-      const key = `audit/${epoch ?? 'first'}/${String(action.seq).padStart(10, '0')}.json`
-      await writeOnce(privateStore, key, toJsonBytes(action), { content_type: 'application/json' })
-      await askRedis(() => redis.set(AUDIT_COPIED, action.seq))
+    for (const each of actions) {
+      const key = `audit/${epoch ?? 'first'}/${String(each.seq).padStart(10, '0')}.json`
+      await writeOnce(privateStore, key, toJsonBytes(each), { content_type: 'application/json' })
+      await askRedis(() => redis.set(AUDIT_COPIED, each.seq))
     }
   }
 }

@@ -27,6 +27,10 @@ export type DeliveryRow = {
 export type DeliveryFilter = {
   readonly client?: string | undefined
   readonly status?: DeliveryState['status'] | undefined
+  readonly alias?: string | undefined
+  /** When the signal was fired, epoch milliseconds: not before, and not after. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
   /** Only smaller numbers. */
   readonly before?: number | undefined
   readonly limit: number
@@ -56,15 +60,22 @@ export async function recentDeliveries(redis: Redis, filter: DeliveryFilter): Pr
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += BLOCK) {
     const signals = await readBefore(redis, before ?? BEYOND, BLOCK)
     for (const [i, outbox] of (await readOutboxes(redis, signals, filter.client)).entries()) {
-      rows.push(...rowsOf(signals[i]!, outbox, filter))
+      const signal = signals[i]!
+      if (signal.atMs < (filter.fromMs ?? 0)) return { rows, next: null } // all others are older
+      if (isWanted(signal, filter)) rows.push(...rowsOf(signal, outbox, filter))
       // All rows of a signal or none: `next` cannot point into one.
-      if (rows.length >= filter.limit) return { rows, next: signals[i]!.seq }
+      if (rows.length >= filter.limit) return { rows, next: signal.seq }
     }
     if (signals.length < BLOCK) return { rows, next: null }
     before = signals.at(-1)!.seq
   }
   return { rows, next: before ?? null }
 }
+
+const isWanted = (
+  { alias, atMs }: LoggedSignal,
+  { alias: wanted = alias, toMs = atMs }: DeliveryFilter,
+): boolean => alias === wanted && atMs <= toMs
 
 type Outbox = ReadonlyMap<string, DeliveryState>
 

@@ -54,12 +54,13 @@ describe('the operator page in Chromium', () => {
     const { page, context, violations } = await logIn(1280)
     await page.getByRole('link', { name: 'north-ridge' }).first().click()
     expect(await page.locator('main').innerText()).toContain('breaker open')
-    await page.getByRole('link', { name: 'Given up' }).click()
+    await page.getByRole('link', { name: 'Deliveries' }).click()
+    await page.getByLabel('State').selectOption('given up')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.waitForURL(/status=exhausted/)
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
-    await page.getByRole('button', { name: 'Resend from 3' }).click()
-    expect(await page.locator('main').innerText()).toContain(
-      'Send north-ridge everything from signal 3 on again?',
-    )
+    await page.locator('tr', { hasText: 'north-ridge' }).getByRole('button', { name: 'Resend' }).click()
+    expect(await page.locator('main').innerText()).toContain('Send north-ridge signal 3 again?')
     const folder = process.env.SCREENSHOTS
     if (folder) await page.screenshot({ path: `${folder}/confirm.png` })
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')
@@ -88,7 +89,7 @@ describe('the operator page in Chromium', () => {
     const { page, context } = await logIn(width)
     const paths = [
       '/ops',
-      ...['clients', 'clients/north-ridge', 'signals', 'signals/3', 'exhausted', 'live'].map(
+      ...['clients', 'clients/north-ridge', 'signals', 'signals/3', 'deliveries', 'live', 'audit'].map(
         name => `/ops/view/${name}`,
       ),
     ]

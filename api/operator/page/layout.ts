@@ -23,7 +23,7 @@ const TABS = [
   ['/ops', 'Overview'],
   ['/ops/view/clients', 'Clients'],
   ['/ops/view/signals', 'Signals'],
-  ['/ops/view/exhausted', 'Given up'],
+  ['/ops/view/deliveries', 'Deliveries'],
   ['/ops/view/live', 'Live'],
   ['/ops/view/builds', 'Builds'],
   ['/ops/view/audit', 'Audit'],
@@ -146,20 +146,23 @@ export function duration(ms: number | null): string {
   return ms < 7_200_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
 
-/** A status of a delivery as people read it, and its colour. */
-const STATUS: {
-  readonly [Status in DeliveryState['status']]: readonly [word: string, tone: string]
-} = {
-  owed: ['waiting', 'warn'],
-  delivered: ['delivered', 'good'],
-  exhausted: ['given up', 'bad'],
-  withdrawn: ['withdrawn', 'dim'],
+/** The states of deliveries as people read them. */
+export const STATUS_WORDS: { readonly [Status in DeliveryState['status']]: string } = {
+  owed: 'waiting',
+  delivered: 'delivered',
+  exhausted: 'given up',
+  withdrawn: 'withdrawn',
 }
 
-export function statusOf({ status }: DeliveryState): Piece {
-  const [word, tone] = STATUS[status]
-  return html`<span class="${tone}">${word}</span>`
+const TONE: { readonly [Status in DeliveryState['status']]: string } = {
+  owed: 'warn',
+  delivered: 'good',
+  exhausted: 'bad',
+  withdrawn: 'dim',
 }
+
+export const statusOf = ({ status }: DeliveryState): Piece =>
+  html`<span class="${TONE[status]}">${STATUS_WORDS[status]}</span>`
 
 /** A table, or a sentence without rows. A wide table scrolls and can be reached with the keyboard. */
 export const table = (columns: readonly string[], rows: readonly Piece[], empty: string): Piece =>
@@ -285,7 +288,7 @@ button { padding: .35rem .85rem; border: 1px solid var(--line); border-radius: 6
   font: inherit; cursor: pointer }
 button.quiet { background: transparent; color: var(--line); border-color: var(--rule) }
 button.stop { background: transparent; color: var(--bad); border-color: var(--bad) }
-button:focus-visible, a:focus-visible, .scroll:focus-visible, input:focus-visible { outline: 2px solid var(--line); outline-offset: 2px }
+button:focus-visible, a:focus-visible, .scroll:focus-visible, input:focus-visible, select:focus-visible { outline: 2px solid var(--line); outline-offset: 2px }
 input { padding: .35rem .6rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink);
   font: inherit; max-width: 100% }
 input[type=number] { width: 8.5rem }
@@ -293,6 +296,9 @@ input[type=number] { width: 8.5rem }
 .login form { display: grid; gap: .6rem; align-items: stretch }
 .login p { margin: .4rem 0 }
 .login form + p { margin-top: 1rem }
+.filter { flex-wrap: wrap; gap: .6rem 1rem; margin: 0 0 1rem }
+.filter label { display: flex; gap: .4rem; align-items: center; color: var(--dim); font-size: .87rem }
+select { padding: .35rem .5rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink); font: inherit }
 .confirm { max-width: 40rem }
 .confirm .actions { align-items: center; gap: 1.2rem }
 @media (max-width: 40rem) {

@@ -190,7 +190,7 @@ function fieldsOf(form: URLSearchParams): Record<string, string> {
   return fields
 }
 
-const fromOf = (form: URLSearchParams): number => parseRequest(replayQuery, fieldsOf(form)).from
+const rangeOf = (form: URLSearchParams) => parseRequest(replayQuery, fieldsOf(form))
 
 /** Every form, by the path that it is sent to. What stops signals or sends them again is confirmed first. */
 export const FORMS: Readonly<Record<string, Form>> = {
@@ -223,12 +223,17 @@ export const FORMS: Readonly<Record<string, Form>> = {
   },
   [`${CLIENT}/replay`]: {
     action: 'replay',
-    act: forClient('replayed', (id, { orders }, form) => orders.replay(id, fromOf(form))),
+    act: forClient('replayed', (id, { orders }, form) => orders.replay(id, rangeOf(form))),
     warn: aboutClient(async (id, { redis, newEpoch }, form) => {
-      const count = Math.max(0, (await readHead(redis, newEpoch)).seq - fromOf(form) + 1)
+      const { from, to, only } = rangeOf(form)
+      const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(redis, newEpoch)).seq)
+      const count = Math.max(0, last - from + 1)
+      const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
+      const which =
+        only === 'exhausted' ? 'those that were given up' : 'those that it may see, delivered before or not'
       return {
-        title: `Send ${id} everything from signal ${fromOf(form)} on again?`,
-        says: `Up to ${count} signals, those that it may see, are sent to its webhook, delivered before or not. A receiver drops what it has by signal_id.`,
+        title: only === 'exhausted' ? `Send ${id} what was given up again?` : `Send ${id} ${what} again?`,
+        says: `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
         label: 'Send again',
       }
     }),

@@ -23,10 +23,11 @@ import type { Exchange } from '../exchange.ts'
 import type { OperatorParts, WebhookAddress } from '../parts.ts'
 import { clientOf, readClient } from '../routes/clients.ts'
 import { actionsQuery } from '../routes/operators.ts'
-import { signalOf, signalsQuery } from '../routes/signals.ts'
+import { deliveriesQuery, signalOf, signalsQuery, toFilter } from '../routes/signals.ts'
 import { auditPage } from './audit.ts'
 import { buildsPage } from './builds.ts'
 import { clientPage, clientsPage } from './clients.ts'
+import { deliveriesPage } from './deliveries.ts'
 import {
   action,
   cards,
@@ -96,11 +97,14 @@ const signal: View = async (c, { redis }, session) => {
   return page(session, 'Signals', `Signal ${seq}`, signalPage(logged, deliveries, all.length))
 }
 
-const exhausted: View = async (c, { redis }, session) => {
-  const { note, ...query } = c.req.query()
-  const { before, limit } = parseRequest(signalsQuery, query)
-  const found = await recentDeliveries(redis, { status: 'exhausted', before, limit })
-  return page(session, 'Given up', 'Given up', exhaustedPage(session, found), note)
+const deliveries: View = async (c, { redis }, session) => {
+  const { note, ...query } = Object.fromEntries(
+    Object.entries(c.req.query()).filter(([, text]) => text !== ''),
+  ) // as forms send them
+  const wanted = parseRequest(deliveriesQuery, query)
+  const found = await recentDeliveries(redis, toFilter(wanted))
+  const { before: _, limit: __, ...filter } = wanted
+  return page(session, 'Deliveries', 'Deliveries', deliveriesPage(session, filter, found), note)
 }
 
 const live: View = async (c, { redis, aliases, clock }, session) => {
@@ -126,7 +130,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/clients/:client': client,
   '/ops/view/signals': signals,
   '/ops/view/signals/:seq': signal,
-  '/ops/view/exhausted': exhausted,
+  '/ops/view/deliveries': deliveries,
   '/ops/view/live': live,
   '/ops/view/builds': builds,
   '/ops/view/audit': audit,
@@ -352,25 +356,3 @@ const attemptRow = (
 /** `200`, `502`, `200 timeout`, `tls failed`: a failing status needs no other word. */
 const answerWord = (status: number | null, reason: string | null): string =>
   [status, reason === 'status' ? null : reason?.replaceAll('_', ' ')].filter(part => part != null).join(' ')
-
-/** Exhausted deliveries, each with a button that resends from it on. */
-export const exhaustedPage = (
-  session: Session,
-  { rows, next }: Page<DeliveryRow>,
-): Piece => html`<h1>Given up</h1>
-<p class="dim">Every attempt failed. Resending sends the client this signal and every later one again.</p>
-${table(
-  ['#Signal', 'Client', '', 'Alias', '#Attempts', 'Fired (UTC)', 'Given up (UTC)'],
-  rows.map(
-    ({
-      seq,
-      client,
-      alias,
-      firedAtMs,
-      state,
-    }) => html`<tr><td class="n">${signalLink(seq)}</td><td>${clientLink(client)}</td>
-<td>${action(session, `/ops/view/clients/${client}/replay`, `Resend from ${seq}…`, 'quiet', html`<input type="hidden" name="from" value="${seq}">`)}</td>
-<td>${alias}</td><td class="n">${state.attempts}</td><td>${moment(firedAtMs)}</td><td>${moment(state.settled_at)}</td></tr>`,
-  ),
-  'Nothing was given up.',
-)}${older('/ops/view/exhausted', next)}`

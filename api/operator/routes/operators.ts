@@ -1,7 +1,7 @@
 // The operators: their tokens, and what they did.
 import { z } from 'zod'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import { readActions } from '#signals/operators/audit-log.ts'
+import { action, readActions } from '#signals/operators/audit-log.ts'
 import { issueToken, listTokens, revokeToken } from '#signals/operators/tokens.ts'
 import { readJson } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
@@ -27,21 +27,8 @@ const revoked = z
   .object({ name: z.string().describe('Name of the operator, whose token and sessions are over.') })
   .meta({ id: 'RevokedOperatorToken' })
 
-/** Any JSON that the log has. */
-const state = z.unknown().describe('State of the subject; null if it has none, or did not exist.')
-
-const loggedAction = z
-  .object({
-    seq: count.describe('Number of the action, from 1 without a gap.'),
-    at: instant,
-    who: z.string().describe('Name of the token: `operator` is OPERATOR_TOKEN.'),
-    action: z.string().describe('What was done: the id of the route.'),
-    subject: z.string().nullable().describe('The client, strategy, key or token that it is about, or null.'),
-    request: z.record(z.string(), z.unknown()).describe('What was asked for, without secrets.'),
-    outcome: z.string().describe('`done`, or the code of the refusal.'),
-    before: state,
-    after: state,
-  })
+const loggedAction = action
+  .extend({ seq: count.describe('Number of the action, from 1 without a gap.'), at: instant })
   .meta({ id: 'LoggedAction' })
 
 export const actionsQuery = signalsQuery.extend({

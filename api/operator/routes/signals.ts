@@ -1,5 +1,6 @@
 // The state of the service, signals and their deliveries.
 import { z } from 'zod'
+import { parseIsoInstant } from '#core/calendar.ts'
 import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
@@ -10,7 +11,7 @@ import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
 import { type LoggedSignal, readSignal } from '#signals/log/read-log.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
-import { recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
+import { type DeliveryFilter, recentDeliveries, recentSignals, rowsOf } from '#signals/views/recent.ts'
 import type { Exchange } from '../exchange.ts'
 import { operatorRoute } from '../operator-route.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -42,8 +43,20 @@ export const signalsQuery = z.strictObject({
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
-const deliveriesQuery = z.strictObject({
+const instantText = z
+  .string()
+  .refine(text => parseIsoInstant(text) !== null)
+  .optional()
+
+export const deliveriesQuery = z.strictObject({
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
+  alias: z.string().regex(ID_PATTERN).optional().describe('the id of a strategy'),
+  fired_from: instantText.describe(
+    'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
+  ),
+  fired_to: instantText.describe(
+    'an instant such as 2026-11-22T00:00:00Z: signals fired after it are left out',
+  ),
   status: z
     .enum(DELIVERY_STATUSES)
     .optional()
@@ -216,14 +229,17 @@ export const SIGNAL_ROUTES = [
     path: '/ops/deliveries',
     title: 'The newest deliveries',
     about:
-      'Newest first, of all clients or of one, in all states or in one. A search for rare deliveries ends ' +
+      'Newest first, of all clients or of one, of one strategy, in one state, of some time. A search for rare deliveries ends ' +
       'after some thousand signals: `meta.next`, given as `before`, continues it.',
     query: deliveriesQuery,
     data: z.array(delivery),
     example: { path: '/ops/deliveries?status=exhausted' },
     command: { usage: 'deliveries' },
     handler: async (c, { redis }) => {
-      const { rows, next } = await recentDeliveries(redis, parseRequest(deliveriesQuery, c.req.query()))
+      const { rows, next } = await recentDeliveries(
+        redis,
+        toFilter(parseRequest(deliveriesQuery, c.req.query())),
+      )
       return { data: rows.map(toDelivery), meta: { next } }
     },
   }),
@@ -245,6 +261,17 @@ export const SIGNAL_ROUTES = [
     },
   }),
 ]
+
+/** A query as the filter that it means. */
+export const toFilter = ({
+  fired_from: from,
+  fired_to: to,
+  ...others
+}: z.output<typeof deliveriesQuery>): DeliveryFilter => ({
+  ...others,
+  ...(from === undefined ? {} : { fromMs: parseIsoInstant(from)! }),
+  ...(to === undefined ? {} : { toMs: parseIsoInstant(to)! }),
+})
 
 /** The signal named in the path. Throws `not_found`, `validation_error`. */
 export async function signalOf(c: Exchange, redis: OperatorParts['redis']): Promise<LoggedSignal> {

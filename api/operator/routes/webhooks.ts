@@ -53,6 +53,11 @@ const disableRequest = z
 
 export const replayQuery = z.strictObject({
   from: seqText.describe('the number of the first signal to send again, from 1'),
+  to: seqText.optional().describe('the number of the last one; the newest if it is not given'),
+  only: z
+    .enum(['all', 'exhausted'])
+    .default('all')
+    .describe('all, or exhausted for those that were given up'),
 })
 
 const setWebhook = z
@@ -203,10 +208,10 @@ export const WEBHOOK_ROUTES = [
     id: 'replay',
     method: 'POST',
     path: '/ops/clients/{client}/replay',
-    title: 'Send a client every signal from a number on again',
+    title: 'Send a client every signal of a range again, or those that were given up',
     about:
-      'Every signal that the client may see is owed to it once more, delivered or not: it drops what it ' +
-      'has by `signal_id`.',
+      'Every signal from `from` to `to` that the client may see is owed to it once more, delivered or not: it drops what it ' +
+      'has by `signal_id`. The same number twice is one signal.',
     query: replayQuery,
     data: replayed,
     refusals: ['conflict'],
@@ -214,8 +219,8 @@ export const WEBHOOK_ROUTES = [
     command: { usage: 'replay <client>' },
     handler: async (c, parts) => {
       const id = await assertWebhook(clientOf(c), parts)
-      const { from } = parseRequest(replayQuery, c.req.query())
-      return { data: { client: id, from, owed_again: await parts.orders.replay(id, from) } }
+      const range = parseRequest(replayQuery, c.req.query())
+      return { data: { client: id, from: range.from, owed_again: await parts.orders.replay(id, range) } }
     },
   }),
 ]

@@ -66,7 +66,7 @@ const PAGES = [
   '/ops/view/clients/acme',
   '/ops/view/signals',
   '/ops/view/signals/1',
-  '/ops/view/exhausted',
+  '/ops/view/deliveries',
   '/ops/view/live',
   '/ops/view/builds',
   '/ops/view/audit',
@@ -215,12 +215,7 @@ test.each([
   ['halting all', '/ops/view/live/halt', { alias: '*' }, 'Halt every strategy?'],
   ['suspending', '/ops/view/clients/acme/suspend', {}, 'Suspend acme?'],
   ['disabling a webhook', '/ops/view/clients/acme/disable', {}, 'Disable the webhook of acme?'],
-  [
-    'sending again',
-    '/ops/view/clients/acme/replay',
-    { from: '1' },
-    'Send acme everything from signal 1 on again?',
-  ],
+  ['sending again', '/ops/view/clients/acme/replay', { from: '1' }, 'Send acme signals 1 to 1 again?'],
 ])(
   '%s says what it will do, and does it once it is confirmed',
   async (_, path, fields: Record<string, string>, title) => {
@@ -356,7 +351,7 @@ test('the buttons of a table stand in front of what a phone does not show', asyn
   await page.logIn()
   for (const [path, behind] of [
     ['/ops/view/live', 'Last bar closed'],
-    ['/ops/view/exhausted', 'Alias'],
+    ['/ops/view/deliveries', 'Strategy'],
   ] as const) {
     const { text } = await page.get(path)
     expect(text.indexOf('<th></th>')).toBeGreaterThan(0)

@@ -1,6 +1,7 @@
 // The operator's interface on a real Redis: who may ask, what is fired once, and what is refused.
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { toIsoInstant } from '#core/calendar.ts'
 import { owe } from '#signals/delivery/outbox.ts'
@@ -271,6 +272,29 @@ describe('clients', () => {
 })
 
 describe('deliveries', () => {
+  test('are listed by strategy and by the time of their signal', async () => {
+    const request = ask()
+    for (const [id, alias, atMs] of [
+      ['a', 'alder', NOW_MS - 7_200_000],
+      ['b', 'birch', NOW_MS - 3_600_000],
+      ['c', 'alder', NOW_MS],
+    ] as const) {
+      const seq = await fire(redis, id, alias, null, atMs)
+      await owe(redis, [{ client: 'acme', signals: [{ seq, prev: 0 }] }], atMs)
+    }
+    const listed = async (query: string) =>
+      z
+        .object({ data: z.array(z.object({ seq: z.number() })) })
+        .parse((await request('GET', `/ops/deliveries?${query}`)).json)
+        .data.map(({ seq }) => seq)
+    expect(await listed('alias=alder')).toEqual([3, 1])
+    const at = (ms: number) => new Date(NOW_MS - ms).toISOString().replace('.000', '')
+    expect(await listed(`fired_from=${at(3_600_000)}`)).toEqual([3, 2])
+    expect(await listed(`fired_to=${at(3_600_000)}`)).toEqual([2, 1])
+    expect(await listed(`alias=alder&fired_to=${at(1_000)}`)).toEqual([1])
+    expect((await request('GET', '/ops/deliveries?fired_to=yesterday')).status).toBe(422)
+  })
+
   test('are listed by signal, by client and by status, newest first, page by page', async () => {
     const request = ask()
     for (const id of ['a', 'b', 'c']) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryState, owe } from '#signals/delivery/outbox.ts'
-import { resendFrom } from '#signals/delivery/resend.ts'
+import { resend } from '#signals/delivery/resend.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
 import { outboxKey } from '#signals/redis/keys.ts'
 import { MOST_MEASURED, readLatency, spreadOf } from '#signals/views/latency.ts'
@@ -55,7 +55,7 @@ describe('the latency of a client', () => {
   test('leaves out what was replayed: the second round waited for the operator', async () => {
     const { parts, clock } = await playThree()
     clock.ms += 86_400_000
-    await resendFrom({ redis, now: parts.now, onProgress: () => {} }, 'acme', 2)
+    await resend({ redis, now: parts.now, onProgress: () => {} }, 'acme', { from: 2 })
     await drainClient(parts, 'acme', 'slow')
     const wait = { p50: 50, p99: 50, max: 50 }
     expect(await readLatency(redis, 'acme')).toEqual({

@@ -6,9 +6,10 @@ import { accountFor, MOST_ACCOUNTED } from '#signals/delivery/account-for.ts'
 import type { SendOrder } from '#signals/delivery/delivery-parts.ts'
 import { dueCounts, readAttempts, readDelivery } from '#signals/delivery/outbox.ts'
 import type { Outcome } from '#signals/delivery/outcome.ts'
-import { resendFrom } from '#signals/delivery/resend.ts'
+import { type ResendRange, resend } from '#signals/delivery/resend.ts'
 import { disableWebhook, enableWebhook } from '#signals/delivery/webhooks.ts'
 import { drainClient } from '#signals/delivery/worker.ts'
+import { outboxKey } from '#signals/redis/keys.ts'
 import { useTestRedis } from '../../support/servers/use-redis.ts'
 import { addSubscriber, delivered, failed, madeWorld, relayAll } from '../../support/signals/delivery.ts'
 import { fire } from '../../support/signals/signals.ts'
@@ -29,15 +30,40 @@ async function fired(aliases: readonly string[], answer: (order: SendOrder) => O
     await relayAll(redis, world.parts.now)
   }
   await more(...aliases)
-  const replay = (from: number): Promise<number> =>
-    resendFrom(
+  const replay = (from: number, more: Omit<ResendRange, 'from'> = {}): Promise<number> =>
+    resend(
       { redis, now: world.parts.now, onProgress: (owed, seq) => void progress.push([owed, seq]) },
       'acme',
-      from,
+      { from, ...more },
     )
   const drain = () => drainClient(world.parts, 'acme', 'slow')
   return { ...world, progress, more, replay, drain }
 }
+
+describe('a replay of a range', () => {
+  test('sends again the signals between two numbers, or one, each with the one before it', async () => {
+    const { drain, replay, sent } = await fired(['alder', 'alder', 'alder', 'alder'], () => delivered())
+    await drain()
+    expect(await replay(2, { to: 3 })).toBe(2)
+    expect(await replay(4, { to: 4 })).toBe(1)
+    await drain()
+    expect(sent.slice(4).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([
+      [2, 1],
+      [3, 2],
+      [4, 3],
+    ])
+  })
+
+  test('of what was given up leaves out what was delivered', async () => {
+    const { drain, replay, sent } = await fired(['alder', 'alder', 'alder'], () => delivered())
+    await drain()
+    const state = await readDelivery(redis, 2, 'acme')
+    await redis.hset(outboxKey(2), 'acme', JSON.stringify({ ...state, status: 'exhausted' }))
+    expect(await replay(1, { only: 'exhausted' })).toBe(1)
+    await drain()
+    expect(sent.slice(3).map(({ signal, prevSeq }) => [signal.seq, prevSeq])).toEqual([[2, 1]])
+  })
+})
 
 describe('a replay from a number', () => {
   test('sends again what the client may see, in order, each with the one before it', async () => {
@@ -111,7 +137,7 @@ describe('a replay from a number', () => {
     expect(await replay(1)).toBe(0)
     expect(await dueCounts(redis, Number.MAX_SAFE_INTEGER)).toEqual({ fast: 0, slow: 0 })
     const parts = { redis, now: () => 0, onProgress: () => {} }
-    await expect(resendFrom(parts, 'nobody', 1)).rejects.toThrow("there is no client 'nobody'")
+    await expect(resend(parts, 'nobody', { from: 1 })).rejects.toThrow("there is no client 'nobody'")
   })
 })
 

@@ -48,8 +48,8 @@ export function offlineOrders(
     disable: (client, why) => disableWebhook(redis, client, why),
     remove: async client => void (await removeWebhook(redis, client)),
     fireTest: client => fire(redis, `test_${client}`, 'alder', client),
-    async replay(client, fromSeq) {
-      const signals = await readAfter(redis, fromSeq - 1, 1_000)
+    async replay(client, { from, to = Number.MAX_SAFE_INTEGER }) {
+      const signals = (await readAfter(redis, from - 1, 1_000)).filter(({ seq }) => seq <= to)
       await oweAgain(
         redis,
         client,

@@ -33,10 +33,16 @@ export const signalContent = (id: string, more: Partial<SignalContent> = {}): Si
 })
 
 /** Fires one signal of an alias, or a test for one client, and gives its number. */
-export async function fire(redis: Redis, id: string, alias: string, onlyFor: string | null = null) {
+export async function fire(
+  redis: Redis,
+  id: string,
+  alias: string,
+  onlyFor: string | null = null,
+  atMs = NOW_MS,
+) {
   const isTest = onlyFor !== null
   const content = signalContent(id, { alias, is_test: isTest, mode: isTest ? 'DRY_RUN' : 'LIVE' })
-  const outcome = await commit(redis, [{ content, onlyFor }], NOW_MS)
+  const outcome = await commit(redis, [{ content, onlyFor }], atMs)
   if (outcome.kind !== 'committed') throw new Error(`the fire was not written: ${outcome.kind}`)
   return outcome.signals[0]!.seq
 }
