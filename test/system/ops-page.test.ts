@@ -55,7 +55,7 @@ describe('the operator page in Chromium', () => {
     await page.getByRole('link', { name: 'north-ridge' }).first().click()
     expect(await page.locator('main').innerText()).toContain('breaker open')
     await page.getByRole('link', { name: 'Deliveries' }).click()
-    await page.getByLabel('State').selectOption('given up')
+    await page.getByRole('combobox', { name: 'State' }).selectOption('given up')
     await page.getByRole('button', { name: 'Show' }).click()
     await page.waitForURL(/status=exhausted/)
     expect((await readDelivery(redis, 3, 'north-ridge'))?.status).toBe('exhausted')

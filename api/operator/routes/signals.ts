@@ -5,7 +5,7 @@ import { deliveryAccount } from '#core/contract/delivery-account.ts'
 import { ApiError } from '#core/contract/errors.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
-import { type Signal, signal } from '#core/contract/signal.ts'
+import { instantText, type Signal, signal } from '#core/contract/signal.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
 import { accountFor } from '#signals/delivery/account-for.ts'
 import { readAttempts, readDelivery, readOutbox } from '#signals/delivery/outbox.ts'
@@ -43,18 +43,15 @@ export const signalsQuery = z.strictObject({
   limit: limit.describe(`a number from 1 to ${MOST_ROWS}`),
 })
 
-const instantText = z
-  .string()
-  .refine(text => parseIsoInstant(text) !== null)
-  .optional()
+const instantInQuery = instantText.refine(text => parseIsoInstant(text) !== null).optional()
 
 export const deliveriesQuery = z.strictObject({
   client: z.string().regex(ID_PATTERN).optional().describe('the id of a client'),
   alias: z.string().regex(ID_PATTERN).optional().describe('the id of a strategy'),
-  fired_from: instantText.describe(
+  fired_from: instantInQuery.describe(
     'an instant such as 2026-11-21T00:00:00Z: signals fired before it are left out',
   ),
-  fired_to: instantText.describe(
+  fired_to: instantInQuery.describe(
     'an instant such as 2026-11-22T00:00:00Z: signals fired after it are left out',
   ),
   status: z
