@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn fleet test soak bench check types lint format pages fast-test clean
+.PHONY: help setup run cdn fleet package test soak bench check types lint format pages fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -24,6 +24,9 @@ cdn: $(INSTALLED) ## the same with nginx serving the files, and Varnish as the C
 
 fleet: $(INSTALLED) ## a build on three workers, of which one is killed, beside the build on one machine
 	@node deploy/fleet.ts
+
+package: $(INSTALLED) ## pack the npm package into dist/
+	@node --disable-warning=ExperimentalWarning deploy/package.ts
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run

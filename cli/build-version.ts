@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { toIsoDate, toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
-import type { CurrentVersion, Manifest } from '#core/contract/manifest.ts'
+import type { CurrentVersion } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
 import type { Book } from '#pipeline/book/book.ts'
 import { BookError, formatProblem } from '#pipeline/book/problem.ts'
@@ -14,7 +10,6 @@ import { computeSnapshot, type Night } from '#pipeline/night/compute-snapshot.ts
 import { lastPublicDay } from '#pipeline/night/data-window.ts'
 import { examineBook } from '#pipeline/night/examine-book.ts'
 import { currentVersionOf, type Published, publishVersion } from '#static-build/publish-version.ts'
-import { sha256 } from '#storage/digest.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { Lock } from '#storage/lock.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
@@ -23,6 +18,7 @@ import { findManifest } from '#storage/published-manifest.ts'
 import type { Signer } from '#storage/signature.ts'
 import type { BuildOrder } from './build-options.ts'
 import { printReport } from './data-report.ts'
+import { describeCode } from './describe-code.ts'
 import type { OpenFleet } from './fleet.ts'
 import { type FleetRecord, plannedVersion } from './fleet-options.ts'
 import { assertClock, assertNotAhead, assertSignedHead, readSigner, withStoreLock } from './guard-pointer.ts'
@@ -195,27 +191,6 @@ async function windowEndOf(store: ObjectStore, current: CurrentVersion): Promise
   const found = await findManifest(store, current)
   return found.fault === null ? found.manifest.window.to : null
 }
-
-/** Which code builds: the commit, the Node version and the lockfile, as far as they can be known. */
-export async function describeCode(root: string): Promise<Manifest['built_with']> {
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string } // our own file
-  return {
-    highwater: version,
-    node: process.version,
-    commit: await commitOf(root),
-    lockfile_sha256: await lockfileDigest(root),
-  }
-}
-
-/** Outside a git checkout, or without git, the commit is unknown and nothing is wrong. */
-const commitOf = (root: string): Promise<string | null> =>
-  promisify(execFile)('git', ['-C', root, 'rev-parse', 'HEAD']).then(
-    ({ stdout }) => stdout.trim(),
-    () => null,
-  )
-
-const lockfileDigest = (root: string): Promise<string | null> =>
-  readFile(join(root, 'package-lock.json')).then(sha256, () => null)
 
 /**
  * What a build read: every file with its digest, the files of which each module consists, and how far each set of bars

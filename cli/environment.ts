@@ -177,8 +177,8 @@ const variables = z.object(VARIABLES).check(({ value, issues }) => {
 })
 
 /** The environment of this process. Throws as `parseEnvironment` does. */
-export const readEnvironment = ({ env, root }: Pick<Runtime, 'env' | 'root'>): Environment =>
-  parseEnvironment(env, dataFolder(root, env))
+export const readEnvironment = ({ env, home }: Pick<Runtime, 'env' | 'home'>): Environment =>
+  parseEnvironment(env, dataFolder(home, env))
 
 /**
  * Parses the environment. Unset and empty variables have their defaults: the stores are under `dataFolder`. Throws a
@@ -287,9 +287,9 @@ function describeGiven(name: string, given: string | undefined): string {
   return UNPRINTED.test(name) ? 'something else' : JSON.stringify(given)
 }
 
-/** DATA_FOLDER, or `.data` in the folder of the project. */
-export const dataFolder = (root: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
-  DATA_FOLDER ? resolve(DATA_FOLDER) : join(root, '.data')
+/** DATA_FOLDER, or `.data` in the checkout or, for an npm package, in the working folder. */
+export const dataFolder = (home: string, { DATA_FOLDER }: NodeJS.ProcessEnv): string =>
+  DATA_FOLDER ? resolve(DATA_FOLDER) : join(home, '.data')
 
 /** Wrong usage: exit code 2, without a stack. */
 export class UsageError extends Error {

@@ -18,6 +18,7 @@ import { createRenderer, type RenderOrder } from '#static-build/render-version.t
 import { sha256 } from '#storage/digest.ts'
 import { messageOf } from '#storage/error-code.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
+import { readLockfile } from './describe-code.ts'
 import type { FleetOrder, FleetRecord } from './fleet-options.ts'
 import type { Runtime } from './runtime.ts'
 import { passwordsIn } from './signals/redis-url.ts'
@@ -176,10 +177,11 @@ const SOURCES = '{core,pages,pipeline,static-build,storage}/**/*.{ts,js,css}'
  * equal code make equal bytes.
  */
 export async function fleetCode(root: string): Promise<string> {
-  const paths = [...globSync(SOURCES, { cwd: root }), 'package-lock.json'].sort()
+  const paths = globSync(SOURCES, { cwd: root }).sort()
   const files = await Promise.all(paths.map(async path => [path, sha256(await readFile(join(root, path)))]))
+  const lockfile = await readLockfile(root)
   const runs = [...RUN_BY.map(name => process.versions[name]), process.arch]
-  const text = JSON.stringify({ files, runs })
+  const text = JSON.stringify({ files, lockfile: lockfile && sha256(lockfile), runs })
   return sha256(new TextEncoder().encode(text)).slice(0, CODE_DIGITS)
 }
 

@@ -1,7 +1,7 @@
 // The entry file: only here does the program use the clock, the environment and the terminal of the process.
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { runCommand } from './program.ts'
 import { createTerminal } from './terminal.ts'
@@ -13,9 +13,14 @@ process.stdout.on('error', error => {
   if (!('code' in error && error.code === 'EPIPE')) throw error
 })
 
+const root = resolve(import.meta.dirname, '..')
+/** npm replaces a package as a whole, so nothing that is to last may be in it. */
+const isPackage = basename(dirname(root)) === 'node_modules'
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
-  root: resolve(import.meta.dirname, '..'),
+  root,
+  home: isPackage ? process.cwd() : root,
   cwd: process.cwd(),
   now: () => Date.now(),
   elapsed,

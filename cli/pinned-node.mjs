@@ -14,10 +14,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
  */
 export const COMPILE_CACHE = join(root, 'node_modules', '.cache', 'compiled')
 
-/** The Node binary that npm installed with the dependencies, or null if npm has none for this machine. */
+const NODE_PACKAGE = `node-${process.platform}-${process.arch}`
+
+/**
+ * The Node binary of a package of npm: below a checkout, which has it among its dependencies, or beside Highwater as a
+ * package, where its user may install it. Null if there is none.
+ */
 export function pinnedNode() {
-  const binary = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')
-  return existsSync(binary) ? binary : null
+  const folders = [join(root, 'node_modules'), dirname(root)]
+  const binaries = folders.map(folder => join(folder, NODE_PACKAGE, 'bin', 'node'))
+  return binaries.find(existsSync) ?? null
 }
 
 /** True when the Node that runs this line is new enough by itself. */
@@ -28,8 +34,8 @@ export function isRunningNodeEnough() {
 /** The sentence for a machine that has neither. */
 export const NO_NODE =
   `highwater needs Node ${REQUIRED_MAJOR} or newer; this is ${process.version} on ${process.platform}-${process.arch}, ` +
-  'and npm brings no newer one for it. On Linux x64 or arm64 run `npm ci` without --omit=optional; ' +
-  `elsewhere install Node ${REQUIRED_MAJOR} and run the command again.`
+  'and no newer one is installed with it. On Linux x64 or arm64 run `npm ci` without --omit=optional in a checkout, or ' +
+  `\`npm install ${NODE_PACKAGE}@${REQUIRED_MAJOR}\` beside the package; elsewhere install Node ${REQUIRED_MAJOR}.`
 
 /** The sentence for a pinned Node that cannot be started. */
 export const brokenNode = (binary, reason) =>

@@ -4,8 +4,10 @@ import type { Terminal } from './terminal.ts'
 export type Runtime = {
   /** The environment variables. */
   readonly env: NodeJS.ProcessEnv
-  /** The folder of the project itself. */
+  /** The folder of the project itself: a checkout, or an npm package. */
   readonly root: string
+  /** The folder of `.data` and `.servers`: the checkout or, for a package, the working folder. */
+  readonly home: string
   readonly cwd: string
   /** The time of day, epoch milliseconds. */
   readonly now: () => number

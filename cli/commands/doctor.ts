@@ -88,11 +88,11 @@ async function look(
 }
 
 function settingsOf(
-  { env, root }: Runtime,
+  { env, home }: Runtime,
   { path, values }: SettingsFile,
 ): (Setting & { isSecret: boolean })[] {
   const merged = mergeSettings(env, values)
-  return showSettings(merged, dataFolder(root, merged)).map(each => ({
+  return showSettings(merged, dataFolder(home, merged)).map(each => ({
     ...each,
     source: env[each.name] ? 'environment' : values[each.name] ? path! : 'default',
   }))

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { issueKey, listKeys, revokeKey } from '#signals/clients/api-keys.ts'
 import { authenticate } from '#signals/clients/authenticate.ts'
@@ -24,7 +25,7 @@ const END_WITH_US = 'process.stdin.on("close", () => process.kill(process.pid, "
 /** The receiver prints this once it listens. */
 const LISTENING = /^listening on (http:\/\/\S+)$/
 
-type DemoOrder = Pick<Runtime, 'root' | 'now' | 'drawBytes'> & {
+type DemoOrder = Pick<Runtime, 'now' | 'drawBytes'> & {
   readonly redis: Redis
   readonly registering: RegisterParts
   readonly programAlias: string
@@ -88,16 +89,17 @@ async function ensureFile(file: string, make: () => string): Promise<string> {
 const readText = async (file: string): Promise<string | null> =>
   (await ifThere(readFile(file, 'utf8'), null))?.trim() ?? null
 
+const RECEIVER = fileURLToPath(new URL('../../examples/receivers/typescript/receiver.ts', import.meta.url))
+
 /** The example receiver for subscribers, as a process without our environment. */
 async function startReceiver(
-  { root, signalsUrl, print }: DemoOrder,
+  { signalsUrl, print }: DemoOrder,
   folder: string,
   token: string,
   secret: string,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const program = join(root, 'examples/receivers/typescript/receiver.ts')
   const preload = `data:text/javascript,${encodeURIComponent(END_WITH_US)}`
-  const child = spawn(process.execPath, ['--import', preload, program], {
+  const child = spawn(process.execPath, ['--import', preload, RECEIVER], {
     env: {
       HIGHWATER_URL: signalsUrl,
       HIGHWATER_KEY: token,

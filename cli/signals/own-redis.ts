@@ -12,7 +12,7 @@ import { ownRedisFolder, ownRedisUrl, publishRedisUrl } from './redis-url.ts'
  * `note` prints that. Rejects if another process runs a Redis in the data folder.
  */
 export async function startOwnRedis(
-  { root, pause, elapsed }: Pick<Runtime, 'root' | 'pause' | 'elapsed'>,
+  { root, home, pause, elapsed }: Pick<Runtime, 'root' | 'home' | 'pause' | 'elapsed'>,
   dataFolder: string,
   note: (line: string) => void,
 ): Promise<KeptServer> {
@@ -22,7 +22,7 @@ export async function startOwnRedis(
   const other = String(await freePort())
   let ports = last === null ? [other] : [new URL(last).port, other]
   const start = async (): Promise<LocalServer> => {
-    const server = await startLocalServer(script, [join(root, '.servers/redis'), folder, ...ports])
+    const server = await startLocalServer(script, [join(home, '.servers/redis'), folder, ...ports])
     ports = [new URL(server.url).port]
     return server
   }

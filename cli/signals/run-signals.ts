@@ -80,12 +80,12 @@ async function chooseRedis(
 }
 
 function demonstrate(order: RunOrder, service: SignalsService): Promise<Demo> {
-  const { root, now, drawBytes, terminal } = order.runtime
+  const { now, drawBytes, terminal } = order.runtime
   const { dataFolder } = order.environment
   const { url: signalsUrl, redis, registering, program } = service
   const programAlias = programAliasOf(program())
   return startDemo({
-    ...{ redis, registering, programAlias, root, dataFolder, signalsUrl, now, drawBytes },
+    ...{ redis, registering, programAlias, dataFolder, signalsUrl, now, drawBytes },
     hasReceiver: !isForbidden(order),
     print: line => terminal.print(`demo receiver: ${line}`),
   })

@@ -21,6 +21,7 @@ export function madeUp(changes: Partial<Runtime> & { readonly isTTY?: boolean } 
   const runtime: Runtime = {
     env: {},
     root: ROOT,
+    home: ROOT,
     cwd: ROOT,
     now: () => NOW_MS,
     elapsed: () => 0,

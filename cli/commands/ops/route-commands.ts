@@ -129,7 +129,7 @@ async function ask(
     ...Object.fromEntries(typed.filter(([name]) => !variablesOf(route.path).includes(name))),
     ...Object.fromEntries(fields.flatMap(({ name, isInQuery, value }) => (isInQuery ? [] : [[name, value]]))),
   }
-  const folder = dataFolder(runtime.root, runtime.env)
+  const folder = dataFolder(runtime.home, runtime.env)
   const client = await createOperatorClient(parseEnvironment(runtime.env, folder), folder)
   const answer = await client(
     route.method,

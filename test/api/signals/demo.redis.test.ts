@@ -14,8 +14,6 @@ import { NOW_MS, PROGRAM_ALIAS, seededBytes } from '../../support/signals/signal
 import { registerParts } from '../../support/signals/signals-app.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
-
 let redis: Redis
 useTestRedis(connected => {
   redis = connected
@@ -28,7 +26,6 @@ const start = (dataFolder: string) =>
     redis,
     registering: registerParts(redis, () => NOW_MS),
     programAlias: PROGRAM_ALIAS,
-    root: ROOT,
     dataFolder,
     signalsUrl: 'http://127.0.0.1:9',
     now: () => NOW_MS,

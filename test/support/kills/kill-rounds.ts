@@ -1,6 +1,6 @@
 // The middle of every test that kills publishing builds: which kills, and what must hold after each.
 import { join } from 'node:path'
-import { describeCode } from '#cli/build-version.ts'
+import { describeCode } from '#cli/describe-code.ts'
 import { toCompactInstant } from '#core/calendar.ts'
 import { manifestKey, manifestSignatureKey } from '#core/contract/artifacts.ts'
 import { KEYS_KEY } from '#core/contract/file-routes.ts'

@@ -1,0 +1,35 @@
+// Which code runs: for the record of a build, and for a fleet, whose members must be equal.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Manifest } from '#core/contract/manifest.ts'
+import { sha256 } from '#storage/digest.ts'
+import { ifThere } from '#storage/file-store.ts'
+
+/** Which code builds: the commit, the Node version and the lockfile, as far as they can be known. */
+export async function describeCode(root: string): Promise<Manifest['built_with']> {
+  const { version, gitHead } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Project // our own file
+  const lockfile = await readLockfile(root)
+  return {
+    highwater: version,
+    node: process.version,
+    commit: gitHead === undefined ? await commitOf(root) : gitHead,
+    lockfile_sha256: lockfile && sha256(lockfile),
+  }
+}
+
+/** An npm package names the commit that it was made of: it may be installed in the checkout of another project. */
+type Project = { readonly version: string; readonly gitHead?: string | null }
+
+/** Outside a git checkout, or without git, the commit is unknown and nothing is wrong. */
+const commitOf = (root: string): Promise<string | null> =>
+  promisify(execFile)('git', ['-C', root, 'rev-parse', 'HEAD']).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  )
+
+/** The lockfile of a checkout or, under another name, that of an npm package. Null if neither is there. */
+export const readLockfile = async (root: string): Promise<Uint8Array | null> =>
+  (await ifThere(readFile(join(root, 'package-lock.json')), null)) ??
+  ifThere(readFile(join(root, 'npm-shrinkwrap.json')), null)
