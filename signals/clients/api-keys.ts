@@ -13,7 +13,7 @@ import { createToken, digestOf, type NewToken, type RandomBytes } from './token.
 /** A key as the operator sees it, without the token. */
 export type ApiKey = Readonly<Omit<z.output<typeof storedKey>, 'number'>> & { readonly id: string }
 
-const MOST_LIVE_KEYS = 2
+export const MOST_LIVE_KEYS = 2
 
 /** Ids have 47 bits: one collision is rare, three in a row mean broken randomness. */
 const MOST_TRIES = 3

@@ -1,4 +1,5 @@
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
+import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
 import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
@@ -8,12 +9,12 @@ import type { readClient } from '../routes/clients.ts'
 import {
   action,
   clientLink,
+  csrfField,
   duration,
   latencyOf,
   moment,
   type Piece,
   type Session,
-  sentence,
   signalLink,
   statusOf,
   table,
@@ -21,6 +22,7 @@ import {
 } from './layout.ts'
 
 export const clientsPage = (
+  session: Session,
   clients: readonly Client[],
   webhooks: ReadonlyMap<string, WebhookState>,
 ): Piece => html`<h1>Clients</h1>
@@ -36,35 +38,51 @@ ${table(
     }) => html`<tr><td>${clientLink(id)}</td><td>${webhookWord(webhooks.get(id))}</td>
 <td class="n">${webhooks.get(id)?.owed ?? 0}</td><td>${accountWord({ status, suspended })}</td><td>${tier}</td><td class="n">${aliases.length}</td></tr>`,
   ),
-  'Nobody yet: `highwater ops clients add ID` adds a client.',
-)}`
+  'No client yet: add one below.',
+)}
+<h2>Add a client</h2>
+<form method="post" action="/ops/view/clients" class="panel fields">${csrfField(session)}
+<label>Id <input name="id" required pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="64" placeholder="acme-capital" title="1 to 64 of a-z, 0-9, - and _"></label>
+<label>Tier <input name="tier" value="standard" required></label>
+<label>Strategies <input name="aliases" placeholder="alder, birch"></label>
+<label><input type="checkbox" name="activate" value="yes"> active at once</label>
+<button>Add</button></form>`
 
 function accountWord({ status, suspended }: Pick<Client, 'status' | 'suspended'>): Piece {
   if (status === 'active') return html`<span class="good">active</span>`
   return suspended ? html`<span class="bad">suspended</span>` : html`<span class="warn">pending</span>`
 }
 
-type ClientView = Awaited<ReturnType<typeof readClient>> & { readonly address: WebhookAddress | null }
+type ClientView = Awaited<ReturnType<typeof readClient>> & {
+  readonly address: WebhookAddress | null
+  /** The strategies of the served dataset. */
+  readonly served: ReadonlySet<string>
+}
 
 export function clientPage(session: Session, view: ClientView): Piece {
-  const { client, keys, webhook, address, latency, deliveries } = view
+  const { client, keys, webhook, address, served, latency, deliveries } = view
   const base = `/ops/view/clients/${client.id}`
   const isActive = client.status === 'active'
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
 <div class="panel">${accountWord(client)}, made on ${client.created_at.slice(0, 10)},
-entitled to ${client.aliases.length === 0 ? 'nothing' : client.aliases.join(', ')}${client.program ? ' and the program' : ''}
+entitled to ${entitlements(client, served)}
+<form method="post" action="${base}/entitlements" class="fields">${csrfField(session)}
+<label>Strategies <input name="aliases" size="36" value="${client.aliases.join(', ')}" placeholder="alder, birch"></label>
+<label><input type="checkbox" name="program" value="yes"${client.program ? raw(' checked') : ''}> accumulation program</label>
+<button class="quiet">Save</button></form>
 <div class="actions">${isActive ? action(session, `${base}/suspend`, 'Suspend…', 'stop') : action(session, `${base}/activate`, 'Activate')}</div></div>
 <h2>Keys</h2>
 ${table(
-  ['Key', 'Last used (UTC)', 'Confirmed (UTC)', 'Made (UTC)'],
+  ['Key', '', 'Last used (UTC)', 'Confirmed (UTC)', 'Made (UTC)'],
   keys.map(
     key =>
-      html`<tr><td><code>${key.id}</code></td><td>${instant(key.last_used_at, 'never')}</td><td>${instant(key.confirmed_at, 'not yet')}</td><td>${instant(key.created_at, '')}</td></tr>`,
+      html`<tr><td><code>${key.id}</code></td><td>${action(session, `${base}/keys/${key.id}/revoke`, 'Revoke…', 'stop')}</td><td>${instant(key.last_used_at, 'never')}</td><td>${instant(key.confirmed_at, 'not yet')}</td><td>${instant(key.created_at, '')}</td></tr>`,
   ),
-  'No key: issue one with `highwater ops keys issue`.',
+  'No key yet.',
 )}
+${keys.length < MOST_LIVE_KEYS ? html`<div class="actions">${action(session, `${base}/keys`, 'Issue a key', 'quiet')}</div>` : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
 <h2>Webhook</h2>
-${webhook === undefined ? html`<div class="scroll"><p class="empty">${sentence('None, so the client pulls: set one with `highwater ops webhook set`.')}</p></div>` : webhookPanel(session, base, webhook, address)}
+${webhook === undefined ? html`<div class="panel">None, so the client pulls.${webhookForm(session, base)}</div>` : webhookPanel(session, base, webhook, address)}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${latency.deliveries} deliveries, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Last deliveries</h2>
@@ -74,6 +92,17 @@ ${table(
   'No deliveries yet.',
 )}`
 }
+
+const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>): Piece =>
+  aliases.length === 0 && !program
+    ? html`nothing`
+    : html`${aliases.map((alias, i) => [i === 0 ? '' : ', ', served.has(alias) ? alias : html`<span class="warn">${alias} (not served now)</span>`])}${program ? `${aliases.length === 0 ? '' : ' and '}the program` : ''}`
+
+const webhookForm = (session: Session, base: string): Piece =>
+  html`<form method="post" action="${base}/webhook" class="fields">${csrfField(session)}
+<label>Address <input name="url" type="url" size="36" required placeholder="https://hooks.example.org/signals"></label>
+<label>Secret <input name="secret" size="24" autocomplete="off" placeholder="made if left empty"></label>
+<button class="quiet">Test and set</button></form>`
 
 const instant = (text: string | null, none: string): Piece | string =>
   text === null ? none : moment(Date.parse(text))
@@ -111,5 +140,7 @@ ${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' :
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
 ${webhook.enabled ? action(session, `${base}/disable`, 'Disable…', 'stop') : action(session, `${base}/enable`, 'Enable')}
-${action(session, `${base}/replay`, 'Resend…', 'quiet', from)}</div></div>`
+${action(session, `${base}/replay`, 'Resend…', 'quiet', from)}</div>
+<details><summary>Change it</summary>${webhookForm(session, base)}
+<div class="actions">${action(session, `${base}/webhook/rotate`, 'New secret…', 'quiet')}${action(session, `${base}/webhook/remove`, 'Remove…', 'stop')}</div></details></div>`
 }

@@ -35,7 +35,12 @@ export type Tab = (typeof TABS)[number][1]
 export const NOTES = {
   activated: 'The account is active.',
   suspended: 'The account is suspended: pulls and deliveries stop.',
-  tested: 'A test signal was fired to this client.',
+  added: 'The client is added. It needs a key to pull, or a webhook.',
+  entitled: 'Its entitlements are changed, from the next signal on.',
+  revoked: 'The key is revoked.',
+  webhook_set: 'The webhook acknowledged a signed test and is set.',
+  webhook_removed: 'The webhook is removed: the client pulls.',
+  tested: 'A test signal was fired. Its delivery is below.',
   replayed: 'The signals are sent again.',
   enabled: 'The webhook is enabled.',
   disabled: 'The webhook is disabled.',
@@ -213,6 +218,21 @@ export const confirmPage = (
     )}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
 
+/** A page for a key or a secret, which no other page shows. */
+export const secretPage = (
+  session: Session,
+  { title, says, secret, back }: { title: string; says: string; secret: string; back: string },
+): Promise<Response> =>
+  page(
+    session,
+    'Clients',
+    title,
+    html`<div class="confirm"><h1>${title}</h1><p>${says}</p>
+<p class="panel"><code class="secret">${secret}</code></p>
+<p class="warn">It is shown this once: copy it now.</p>
+<div class="actions"><a class="quiet" href="${back}">Back to the client</a></div></div>`,
+  )
+
 export const action = (
   session: Session,
   path: string,
@@ -299,6 +319,13 @@ input[type=number] { width: 8.5rem }
 .filter { flex-wrap: wrap; gap: .6rem 1rem; margin: 0 0 1rem }
 .filter label { display: flex; gap: .4rem; align-items: center; color: var(--dim); font-size: .87rem }
 select { padding: .35rem .5rem; border: 1px solid var(--rule); border-radius: 6px; background: var(--paper); color: var(--ink); font: inherit }
+.fields { flex-wrap: wrap; gap: .6rem 1rem; margin: .75rem 0 0 }
+.fields label, .filter label { max-width: 100% }
+.fields input { min-width: 0; flex-shrink: 1 }
+.fields label { display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; color: var(--dim); font-size: .87rem }
+.secret { font-size: 1rem; user-select: all }
+summary { cursor: pointer; color: var(--line); margin-top: .75rem }
+td form { display: inline-flex }
 .confirm { max-width: 40rem }
 .confirm .actions { align-items: center; gap: 1.2rem }
 @media (max-width: 40rem) {

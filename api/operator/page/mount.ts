@@ -6,10 +6,6 @@ import { getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { HTTPException } from 'hono/http-exception'
 import { ApiError } from '#core/contract/errors.ts'
-import { parseRequest } from '#core/contract/parse-request.ts'
-import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
-import { EVERY_ALIAS } from '#signals/live/live-record.ts'
-import { readHead } from '#signals/log/read-log.ts'
 import { isOperator, MAIN_OPERATOR } from '#signals/operators/tokens.ts'
 import { askRedis } from '#signals/redis/connect.ts'
 import { SESSION_PREFIX } from '#signals/redis/keys.ts'
@@ -17,10 +13,8 @@ import { audited } from '../audited.ts'
 import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchange.ts'
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
-import { clientOf } from '../routes/clients.ts'
-import { haltKnown, haltRequest, resumeAny } from '../routes/live.ts'
-import { assertWebhook, replayQuery } from '../routes/webhooks.ts'
-import { confirmPage, errorPage, loginPage, type Note, type Session, STYLE, type Warning } from './layout.ts'
+import { FORMS, fieldsOf } from './forms.ts'
+import { confirmPage, errorPage, loginPage, type Session, STYLE } from './layout.ts'
 import { VIEWS } from './views.ts'
 
 /** A working day. */
@@ -65,7 +59,8 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
       const warning = form.get('confirm') === 'yes' ? null : ((await warn?.(c, parts, form)) ?? null)
       if (warning === null) {
         const intent = { who: session.who, action, fields: { ...fieldsOf(form), ...c.req.param() } }
-        return redirect(c, await audited(intent, parts, () => act(c, parts, form)))
+        const next = await audited(intent, parts, () => act(c, parts, form, session))
+        return typeof next === 'string' ? redirect(c, next) : next
       }
       return confirmPage(session, warning, c.req.path, fieldsOf(form))
     })
@@ -142,114 +137,4 @@ async function readForm(c: Exchange): Promise<URLSearchParams> {
 function redirect(c: Exchange, location: string): Response {
   c.header('cache-control', 'no-store')
   return c.redirect(location, 303)
-}
-
-/** Performs the action of a form and returns the next page. */
-type Act = (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<string>
-
-/** An action, by the id of its route in the JSON interface, and what must be confirmed before it; null if nothing must be. */
-type Form = {
-  readonly action: string
-  readonly act: Act
-  readonly warn?: (c: Exchange, parts: OperatorParts, form: URLSearchParams) => Promise<Warning | null>
-}
-
-const CLIENT = '/ops/view/clients/:client'
-
-/** An action on one client; the next page shows the note. */
-const forClient =
-  (note: Note, act: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<unknown>): Act =>
-  async (c, parts, form) => {
-    const { id } = await findClient(parts.redis, clientOf(c))
-    await act(id, parts, form)
-    return `/ops/view/clients/${id}?note=${note}`
-  }
-
-const forWebhook = (note: Note, act: (id: string, parts: OperatorParts) => Promise<unknown>): Act =>
-  forClient(note, async (id, parts) => act(await assertWebhook(id, parts), parts))
-
-const forAlias =
-  (note: Note, act: (alias: string, parts: OperatorParts) => Promise<void>): Act =>
-  async (_, parts, form) => {
-    const { alias } = parseRequest(haltRequest, fieldsOf(form))
-    await act(alias, parts)
-    return `/ops/view/live?note=${note}`
-  }
-
-/** A warning about a client that exists. */
-const aboutClient =
-  (warn: (id: string, parts: OperatorParts, form: URLSearchParams) => Promise<Warning> | Warning) =>
-  async (c: Exchange, parts: OperatorParts, form: URLSearchParams): Promise<Warning> => {
-    const { id } = await findClient(parts.redis, clientOf(c))
-    return { ...(await warn(id, parts, form)), back: `/ops/view/clients/${id}` }
-  }
-
-/** What the form itself says, without the token and the confirmation. */
-function fieldsOf(form: URLSearchParams): Record<string, string> {
-  const { csrf: _, confirm: __, ...fields } = Object.fromEntries(form)
-  return fields
-}
-
-const rangeOf = (form: URLSearchParams) => parseRequest(replayQuery, fieldsOf(form))
-
-/** Every form, by the path that it is sent to. What stops signals or sends them again is confirmed first. */
-export const FORMS: Readonly<Record<string, Form>> = {
-  [`${CLIENT}/activate`]: {
-    action: 'activate',
-    act: forClient('activated', (id, { redis }) => activateClient(redis, id)),
-  },
-  [`${CLIENT}/suspend`]: {
-    action: 'suspend',
-    act: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
-    warn: aboutClient(id => ({
-      title: `Suspend ${id}?`,
-      says: 'Its pulls are refused and its deliveries stop, at once. Its keys, its webhook and what it may see stay as they are: activate it to go on.',
-      label: 'Suspend',
-    })),
-  },
-  [`${CLIENT}/test`]: { action: 'test', act: forClient('tested', (id, { orders }) => orders.fireTest(id)) },
-  [`${CLIENT}/enable`]: {
-    action: 'enable_webhook',
-    act: forWebhook('enabled', (id, { orders }) => orders.enable(id)),
-  },
-  [`${CLIENT}/disable`]: {
-    action: 'disable_webhook',
-    act: forWebhook('disabled', (id, { orders }) => orders.disable(id, 'the operator disabled it')),
-    warn: aboutClient(id => ({
-      title: `Disable the webhook of ${id}?`,
-      says: 'Nothing is sent to it until it is enabled again. Signals that are fired meanwhile wait, and are sent then.',
-      label: 'Disable',
-    })),
-  },
-  [`${CLIENT}/replay`]: {
-    action: 'replay',
-    act: forClient('replayed', (id, { orders }, form) => orders.replay(id, rangeOf(form))),
-    warn: aboutClient(async (id, { redis, newEpoch }, form) => {
-      const { from, to, only } = rangeOf(form)
-      const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(redis, newEpoch)).seq)
-      const count = Math.max(0, last - from + 1)
-      const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`
-      const which =
-        only === 'exhausted' ? 'those that were given up' : 'those that it may see, delivered before or not'
-      return {
-        title: only === 'exhausted' ? `Send ${id} what was given up again?` : `Send ${id} ${what} again?`,
-        says: `Of ${count} ${count === 1 ? 'signal' : 'signals'}, ${which} are sent to its webhook. A receiver drops what it has by signal_id.`,
-        label: 'Send again',
-      }
-    }),
-  },
-  '/ops/view/live/halt': {
-    action: 'halt',
-    act: forAlias('halted', haltKnown),
-    warn: async (_, __, form) =>
-      form.get('alias') === EVERY_ALIAS
-        ? {
-            title: 'Halt every strategy?',
-            says: 'From now on no client gets a long or a short of any strategy, whatever fires it. A flat is still sent. It lasts until you resume.',
-            label: 'Halt all',
-            back: '/ops/view/live',
-          }
-        : null,
-  },
-  '/ops/view/live/resume': { action: 'resume', act: forAlias('resumed', resumeAny) },
 }

@@ -57,14 +57,20 @@ const overview: View = async (_, parts, session) =>
 const clients: View = async (_, { redis }, session) => {
   const all = await listClients(redis)
   const ids = all.map(({ id }) => id)
-  return page(session, 'Clients', 'Clients', clientsPage(all, await readWebhookStates(redis, ids)))
+  return page(session, 'Clients', 'Clients', clientsPage(session, all, await readWebhookStates(redis, ids)))
 }
 
 const client: View = async (c, parts, session) => {
   const found = await readClient(clientOf(c), parts.redis)
   const { id } = found.client
   const address = found.webhook === undefined ? null : await readAddress(parts, id)
-  return page(session, 'Clients', id, clientPage(session, { ...found, address }), c.req.query('note'))
+  return page(
+    session,
+    'Clients',
+    id,
+    clientPage(session, { ...found, address, served: parts.aliases() }),
+    c.req.query('note'),
+  )
 }
 
 /** The page is shown without the address if the key that sealed it is missing. */
@@ -94,7 +100,8 @@ const signal: View = async (c, { redis }, session) => {
       .slice(0, MOST_SHOWN)
       .map(async row => ({ row, attempts: await readAttempts(redis, seq, row.client) })),
   )
-  return page(session, 'Signals', `Signal ${seq}`, signalPage(logged, deliveries, all.length))
+  const content = signalPage(logged, deliveries, all.length)
+  return page(session, 'Signals', `Signal ${seq}`, content, c.req.query('note'))
 }
 
 const deliveries: View = async (c, { redis }, session) => {

@@ -44,7 +44,7 @@ export const clientRequest = z
   })
   .meta({ id: 'ClientRequest' })
 
-const entitlementRequest = z
+export const entitlementRequest = z
   .strictObject({
     aliases: aliases.describe('a list of ids of strategies: all that the client may see'),
     add: aliases.describe('a list of ids of strategies to add'),
@@ -167,11 +167,10 @@ export const CLIENT_ROUTES = [
     refusals: ['conflict'],
     example: { path: '/ops/clients', body: { id: 'new-client', aliases: ['alder'] } },
     command: { usage: 'clients add <id>' },
-    handler: async (c, { redis, clock, programAlias, aliases: served }) => {
-      const { id, tier, aliases = [], activate } = parseRequest(clientRequest, await readJson(c))
-      const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
-      const added = await createClient(redis, id, tier, clock.now(), beginning, programAlias())
-      return { status: 201, data: { ...added, ...warningOf(aliases, served()) } }
+    handler: async (c, parts) => {
+      const request = parseRequest(clientRequest, await readJson(c))
+      const added = await addClient(request, parts)
+      return { status: 201, data: { ...added, ...warningOf(added.aliases, parts.aliases()) } }
     },
   }),
   operatorRoute({
@@ -291,19 +290,34 @@ export const CLIENT_ROUTES = [
     refusals: ['validation_error'],
     example: { path: '/ops/keys/00EXAMPL/revoke' },
     command: { usage: 'keys revoke <key>' },
-    handler: async (c, { redis, onWebhook }) => {
+    handler: async (c, parts) => {
       const key = keyOf(c)
-      const revoked = await revokeKey(redis, key)
-      if (revoked === null)
-        throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
-      const { client, isSuspended } = revoked
-      if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+      const { isSuspended } = await revokeLiveKey(key, parts)
       return { data: { key_id: key, revoked: true as const, webhook_suspended: isSuspended } }
     },
   }),
 ]
 
 export const clientOf = (c: Exchange): string => c.req.param('client') ?? ''
+
+/** Adds a client. Throws `conflict` if there is one with its id. */
+export function addClient(
+  { id, tier, aliases = [], activate }: ValueOf<typeof clientRequest>,
+  { redis, clock, programAlias }: OperatorParts,
+) {
+  const beginning = { aliases, status: activate ? 'active' : 'pending' } as const
+  return createClient(redis, id, tier, clock.now(), beginning, programAlias())
+}
+
+/** Revokes a key, and reports it if that suspends the webhook of its client. Throws `not_found`. */
+export async function revokeLiveKey(key: string, { redis, onWebhook }: OperatorParts) {
+  const revoked = await revokeKey(redis, key)
+  if (revoked === null)
+    throw new ApiError('not_found', `there is no live key '${key}': it is refused already`)
+  const { client, isSuspended } = revoked
+  if (isSuspended) onWebhook({ client, change: 'suspended', keyId: key })
+  return revoked
+}
 
 /**
  * Aliases that are not served: a warning, not an error, because a client may be entitled to what is published

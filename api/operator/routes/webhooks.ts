@@ -243,7 +243,7 @@ export async function assertWebhook(client: string, { redis }: OperatorParts): P
 }
 
 /** Nothing is sent to a disabled webhook, so the test would never arrive. */
-async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
+export async function assertEnabled(id: string, { redis }: OperatorParts): Promise<void> {
   const webhook = (await readWebhookStates(redis, [id])).get(id)
   if (webhook?.enabled !== false) return
   const why = webhook.disabledWhy === null ? '' : ` (${webhook.disabledWhy})`

@@ -1,9 +1,13 @@
 // The operator's page in process: who sees it, what a form needs, and that nothing of what others wrote becomes markup.
+import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createOperatorApp } from '#api/operator/app.ts'
 import { MOST_WAITING_TOKENS, MOST_WRONG_TOKENS, WRONG_TOKEN_DELAY_MS } from '#api/operator/guard.ts'
 import type { OperatorParts } from '#api/operator/parts.ts'
+import { listKeys } from '#signals/clients/api-keys.ts'
+import { findClient } from '#signals/clients/clients.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
 import { haltedAliases } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -247,6 +251,50 @@ async function everything(): Promise<Record<string, string | null>> {
   return Object.fromEntries(dumps) as Record<string, string | null> // a pair a key
 }
 
+test('a client is added, entitled, given a key and a webhook, and loses them again, on the page alone', async () => {
+  const app = parts({ random: randomBytes })
+  const page = browser(app)
+  await page.logIn()
+  const { csrf = '' } = await page.get('/ops/view/clients')
+  const post = (path: string, fields: Record<string, string> = {}) =>
+    page.post(`/ops/view/clients${path}`, { csrf, ...fields })
+  const added = await post('', { id: 'acme', tier: '', aliases: ' alder,  hidden ', activate: 'yes' })
+  expect(added.headers.get('location')).toBe('/ops/view/clients/acme?note=added')
+  expect(await findClient(redis, 'acme')).toMatchObject({
+    ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
+  })
+  expect((await page.get('/ops/view/clients/acme')).text).toContain('hidden (not served now)')
+  const again = await post('', { id: 'acme', tier: 'another' })
+  expect([again.status, again.text]).toEqual([409, expect.stringContaining('acme')])
+  await post('/acme/entitlements', { aliases: 'birch', program: 'yes' })
+  expect(await findClient(redis, 'acme')).toMatchObject({ aliases: ['birch'], program: true })
+
+  const issued = await post('/acme/keys')
+  const [token = ''] = /hw_live_\w+/.exec(issued.text) ?? []
+  expect([issued.status, issued.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const [key] = await listKeys(redis, 'acme')
+  expect(key?.id).toBe(keyIdOf(token))
+  expect((await page.get('/ops/view/clients/acme')).text).not.toContain(token)
+  expect((await post('/acme/keys/00EXAMPL/revoke', { confirm: 'yes' })).status).toBe(404)
+  expect((await post(`/acme/keys/${key?.id}/revoke`)).text).toContain(`Revoke the key ${key?.id} of acme?`)
+  expect(await listKeys(redis, 'acme')).toHaveLength(1)
+  await post(`/acme/keys/${key?.id}/revoke`, { confirm: 'yes' })
+  expect(await listKeys(redis, 'acme')).toEqual([])
+
+  expect((await post('/acme/webhook', { url: 'https://hooks.example.org/in' })).text).toMatch(/whsec_\S+</)
+  expect((await post('/acme/webhook/rotate', { confirm: 'yes' })).text).toMatch(/whsec_\S+</)
+  const tested = await post('/acme/test')
+  expect(tested.headers.get('location')).toMatch(/^\/ops\/view\/signals\/\d+\?note=tested$/)
+  expect((await page.get(tested.headers.get('location') ?? '')).text).toContain('A test signal was fired')
+  await post('/acme/webhook/remove', { confirm: 'yes' })
+  const { text } = await page.get('/ops/view/clients/acme')
+  expect(text).toContain('None, so the client pulls.')
+  const audit = (await page.get('/ops/view/audit')).text
+  for (const action of ['add client', 'entitle', 'issue key', 'revoke key', 'set webhook', 'remove webhook'])
+    expect(audit).toContain(`<td>${action}</td>`)
+  expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
+})
+
 test('a suspended client is shown as suspended, and one that was never active as pending', async () => {
   await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
   const request = operatorClient(parts())
@@ -305,7 +353,7 @@ test('a page says each thing once, and shows what is typed as such', async () =>
   expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
   expect((await page.get('/ops/view/clients/old-mill')).text).toContain('breaker closed')
   const fresh = (await page.get('/ops/view/clients/fresh')).text
-  expect(fresh).toContain('<code>highwater ops webhook set</code>')
+  expect(fresh).toContain('None, so the client pulls.')
   await redis.flushall()
   const pages = await Promise.all(PAGES.filter(path => !/acme|1$/.test(path)).map(path => page.get(path)))
   for (const { text } of [...pages, { text: fresh }]) expect(text).not.toContain('`')
