@@ -4,6 +4,7 @@ import { endOfBars } from '#core/replay/bars.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { createStepper, type Stepper } from '#pipeline/live/stepper.ts'
 import { compareLive, type LivePast, type Replayed, readFired, readLivePast } from '#signals/live/compare.ts'
+import { noteDivergence } from '#signals/live/control.ts'
 import { connectRedis, RedisDownError } from '#signals/redis/connect.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertSender } from './send-alert.ts'
@@ -66,6 +67,7 @@ async function compareModules(
     ran.map(async ({ entry, past }) => {
       const replayed = await replay(stepper, book, entry, past)
       const faults = compareLive(past, fired.get(entry.id)!, replayed) // requested above
+      await noteDivergence(redis, entry.id, faults[0] ?? null)
       return { alias: entry.id, faults: report(past, faults, replayed, terminal) }
     }),
   )

@@ -3,20 +3,19 @@
 import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline'
-import { z } from 'zod'
 import { toIsoInstant } from '#core/calendar.ts'
 import { privateKey } from '#core/contract/artifacts.ts'
 import { messageOf } from '#storage/error-code.ts'
 import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
 import type { BuildOrder } from './build-options.ts'
 import { type BuildSummary, toSummary } from './build-summary.ts'
 import { buildVersion } from './build-version.ts'
 import { VARIABLE_NAMES } from './environment.ts'
 import { followPointer } from './follow-pointer.ts'
 import { withStoreLock } from './guard-pointer.ts'
+import { FAILING_KEY, readFailing } from './read-night.ts'
 import type { Runtime } from './runtime.ts'
 import { type AlertWays, createAlertSender, post } from './send-alert.ts'
 import type { StoreUrls } from './store-option.ts'
@@ -228,11 +227,6 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 
 // Alerts on nightly jobs: once for each cause, however long it lasts, and once when it is resolved.
 
-/** The state of a failing job, in the private store until one succeeds. */
-const FAILING_KEY = 'nights/failing.json'
-
-const failing = z.object({ since: z.string(), cause: z.string() })
-
 /**
  * Reports the outcome to the operator: each cause of a failure once, and the next success. Never rejects: an alert that
  * cannot be sent, or a state that cannot be saved, does not fail the job.
@@ -272,12 +266,6 @@ async function alertOutcome(
 
 /** The same cause has other dates and ages every time. */
 const causeOf = (step: string, message: string): string => `${step}: ${message.replaceAll(/\d+/g, '#')}`
-
-async function readFailing(store: ObjectStore): Promise<z.infer<typeof failing> | null> {
-  const bytes = await store.read(FAILING_KEY)
-  if (bytes === null) return null
-  return failing.safeParse(parseJson(bytes)).data ?? null
-}
 
 // Pings at the beginning and the end, for a service that watches for nights that did not happen.
 

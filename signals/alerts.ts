@@ -24,10 +24,19 @@ const MINUTE_MS = 60_000
 
 const MOST_REMEMBERED = 10_000
 
+/** Of those that were sent, for the operator's page. */
+const MOST_RECENT = 50
+
 /** Internal faults in a row before an alert: one or two are transient, such as a restart of the resolver. */
 const FAULTS_IN_A_ROW = 3
 
-export function createAlerts(send: (alert: SentAlert) => void, now: () => number) {
+export function createAlerts(sendOut: (alert: SentAlert) => void, now: () => number) {
+  const recent: SentAlert[] = []
+  const send = (alert: SentAlert): void => {
+    recent.unshift(alert)
+    recent.length = Math.min(recent.length, MOST_RECENT)
+    sendOut(alert)
+  }
   const sent = new Map<string, { atMs: number; repeated: number }>()
   let minute = { startedMs: Number.NEGATIVE_INFINITY, count: 0, keptBack: new Set<string>() }
   let stoodAt: number | null = null
@@ -62,6 +71,8 @@ export function createAlerts(send: (alert: SentAlert) => void, now: () => number
   return {
     raise,
     onEvent,
+    /** The newest alerts that were sent, newest first. */
+    recent: (): readonly SentAlert[] => [...recent],
     /** Each change is sent, whatever else the minute had: any of them may be a thief's. */
     onWebhook(change: WebhookChange): void {
       const at = toIsoInstant(now())

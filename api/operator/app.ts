@@ -89,6 +89,18 @@ async function bodyOf(c: Exchange, { body, isBodyOptional }: OperatorRoute): Pro
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : {}
 }
 
-/** Starts the operator's interface. */
-export const listenOperator = (parts: OperatorParts, host: string, port: number): Promise<RunningServer> =>
-  startServer(() => createOperatorApp(parts).fetch, host, port)
+/** Starts the operator's interface. Closing it ends the streams of updates, which would keep it open. */
+export async function listenOperator(
+  parts: OperatorParts,
+  host: string,
+  port: number,
+): Promise<RunningServer> {
+  const ending = new AbortController()
+  const app = createOperatorApp({ ...parts, ended: ending.signal })
+  const { url, close } = await startServer(() => app.fetch, host, port)
+  const closeAll = (): Promise<void> => {
+    ending.abort()
+    return close()
+  }
+  return { url, close: closeAll }
+}

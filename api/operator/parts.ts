@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { SentAlert } from '#signals/alerts.ts'
 import type { RandomBytes } from '#signals/clients/token.ts'
 import {
   type RegisterParts,
@@ -55,6 +56,35 @@ export type Answered = {
   readonly ms: number
 }
 
+/** What is published, and how the nights went. Times are epoch milliseconds. */
+export type Publication = {
+  /** The served version. */
+  readonly version: string
+  /** First and last day of any series. */
+  readonly from: string | null
+  readonly to: string | null
+  readonly strategies: number
+  /** The version of Highwater that built it. */
+  readonly builtWith: string
+  /** The newest ones, newest first. */
+  readonly versions: readonly {
+    readonly version: string
+    readonly publishedMs: number
+    readonly isServed: boolean
+    /** Whether it altered history that was published before. */
+    readonly isRestated: boolean
+    /** The night that published it; null if it was published by hand. */
+    readonly night: {
+      readonly isDone: boolean
+      readonly startedMs: number
+      readonly endedMs: number
+      readonly error: string | null
+    } | null
+  }[]
+  /** Since when nights fail, and why; null if the last one succeeded. */
+  readonly failing: { readonly sinceMs: number; readonly cause: string } | null
+}
+
 /** The environment of the operator's app. */
 export type OperatorParts = {
   readonly redis: Redis
@@ -73,6 +103,12 @@ export type OperatorParts = {
   readonly orders: DeliveryOrders
   /** The used share of the disk of Redis, 0 to 1; null if unknown. */
   readonly diskUsed?: () => Promise<number | null>
+  /** Null if nothing is published. */
+  readonly publication: () => Promise<Publication | null>
+  /** The alerts that this process sent, newest first. */
+  readonly alerts: () => readonly SentAlert[]
+  /** Aborted when the server closes: it ends the streams of updates. */
+  readonly ended?: AbortSignal
   /** The builds on a fleet that are under way. */
   readonly builds: () => Promise<readonly FleetProgress[]>
   /** The text for Prometheus. */

@@ -130,6 +130,12 @@ export const liveStatus = z
     gap_before: instant
       .nullable()
       .describe('Open of the bar that came after the newest gap in its feed, or null if there was none.'),
+    diverges: z
+      .string()
+      .nullable()
+      .describe(
+        'How its signals differed from the replay when a build last compared them; null if they agreed, or were not compared.',
+      ),
   })
   .meta({ id: 'LiveStatus' })
 
@@ -151,6 +157,7 @@ export const toLive = ({
   announced,
   behindMs,
   gap,
+  diverges,
 }: LiveStatus): ValueOf<typeof liveStatus> => ({
   alias,
   last_bar_close: cursorMs === null ? null : toIsoInstant(cursorMs),
@@ -161,6 +168,7 @@ export const toLive = ({
   behind_seconds: Math.round(behindMs / 1_000),
   missing_bars: gap?.total ?? 0,
   gap_before: gap === null ? null : toIsoInstant(gap.before_ms),
+  diverges,
 })
 
 export const instantOf = (ms: number): string => new Date(ms).toISOString()

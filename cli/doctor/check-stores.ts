@@ -2,9 +2,7 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
 import { parseIsoInstant, toIsoInstant } from '#core/calendar.ts'
-import { privateKey } from '#core/contract/artifacts.ts'
 import { MANIFEST_VERSION, type Manifest } from '#core/contract/manifest.ts'
 import { SNAPSHOT_FORMAT } from '#core/dataset/snapshot.ts'
 import { auditKeys } from '#static-build/audit/audit-keys.ts'
@@ -14,11 +12,11 @@ import { createStoreReader } from '#static-build/audit/reader.ts'
 import { SERVED_KEY, servedLine } from '#storage/nginx-files.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { assertApart } from '#storage/open-store.ts'
-import { parseJson } from '#storage/parse-json.ts'
 import { readHead } from '#storage/pointer-log.ts'
 import { findManifest } from '#storage/published-manifest.ts'
 import project from '../../package.json' with { type: 'json' }
 import { assertClock, assertSignedHead, NO_CONSENT, readSigner } from '../guard-pointer.ts'
+import { readNight } from '../read-night.ts'
 import { type Check, type Installation, ok, problem, skipped, warning } from './check.ts'
 
 /** Neither a version nor an entry of the log: no reader looks for it. */
@@ -204,8 +202,6 @@ export const nginx: Check = {
   },
 }
 
-const nightReport = z.object({ outcome: z.enum(['done', 'failed']), ended_utc: z.string() })
-
 /** A night a day, and two hours. */
 const LONGEST_MS = 26 * 3_600_000
 
@@ -216,9 +212,9 @@ export const lastNight: Check = {
     const head = await readHead(store)
     if (head === null) return skipped('nothing is published')
     const { version } = head.entry
-    const bytes = await hidden.read(privateKey(version, 'night.json'))
-    if (bytes === null) return skipped(`${version} was published by hand, or rolled back to`)
-    const { outcome, ended_utc } = nightReport.parse(parseJson(bytes))
+    const night = await readNight(hidden, version)
+    if (night === null) return skipped(`${version} was published by hand, or rolled back to`)
+    const { outcome, ended_utc } = night
     const says = `${version} was published by a night that ended at ${ended_utc}`
     if (outcome === 'failed')
       return problem(`${says} and failed after that`, 'see its log, and run `highwater nightly` again')

@@ -65,7 +65,7 @@ export async function openSignals(order: SignalsOrder, started: Started) {
     log.info('webhook', { ...change })
     alerts.onWebhook(change)
   }
-  return { order, redis, privateStore, served, alerts, box, clock, newToken, onWebhook, onError }
+  return { order, redis, store, privateStore, served, alerts, box, clock, newToken, onWebhook, onError }
 }
 
 async function openRedis(

@@ -27,6 +27,7 @@ import {
   openSignals,
   type SignalsOrder,
 } from './open-signals.ts'
+import { createPublicationReader } from './publication.ts'
 
 /** How often the state of the service is checked. */
 const LOOK_MS = 10_000
@@ -129,7 +130,7 @@ async function listenToClients(
 }
 
 async function listenToOperator(
-  { order, redis, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
+  { order, redis, store, privateStore, clock, served, alerts, newToken, onWebhook, onError }: OpenSignals,
   registering: RegisterParts,
   { metrics, diskUsed }: Watch,
   started: Started,
@@ -147,6 +148,8 @@ async function listenToOperator(
     newRequestId: newToken,
     orders: createDeliveryOrders(registering),
     diskUsed,
+    publication: createPublicationReader(store, privateStore),
+    alerts: alerts.recent,
     builds: () => listFleetProgress(privateStore),
     metrics: metrics.read,
     onFired: metrics.onFired,

@@ -2,10 +2,10 @@
 import { maxIndex, minIndex } from 'd3-array'
 import { decimal, NONE } from '../format.ts'
 import { emsOf, linearAxis, tickRow } from './axes.ts'
-import { areaOf, barAt, drawing, emptyDrawing, type Frame, tenth, valueText } from './svg.ts'
+import { areaOf, barAt, drawing, emptyDrawing, type Frame, tenth, type Unit, valueText } from './svg.ts'
 
 export type BarChart = Frame & {
-  readonly unit: 'percent'
+  readonly unit: Unit
   readonly bars: readonly {
     readonly label: string
     /** Null has a dash instead of a bar. */

@@ -39,9 +39,24 @@ export async function orderMode(redis: Redis, alias: string, mode: Mode): Promis
   await askRedis(() => redis.hset(liveKey(alias), 'mode', mode))
 }
 
+/** Notes how the signals of a strategy differ from the replay; null if they agree. */
+export const noteDivergence = async (redis: Redis, alias: string, how: string | null): Promise<void> =>
+  void (await askRedis(() =>
+    how === null ? redis.hdel(liveKey(alias), 'diverges') : redis.hset(liveKey(alias), 'diverges', how),
+  ))
+
 export async function readStatus(redis: Redis, alias: string, nowMs: number) {
-  const [cursor, from, mode, announced, timeframe, gap] = await askRedis(() =>
-    redis.hmget(liveKey(alias), 'cursor', 'live_from', 'mode', 'announced', 'timeframe_ms', 'gap'),
+  const [cursor, from, mode, announced, timeframe, gap, diverges] = await askRedis(() =>
+    redis.hmget(
+      liveKey(alias),
+      'cursor',
+      'live_from',
+      'mode',
+      'announced',
+      'timeframe_ms',
+      'gap',
+      'diverges',
+    ),
   )
   const halted = await haltedAliases(redis)
   return {
@@ -59,6 +74,8 @@ export async function readStatus(redis: Redis, alias: string, nowMs: number) {
     /** How long its next bar has been due; 0 as long as an entry on that bar would still be on time. */
     behindMs: cursor ? behindMs(Number(cursor), Number(timeframe ?? LONGEST_TIMEFRAME_MS), nowMs) : 0,
     gap: parseGap(gap),
+    /** How its signals differed from the replay when a build last compared them; null if they agreed. */
+    diverges: diverges ?? null,
   }
 }
 

@@ -258,7 +258,7 @@ describe('time', () => {
     ['of today', 'done', '2025-02-25T01:00:00Z', 'ok'],
   ])('a night %s', async (_, outcome, ended_utc, state) => {
     const path = join(fileURLToPath(stores.privateUrl), version, 'night.json')
-    await writeFile(path, JSON.stringify({ outcome, ended_utc }))
+    await writeFile(path, JSON.stringify({ outcome, started_utc: ended_utc, ended_utc }))
     expect((await doctor()).of('last night')).toMatchObject({ state })
   })
 })

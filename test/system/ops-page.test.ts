@@ -1,16 +1,44 @@
 // The operator's page in a real browser: what an operator does when a client calls, and what its policy forbids.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
+import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
 import { readDelivery } from '#signals/delivery/outbox.ts'
+import { halt, resume } from '#signals/live/control.ts'
 import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
 import { NOW_MS } from '../support/signals/signals.ts'
+
+const FAILING = 'the webhook of north-ridge has failed for 5 minutes: inform its owner'
+
+const DAYS = [0, 1, 2, 3, 4, 5, 6]
+
+const PUBLICATION = {
+  ...{
+    version: '2026-11-20T00:15:00Z',
+    from: '2020-01-01',
+    to: '2026-11-19',
+    strategies: 8,
+    builtWith: '0.1.0',
+  },
+  versions: DAYS.map(days => {
+    const startedMs = Date.parse('2026-11-20T00:15:00Z') - days * 86_400_000
+    return {
+      version: new Date(startedMs).toISOString().replace('.000', ''),
+      publishedMs: startedMs + 80_000,
+      isServed: days === 0,
+      isRestated: days === 3,
+      night: { isDone: true, startedMs, endedMs: startedMs + 90_000 + days * 1_000, error: null },
+    }
+  }),
+  failing: null,
+}
 
 describe('the operator page in Chromium', () => {
   let server: TestRedis
@@ -25,6 +53,17 @@ describe('the operator page in Chromium', () => {
     const parts = operatorParts(redis, {
       random: size => randomBytes(size),
       clock: { now: () => NOW_MS + 60_000, elapsed: () => 0 },
+      pause: () => sleep(50),
+      publication: async () => PUBLICATION,
+      alerts: () => [
+        {
+          kind: 'failing',
+          subject: 'north-ridge',
+          message: FAILING,
+          at: '2026-11-20T23:00:00Z',
+          repeated: 0,
+        },
+      ],
     })
     operator = await listenOperator(parts, '127.0.0.1', 0)
     browser = await launchChromium()
@@ -72,6 +111,29 @@ describe('the operator page in Chromium', () => {
     await context.close()
   })
 
+  test('a page follows what happens without being loaded again, and leaves alone what is being typed', async () => {
+    const { page, context, violations } = await logIn(1280)
+    await page.goto(`${operator.url}/ops/view/live`)
+    await page.evaluate('window.isSame = true')
+    await halt(redis, 'birch')
+    await page.getByText('except birch: halted').waitFor()
+    expect(await page.evaluate('window.isSame')).toBe(true)
+    await resume(redis, 'birch')
+    await page.getByText('Every strategy sends its signals.').waitFor()
+    await page.goto(`${operator.url}/ops/view/clients/acme-capital`)
+    await page.getByLabel('Strategies').fill('alder, birch, hazel')
+    const updated = page.waitForResponse(response => response.url().endsWith('acme-capital'))
+    await suspendClient(redis, 'acme-capital')
+    await updated.catch(() => {})
+    expect(await page.getByLabel('Strategies').inputValue()).toBe('alder, birch, hazel')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Its entitlements are changed').waitFor()
+    expect((await findClient(redis, 'acme-capital')).aliases).toEqual(['alder', 'birch', 'hazel'])
+    expect(violations).toEqual([])
+    await activateClient(redis, 'acme-capital')
+    await context.close()
+  })
+
   test('a form whose hidden field is gone is refused, and nothing changes', async () => {
     const { page, context } = await logIn(1280)
     await page.goto(`${operator.url}/ops/view/live`)
@@ -97,7 +159,8 @@ describe('the operator page in Chromium', () => {
       await page.goto(operator.url + path)
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width])
       const folder = process.env.SCREENSHOTS
-      if (folder) await page.screenshot({ path: `${folder}/${path.replaceAll('/', '_')}-${width}.png` })
+      if (folder)
+        await page.screenshot({ path: `${folder}/${path.replaceAll('/', '_')}-${width}.png`, fullPage: true })
     }
     await context.close()
   })

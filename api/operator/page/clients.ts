@@ -1,11 +1,13 @@
 import { html, raw } from 'hono/html'
 import { MOST_LIVE_KEYS } from '#signals/clients/api-keys.ts'
 import type { Client } from '#signals/clients/client.ts'
+import type { Day } from '#signals/views/hours.ts'
 import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookAddress } from '../parts.ts'
 import type { readClient } from '../routes/clients.ts'
+import { dayCharts } from './charts.ts'
 import {
   action,
   clientLink,
@@ -55,12 +57,13 @@ function accountWord({ status, suspended }: Pick<Client, 'status' | 'suspended'>
 
 type ClientView = Awaited<ReturnType<typeof readClient>> & {
   readonly address: WebhookAddress | null
+  readonly day: Day
   /** The strategies of the served dataset. */
   readonly served: ReadonlySet<string>
 }
 
 export function clientPage(session: Session, view: ClientView): Piece {
-  const { client, keys, webhook, address, served, latency, deliveries } = view
+  const { client, keys, webhook, address, day, served, latency, deliveries } = view
   const base = `/ops/view/clients/${client.id}`
   const isActive = client.status === 'active'
   return html`<h1>${client.id} <span>${client.tier}</span></h1>
@@ -85,6 +88,8 @@ ${keys.length < MOST_LIVE_KEYS ? html`<div class="actions">${action(session, `${
 ${webhook === undefined ? html`<div class="panel">None, so the client pulls.${webhookForm(session, base)}</div>` : webhookPanel(session, base, webhook, address)}
 <h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${latency.deliveries} deliveries, from the log on</span>`}</h2>
 ${latencyTable(latency)}
+<h2>Deliveries of the last 24 hours</h2>
+${dayCharts(day)}
 <h2>Last deliveries</h2>
 ${table(
   ['#Signal', 'Status', '#Latency', 'Alias', '#Attempts', 'Fired (UTC)'],

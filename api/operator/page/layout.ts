@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { html, raw } from 'hono/html'
 import { type ApiError, STATUS_OF } from '#core/contract/errors.ts'
 import type { DeliveryState } from '#signals/delivery/outbox.ts'
@@ -15,9 +16,14 @@ export type Session = {
   readonly who: string
 }
 
-/** No script at all, and one style sheet. */
+/** One script, which follows what happens, and one style sheet. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** How often a page without forms is loaded again where scripts are off, in seconds. */
+const RELOAD_SECONDS = 30
+
+const TABS_WITH_FORMS: readonly string[] = ['Clients', 'Deliveries']
 
 const TABS = [
   ['/ops', 'Overview'],
@@ -58,7 +64,7 @@ const isNote = (text: string | undefined): text is Note => text !== undefined &&
 
 const BRAND = html`<a class="brand" href="/ops">Highwater <span>operator</span></a>`
 
-/** A page for a session. */
+/** A page for a session, which follows what happens. */
 export function page(
   session: Session,
   tab: Tab,
@@ -66,14 +72,25 @@ export function page(
   content: Piece,
   note?: string,
 ): Promise<Response> {
-  return respond(
-    title,
-    html`<header>${BRAND}
+  const reload = TABS_WITH_FORMS.includes(tab)
+    ? ''
+    : html`<noscript>${reloadEvery(RELOAD_SECONDS)}</noscript>`
+  const shown = html`${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}`
+  return respond(title, framed(session, tab, shown), {
+    head: html`<script src="/ops/updates.js" defer></script>${reload}`,
+  })
+}
+
+const framed = (session: Session, tab: Tab, content: Piece): Piece => html`<header>${BRAND}
 <nav>${TABS.map(([path, name]) => html`<a href="${path}"${name === tab ? raw(' aria-current="page"') : ''}>${name}</a>`)}</nav>
 <form method="post" action="/ops/logout">${csrfField(session)}<span class="dim">${session.who}</span><button class="quiet">Log out</button></form></header>
-<main>${isNote(note) ? html`<p class="note" role="status">${NOTES[note]}</p>` : ''}${content}</main>`,
-  )
-}
+<main>${content}</main>`
+
+const reloadEvery = (seconds: number): Piece => html`<meta http-equiv="refresh" content="${seconds}">`
+
+/** The content of a page, as its updates have it. */
+export const mainOf = async (response: Response): Promise<string> =>
+  /<main>(.*)<\/main>/s.exec(await response.text())?.[1] ?? ''
 
 export const csrfField = ({ csrf }: Session): Piece => html`<input type="hidden" name="csrf" value="${csrf}">`
 
@@ -90,24 +107,33 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
 <button>Log in</button>
 </form>
 <p class="dim">The token is the value of <code>OPERATOR_TOKEN</code>, or stands in <code>.data/operator-token</code>.</p></main>`,
-    problem === null ? 200 : 401,
+    { status: problem === null ? 200 : 401 },
   )
 
-/** The page for a refused request. */
-export const errorPage = ({ code, message, headers }: ApiError): Promise<Response> =>
+/** The page for a refused request. One that may be answered later is loaded again by itself. */
+export const errorPage = ({ code, message, headers }: ApiError, method: string): Promise<Response> =>
   respond(
     'Refused',
     html`<header>${BRAND}</header>
 <main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="/ops">Back to the overview</a></p></main>`,
-    STATUS_OF[code],
-    headers,
+    {
+      status: STATUS_OF[code],
+      headers,
+      head: method === 'GET' && code === 'unavailable' ? reloadEvery(RELOAD_SECONDS / 2) : html``,
+    },
   )
+
+type Reply = {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** More for the head of the page. */
+  readonly head?: Piece
+}
 
 async function respond(
   title: string,
   body: Piece,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
+  { status = 200, headers = {}, head = html`` }: Reply = {},
 ): Promise<Response> {
   const text = await html`<!doctype html>
 <html lang="en">
@@ -115,7 +141,7 @@ async function respond(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Highwater</title>
-<link rel="stylesheet" href="/ops/style.css">
+<link rel="stylesheet" href="/ops/style.css">${head}
 </head>
 <body>${body}</body>
 </html>`
@@ -218,19 +244,21 @@ export const confirmPage = (
     )}<a class="quiet" href="${back}">Cancel</a></div></main>`,
   )
 
-/** A page for a key or a secret, which no other page shows. */
+/** A page for a key or a secret, which no other page shows. It has no updates, which would replace it. */
 export const secretPage = (
   session: Session,
   { title, says, secret, back }: { title: string; says: string; secret: string; back: string },
 ): Promise<Response> =>
-  page(
-    session,
-    'Clients',
+  respond(
     title,
-    html`<div class="confirm"><h1>${title}</h1><p>${says}</p>
+    framed(
+      session,
+      'Clients',
+      html`<div class="confirm"><h1>${title}</h1><p>${says}</p>
 <p class="panel"><code class="secret">${secret}</code></p>
 <p class="warn">It is shown this once: copy it now.</p>
 <div class="actions"><a class="quiet" href="${back}">Back to the client</a></div></div>`,
+    ),
   )
 
 export const action = (
@@ -258,7 +286,7 @@ export function webhookWord(state: WebhookState | undefined): Piece {
 export const latencyOf = (firedAtMs: number, state: DeliveryState): string =>
   duration(latencyMs(firedAtMs, state))
 
-export const STYLE = `
+const OWN_STYLE = `
 :root { color-scheme: light dark; --ink: #14213d; --dim: #5c677d; --rule: #dfe4ec; --line: #1d6fa5; --paper: #f6f8fb;
   --card: #fff; --good: #1b7f4b; --warn: #a15c00; --bad: #b3261e; --shade: #14213d59 }
 @media (prefers-color-scheme: dark) {
@@ -283,10 +311,12 @@ h2 { margin: 2rem 0 .6rem; font-size: 1.05rem }
 a { color: var(--line); text-decoration: none }
 a:hover { text-decoration: underline }
 code { font-size: .92em; overflow-wrap: anywhere }
+.cards + .scroll { margin-top: .75rem }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .75rem; margin: 0 }
 .cards div, .panel { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .75rem 1rem }
 .cards dt { color: var(--dim); font-size: .82rem }
 .cards dd { margin: .1rem 0 0; font-size: 1.35rem; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
+.cards dd .small { display: block; font-size: 1rem; line-height: 1.35; padding: .25rem 0 .15rem }
 .cards dd small { display: block; color: var(--dim); font-size: .8rem }
 .scroll { overflow-x: auto; background: linear-gradient(to right, var(--card) 2rem, transparent) left / 3rem 100% no-repeat local,
   linear-gradient(to left, var(--card) 2rem, transparent) right / 3rem 100% no-repeat local,
@@ -336,4 +366,11 @@ td form { display: inline-flex }
   th, td { padding: .5rem .55rem }
   th.n:first-child { width: auto }
 }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: .75rem }
+figure { margin: 0 }
+figcaption { color: var(--dim); font-size: .82rem }
+.panel + p.panel, p.panel + .cards { margin-top: .6rem }
 `
+
+/** Charts look as on the fact sheets. */
+export const STYLE = readFileSync(new URL(import.meta.resolve('#pages/charts.css')), 'utf8') + OWN_STYLE

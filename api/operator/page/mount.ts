@@ -1,4 +1,4 @@
-// The operator's page, rendered without scripts. A cookie opens it and nothing else; the JSON interface takes only
+// The operator's page. A cookie opens it and nothing else; the JSON interface takes only
 // the token, so a browser cannot be made to use it. The cookie is signed with the operator token and has its own
 // expiry, so changing the token ends every session; Redis has the sessions, so logging out ends one.
 import type { Hono, MiddlewareHandler } from 'hono'
@@ -14,8 +14,9 @@ import { type Exchange, type OperatorEnv, readText, toRefusal } from '../exchang
 import { isSame, type WhoseToken } from '../guard.ts'
 import type { OperatorParts } from '../parts.ts'
 import { FORMS, fieldsOf } from './forms.ts'
-import { confirmPage, errorPage, loginPage, type Session, STYLE } from './layout.ts'
-import { VIEWS } from './views.ts'
+import { confirmPage, errorPage, loginPage, mainOf, type Session, STYLE } from './layout.ts'
+import { createUpdates, SCRIPT, wantsUpdates } from './updates.ts'
+import { VIEWS, type View } from './views.ts'
 
 /** A working day. */
 const SESSION_SECONDS = 12 * 3_600
@@ -28,7 +29,7 @@ const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as c
 
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
-    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError)))
+    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
     app.post(
       path,
@@ -37,7 +38,9 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
         return answer(c)
       }),
     )
-  app.get('/ops/style.css', () => new Response(STYLE, { headers: STYLE_HEADERS }))
+  app.get('/ops/style.css', () => new Response(STYLE, { headers: fileHeaders('text/css') }))
+  app.get('/ops/updates.js', () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
+  const update = createUpdates(parts.pause, parts.ended ?? new AbortController().signal)
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts, whoseToken))
   post('/ops/logout', async c => {
@@ -49,6 +52,7 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   for (const [path, view] of Object.entries(VIEWS)) {
     const answer = async (c: Exchange): Promise<Response> => {
       const session = await readSession(c, parts)
+      if (wantsUpdates(c)) return session === null ? NO_UPDATES() : update(c, () => contentOf(c, view, parts))
       return session === null ? redirect(c, '/ops/login') : view(c, parts, session)
     }
     app.get(path, shown(answer))
@@ -67,11 +71,20 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
   }
 }
 
-const STYLE_HEADERS = {
-  'content-type': 'text/css; charset=utf-8',
+/** To which a browser does not connect again. */
+const NO_UPDATES = (): Response => new Response(null, { status: 204 })
+
+/** The content of a page now; null if the session is over. */
+async function contentOf(c: Exchange, view: View, parts: OperatorParts): Promise<string | null> {
+  const session = await readSession(c, parts)
+  return session === null ? null : mainOf(await view(c, parts, session))
+}
+
+const fileHeaders = (mediaType: string) => ({
+  'content-type': `${mediaType}; charset=utf-8`,
   'cache-control': 'max-age=3600',
   'x-content-type-options': 'nosniff',
-}
+})
 
 async function logIn(
   c: Exchange,

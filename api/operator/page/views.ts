@@ -1,16 +1,15 @@
 import { html } from 'hono/html'
-import { DAY_MS } from '#core/calendar.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import { type Signal, signal as signalShape } from '#core/contract/signal.ts'
 import { listClients } from '#signals/clients/clients.ts'
 import { type Attempt, readAttempts, readOutbox } from '#signals/delivery/outbox.ts'
 import { SealError } from '#signals/delivery/secret-box.ts'
-import type { Condition } from '#signals/delivery/webhook-condition.ts'
 import { haltedAliases, type LiveStatus } from '#signals/live/control.ts'
-import { describeGap, EVERY_ALIAS } from '#signals/live/live-record.ts'
+import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import type { LoggedSignal } from '#signals/log/read-log.ts'
 import { readActions } from '#signals/operators/audit-log.ts'
-import { type Overview, readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
+import { readHours } from '#signals/views/hours.ts'
+import { readLive, readOverview, readWebhookStates } from '#signals/views/overview.ts'
 import {
   type DeliveryRow,
   type Page,
@@ -33,7 +32,6 @@ import {
   cards,
   clientLink,
   duration,
-  type Figure,
   latencyOf,
   moment,
   type Piece,
@@ -43,16 +41,24 @@ import {
   signalLink,
   statusOf,
   table,
-  webhookWord,
 } from './layout.ts'
+import { liveTable, overviewPage, runnerLines } from './overview.ts'
 
-type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Response>
+export type View = (c: Exchange, parts: OperatorParts, session: Session) => Promise<Response>
 
 /** Deliveries of one signal whose attempts are shown; the command line shows all. */
 const MOST_SHOWN = 200
 
-const overview: View = async (_, parts, session) =>
-  page(session, 'Overview', 'Overview', overviewPage(await readOverview(parts), parts.clock.now()))
+const overview: View = async (_, parts, session) => {
+  const nowMs = parts.clock.now()
+  const [state, day, publication] = await Promise.all([
+    readOverview(parts),
+    readHours(parts.redis, nowMs),
+    parts.publication(),
+  ])
+  const content = overviewPage({ state, day, publication, alerts: parts.alerts(), nowMs })
+  return page(session, 'Overview', 'Overview', content)
+}
 
 const clients: View = async (_, { redis }, session) => {
   const all = await listClients(redis)
@@ -62,13 +68,14 @@ const clients: View = async (_, { redis }, session) => {
 
 const client: View = async (c, parts, session) => {
   const found = await readClient(clientOf(c), parts.redis)
+  const day = await readHours(parts.redis, parts.clock.now(), found.client.id)
   const { id } = found.client
   const address = found.webhook === undefined ? null : await readAddress(parts, id)
   return page(
     session,
     'Clients',
     id,
-    clientPage(session, { ...found, address, served: parts.aliases() }),
+    clientPage(session, { ...found, address, day, served: parts.aliases() }),
     c.req.query('note'),
   )
 }
@@ -142,120 +149,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
   '/ops/view/builds': builds,
   '/ops/view/audit': audit,
 }
-
-const MEBIBYTE = 1 << 20
-
-/** The service at a glance, and what needs attention. */
-export const overviewPage = (overview: Overview, nowMs: number): Piece => html`<h1>Overview</h1>
-${runnerLines(overview.live)}
-${cards([logCard(overview), redisCard(overview), relayCard(overview), queueCard(overview), clientsCard(overview), haltCard(overview)])}
-<h2>Webhooks that need a look</h2>
-${troubled(overview, nowMs)}
-<h2>Live strategies</h2>
-${liveTable(overview.live)}`
-
-const logCard = ({ seq, epoch }: Overview): Figure => [
-  'Newest signal',
-  seq,
-  html`epoch <code>${epoch.slice(0, 12)}</code>`,
-]
-
-function redisCard({ redis }: Overview): Figure {
-  const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
-  if (!redis.isWriting)
-    return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
-  if (redis.isReplica)
-    return [
-      'Redis',
-      html`<span class="bad">read only</span>`,
-      'it is a replica: name its primary in REDIS_URL',
-    ]
-  if (redis.problems.length > 0)
-    return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
-  return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
-}
-
-const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
-  'Relay',
-  isRelayed ? html`<span class="good">running</span>` : html`<span class="bad">stopped</span>`,
-  relayLag === 0 ? 'nothing waits for it' : `${relayLag} signals wait for it`,
-]
-
-const queueCard = ({ queue, webhooks }: Overview): Figure => [
-  'Deliveries waiting',
-  webhooks.reduce((sum, { owed }) => sum + owed, 0),
-  `due now: ${queue.fast + queue.slow} clients${queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`}`,
-]
-
-const clientsCard = ({ clients, webhooks }: Overview): Figure => [
-  'Clients',
-  clients.total,
-  `${clients.active} active, ${webhooks.filter(({ enabled }) => enabled).length} with a webhook`,
-]
-
-const haltCard = ({ halted }: Overview): Figure => [
-  'Longs and shorts',
-  halted.length === 0 ? html`<span class="good">are sent</span>` : html`<span class="bad">halted</span>`,
-  halted.includes('*') ? 'every strategy' : halted.join(', '),
-]
-
-function troubled({ webhooks }: Overview, nowMs: number): Piece {
-  const rows = webhooks
-    .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
-    .map(state => {
-      const since = state.condition.health.failingSinceMs
-      return html`<tr><td>${clientLink(state.client)}</td><td>${webhookWord(state)}</td>
-<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
-    })
-  return table(
-    ['Client', 'State', 'Failing for', '#Waiting', 'What follows, or why'],
-    rows,
-    'All webhooks are healthy.',
-  )
-}
-
-const nextProbe = ({ breaker }: Condition): Piece | string =>
-  breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
-
-const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] => [
-  ...silentRunners(live),
-  ...newGaps(live),
-]
-
-/** A line for each position that subscribers hold without a running runner. */
-const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, announced, behindMs }) =>
-    announced === null || behindMs === 0
-      ? []
-      : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
-  )
-
-/** A line for each strategy whose newest gap was found within a day. */
-const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
-  live.flatMap(({ alias, gap, atMs }) =>
-    gap === null || atMs - gap.found_ms >= DAY_MS
-      ? []
-      : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
-  )
-
-export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
-  table(
-    [
-      'Strategy',
-      'Mode',
-      'State',
-      ...(more === undefined ? [] : ['']), // before the times: a phone shows no more than this
-      'Last bar closed (UTC)',
-      'Live from (UTC)',
-    ],
-    live.map(
-      status => html`<tr><td>${status.alias}</td>
-<td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
-<td>${status.isHalted ? html`<span class="bad">halted</span>` : status.behindMs > 0 ? html`<span class="warn">late by ${duration(status.behindMs)}</span>` : html`<span class="good">running</span>`}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
-<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
-    ),
-    'No strategy has run live yet: `highwater live --book DIR` starts one.',
-  )
 
 /** Halt and resume. Going live is a command and not a button, so that it cannot happen by a wrong click. */
 export function livePage(session: Session, live: readonly LiveStatus[], halted: readonly string[]): Piece {

@@ -44,7 +44,7 @@ async function readOperations() {
 
 /** What the app answers beside the table: the page, which has forms of its own, and what is open. */
 const BESIDE =
-  /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css)?|\/healthz|\/metrics|\/openapi\.json)$/
+  /^(?:GET|POST) (?:\/ops(?:\/view\/.*|\/login|\/logout|\/style\.css|\/updates\.js)?|\/healthz|\/metrics|\/openapi\.json)$/
 
 test('every route that the app mounts is described, and nothing else', async () => {
   const mounted = createOperatorApp(parts())

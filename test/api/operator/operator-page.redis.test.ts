@@ -8,12 +8,14 @@ import type { OperatorParts } from '#api/operator/parts.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
-import { haltedAliases } from '#signals/live/control.ts'
+import { halt, haltedAliases, noteDivergence } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
+
+const HOUR_MS = 3_600_000
 
 const ORIGIN = 'http://127.0.0.1:8082'
 
@@ -59,10 +61,21 @@ function browser(own: Partial<OperatorParts> = {}) {
       { method: 'POST', body: new URLSearchParams(fields).toString() },
       { ...FORM, origin: ORIGIN, ...headers },
     )
-  return { get: (path: string) => send(path), post, logIn: () => post('/ops/login', { token: TOKEN }) }
+  /** The events that a page gets as it follows what happens. */
+  const follow = (path: string) =>
+    app.request(ORIGIN + path, { headers: { host: '127.0.0.1:8082', cookie, accept: 'text/event-stream' } })
+  return {
+    get: (path: string) => send(path),
+    post,
+    follow,
+    logIn: () => post('/ops/login', { token: TOKEN }),
+  }
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** The one script, which follows what happens. */
+const SCRIPT = '<script src="/ops/updates.js" defer></script>'
 
 const PAGES = [
   '/ops',
@@ -86,7 +99,8 @@ test.each(PAGES)('%s is shown after a login, and otherwise redirects to the logi
   const shown = await page.get(path)
   expect([shown.status, shown.headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
-  expect(shown.text).not.toMatch(/<script|style="|javascript:| on\w+=/)
+  expect(shown.text).toContain(SCRIPT)
+  expect(shown.text.replace(SCRIPT, '')).not.toMatch(/<script|style="|javascript:| on\w+=/)
 })
 
 test('the login takes the token alone, and its cookie is of this site only and out of reach of scripts', async () => {
@@ -264,6 +278,7 @@ test('a client is added, entitled, given a key and a webhook, and loses them aga
     ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
   })
   expect((await page.get('/ops/view/clients/acme')).text).toContain('hidden (not served now)')
+  nowMs += 1_000
   const again = await post('', { id: 'acme', tier: 'another' })
   expect([again.status, again.text]).toEqual([409, expect.stringContaining('acme')])
   await post('/acme/entitlements', { aliases: 'birch', program: 'yes' })
@@ -293,6 +308,130 @@ test('a client is added, entitled, given a key and a webhook, and loses them aga
   for (const action of ['add client', 'entitle', 'issue key', 'revoke key', 'set webhook', 'remove webhook'])
     expect(audit).toContain(`<td>${action}</td>`)
   expect(audit).not.toMatch(/whsec_|hw_live_|\{/)
+})
+
+/** A pause that ends when the test says so. */
+function createTurns() {
+  const waiting: (() => void)[] = []
+  let due = 0
+  return {
+    pause: () => {
+      if (due === 0) return new Promise<void>(resolve => waiting.push(resolve))
+      due--
+      return Promise.resolve()
+    },
+    next: () => {
+      const resume = waiting.shift()
+      if (resume === undefined) due++
+      else resume()
+    },
+  }
+}
+
+test('a page follows what happens as long as its session lasts, and nobody else is sent anything', async () => {
+  const turns = createTurns()
+  const page = browser({ pause: turns.pause })
+  await page.logIn()
+  const response = await page.follow('/ops/view/live')
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const events = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await events.read()).value).toContain('Every strategy sends its signals')
+  await halt(redis, 'alder')
+  turns.next()
+  expect((await events.read()).value).toContain('except alder: halted')
+  const { csrf = '' } = await page.get('/ops/view/live')
+  await page.post('/ops/logout', { csrf })
+  turns.next()
+  expect((await events.read()).done).toBe(true)
+  for (const stranger of [page, browser()]) {
+    const refused = await stranger.follow('/ops/view/live')
+    expect([refused.status, await refused.text()]).toEqual([204, ''])
+  }
+})
+
+test('streams of updates end when the server closes', async () => {
+  const ending = new AbortController()
+  const turns = createTurns()
+  const page = browser({ pause: turns.pause, ended: ending.signal })
+  await page.logIn()
+  const events = (await page.follow('/ops')).body!.getReader()
+  await events.read()
+  ending.abort()
+  turns.next()
+  expect((await events.read()).done).toBe(true)
+  expect((await page.follow('/ops')).status).toBe(204)
+})
+
+test('the overview shows what is published, how the nights went, and what is wrong now', async () => {
+  const night = {
+    isDone: true,
+    startedMs: NOW_MS - 30 * HOUR_MS,
+    endedMs: NOW_MS - 30 * HOUR_MS + 90_000,
+    error: null,
+  }
+  const versions = [
+    {
+      version: '2026-11-19T00:15:00Z',
+      publishedMs: NOW_MS - 30 * HOUR_MS,
+      isServed: true,
+      isRestated: true,
+      night,
+    },
+    {
+      version: '2026-11-18T00:15:00Z',
+      publishedMs: NOW_MS - 54 * HOUR_MS,
+      isServed: false,
+      isRestated: false,
+      night: null,
+    },
+  ]
+  const served = {
+    version: '2026-11-19T00:15:00Z',
+    from: '2020-01-01',
+    to: '2026-11-18',
+    strategies: 8,
+    builtWith: '0.1.0',
+  }
+  const publication = {
+    ...served,
+    versions,
+    failing: { sinceMs: NOW_MS - 6 * HOUR_MS, cause: 'import: the import ended with #' },
+  }
+  const message = 'the webhook of acme has failed for 5 minutes: inform its owner'
+  const page = browser({
+    publication: async () => publication,
+    alerts: () => [{ kind: 'failing', subject: 'acme', message, at: '2026-11-20T23:00:00Z', repeated: 0 }],
+  })
+  await page.logIn()
+  const { text } = await page.get('/ops')
+  for (const part of [
+    '8 strategies, built with highwater 0.1.0',
+    'took 90.0 s',
+    'overdue',
+    'restated',
+    message,
+  ])
+    expect(text).toContain(part)
+  expect(text).toContain('The night has failed for 6.0 h: import: the import ended with #.')
+  const healthy = browser({ publication: async () => ({ ...publication, failing: null, versions: [] }) })
+  await healthy.logIn()
+  const calm = (await healthy.get('/ops')).text
+  expect(calm).toContain('no night has run yet')
+  expect(calm).not.toContain('The night has failed')
+})
+
+test('a strategy that diverges from its replay is shown as diverging until it agrees', async () => {
+  await redis.hset(liveKey('alder'), { cursor: String(NOW_MS), live_from: String(NOW_MS), mode: 'LIVE' })
+  await noteDivergence(redis, 'alder', 'alder, bar that closed at 2026-11-20T00:00:00Z: stored is nothing')
+  const page = browser()
+  await page.logIn()
+  for (const path of ['/ops', '/ops/view/live']) {
+    const { text } = await page.get(path)
+    expect(text).toContain('>diverging<')
+    expect(text).toContain('bar that closed at 2026-11-20T00:00:00Z: stored is nothing')
+  }
+  await noteDivergence(redis, 'alder', null)
+  expect((await page.get('/ops/view/live')).text).not.toContain('diverg')
 })
 
 test('a suspended client is shown as suspended, and one that was never active as pending', async () => {
@@ -337,7 +476,7 @@ test('what a client or a receiver wrote is text and never markup', async () => {
   for (const path of ['/ops', '/ops/view/clients/acme', '/ops/view/live?note=<script>']) {
     const { status, text } = await page.get(path)
     expect(status).toBe(200)
-    expect(text).not.toMatch(/<script|<img/)
+    expect(text.replace(SCRIPT, '')).not.toMatch(/<script|<img/)
   }
   expect((await page.get('/ops/view/clients/<script>')).text).not.toContain('<script')
 })

@@ -74,6 +74,8 @@ export function operatorParts(redis: Redis, more: Partial<OperatorParts> = {}): 
     newEpoch: () => 'epoch-1',
     newRequestId: () => `r${++requests}`,
     orders: offlineOrders(redis),
+    publication: async () => null,
+    alerts: () => [],
     builds: async () => [
       {
         run: '20261122T001500Z',

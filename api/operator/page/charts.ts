@@ -1,0 +1,36 @@
+// Deliveries and their latency by the hour, drawn with the charts of the fact sheets.
+import { html, raw } from 'hono/html'
+import { barChart } from '#pages/charts/bar-chart.ts'
+import type { Day, Hour } from '#signals/views/hours.ts'
+import { duration, type Piece } from './layout.ts'
+
+const HEIGHT = 150
+
+export function dayCharts({ hours, isWhole }: Day): Piece {
+  if (hours.every(({ delivered, exhausted }) => delivered + exhausted === 0))
+    return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`
+  return html`<div class="charts">
+${chart('deliveries', 'Deliveries acknowledged in each hour (UTC)', hours, ({ delivered, exhausted }) => ({
+  value: delivered === 0 ? null : delivered,
+  note: `${exhausted} given up`,
+}))}
+${chart('latency', '99th percentile of their latency, milliseconds', hours, ({ latency }) => ({
+  value: latency === null ? null : latency.p99,
+  note: latency === null ? 'none' : `median ${duration(latency.p50)}, longest ${duration(latency.max)}`,
+}))}
+</div>${isWhole ? '' : html`<p class="dim">The newest deliveries: earlier ones of the day are not drawn.</p>`}`
+}
+
+function chart(
+  id: string,
+  title: string,
+  hours: readonly Hour[],
+  measure: (hour: Hour) => { readonly value: number | null; readonly note: string },
+): Piece {
+  const bars = hours.map(hour => ({
+    label: new Date(hour.startMs).toISOString().slice(11, 13),
+    ...measure(hour),
+  }))
+  const drawing = barChart({ id, title, unit: 'count', size: 'half', height: HEIGHT, bars })
+  return html`<figure class="panel"><figcaption>${title}</figcaption>${raw(drawing)}</figure>`
+}

@@ -1,0 +1,259 @@
+// The overview of the operator's page: the service, publications and nights, deliveries, webhooks, live strategies, alerts.
+import { html } from 'hono/html'
+import { DAY_MS } from '#core/calendar.ts'
+import { type Alert, problemsOf, type SentAlert } from '#signals/alerts.ts'
+import type { Condition } from '#signals/delivery/webhook-condition.ts'
+import type { LiveStatus } from '#signals/live/control.ts'
+import { describeGap } from '#signals/live/live-record.ts'
+import type { Day } from '#signals/views/hours.ts'
+import type { Overview } from '#signals/views/overview.ts'
+import type { Publication } from '../parts.ts'
+import { dayCharts } from './charts.ts'
+import {
+  cards,
+  clientLink,
+  duration,
+  type Figure,
+  moment,
+  type Piece,
+  sentence,
+  table,
+  webhookWord,
+} from './layout.ts'
+
+const MEBIBYTE = 1 << 20
+
+/** What the overview shows. */
+type Shown = {
+  readonly state: Overview
+  readonly day: Day
+  readonly publication: Publication | null
+  /** Newest first. */
+  readonly alerts: readonly SentAlert[]
+  readonly nowMs: number
+}
+
+/** The service at a glance, and what needs attention. */
+export const overviewPage = ({
+  state,
+  day,
+  publication,
+  alerts,
+  nowMs,
+}: Shown): Piece => html`<h1>Overview</h1>
+${problemsOf({ ...state, live: [] }).map(problemLine)}${failingLine(publication, nowMs)}${runnerLines(state.live)}
+${cards([logCard(state), redisCard(state), relayCard(state), queueCard(state), clientsCard(state), haltCard(state)])}
+<h2>Publications</h2>
+${publication === null ? html`<p class="panel dim">Nothing is published yet: <code>highwater nightly --book DIR</code> publishes the first version.</p>` : publicationPart(publication, nowMs)}
+<h2>Deliveries of the last 24 hours</h2>
+${dayCharts(day)}
+<h2>Webhooks that need a look</h2>
+${troubled(state, nowMs)}
+<h2>Live strategies</h2>
+${liveTable(state.live)}
+<h2>Alerts <span>since this process started, newest first</span></h2>
+${table(
+  ['At (UTC)', 'Kind', 'What happened'],
+  alerts.map(
+    ({ at, kind, message }) =>
+      html`<tr><td>${moment(Date.parse(at))}</td><td>${kind.replaceAll('_', ' ')}</td><td class="wide">${sentence(message)}</td></tr>`,
+  ),
+  'None.',
+)}`
+
+const problemLine = ({ message }: Alert): Piece =>
+  html`<p class="panel bad" role="alert">${sentence(message)}</p>`
+
+const failingLine = (publication: Publication | null, nowMs: number): Piece | string => {
+  const failing = publication?.failing
+  return failing == null
+    ? ''
+    : html`<p class="panel bad" role="alert">The night has failed for ${duration(nowMs - failing.sinceMs)}: ${failing.cause}. The version before stays served.</p>`
+}
+
+/** A night a day, and two hours. */
+const LATE_MS = DAY_MS + 2 * 3_600_000
+
+function publicationPart(publication: Publication, nowMs: number): Piece {
+  const { version, from, to, strategies, builtWith, versions } = publication
+  const night = versions.find(each => each.night !== null)?.night ?? null
+  const restated = versions.filter(({ isRestated }) => isRestated).length
+  return html`${cards([
+    [
+      'Served version',
+      html`<span class="small">${moment(Date.parse(version))}</span>`,
+      `${strategies} strategies, built with highwater ${builtWith}`,
+    ],
+    ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
+    [
+      'Last night',
+      nightWord(night),
+      night === null ? 'published by hand' : html`took ${duration(night.endedMs - night.startedMs)}`,
+    ],
+    ['Next night', ...nextNight(night, nowMs)],
+    [
+      'Restatements',
+      restated === 0 ? html`<span class="good">none</span>` : html`<span class="warn">${restated}</span>`,
+      `in the newest ${versions.length} versions`,
+    ],
+  ])}
+${table(
+  ['Version', 'Published (UTC)', 'Night', '#Took', 'History'],
+  versions.map(
+    each => html`<tr><td>${each.version}${each.isServed ? html` <span class="good">served</span>` : ''}</td><td>${moment(each.publishedMs)}</td>
+<td>${nightWord(each.night)}</td><td class="n">${duration(each.night === null ? null : each.night.endedMs - each.night.startedMs)}</td>
+<td>${each.isRestated ? html`<span class="warn">restated</span>` : html`<span class="dim">as before</span>`}</td></tr>`,
+  ),
+  'None.',
+)}`
+}
+
+type Night = Publication['versions'][number]['night']
+
+const nightWord = (night: Night): Piece =>
+  night === null
+    ? html`<span class="dim">–</span>`
+    : night.isDone
+      ? html`<span class="good">done</span>`
+      : html`<span class="bad" title="${night.error ?? ''}">failed</span>`
+
+/** A day after the last one began: the timer of the machine decides. */
+const nextNight = (night: Night, nowMs: number): [Piece | string, Piece | string] =>
+  night === null
+    ? ['–', 'no night has run yet']
+    : nowMs - night.startedMs > LATE_MS
+      ? [
+          html`<span class="bad">overdue</span>`,
+          `the last one began ${duration(nowMs - night.startedMs)} ago`,
+        ]
+      : [html`<span class="small">${moment(night.startedMs + DAY_MS)}</span>`, 'UTC, if it runs once a day']
+
+const ageOf = (day: string, nowMs: number): string => {
+  const days = Math.max(0, Math.floor((nowMs - Date.parse(day)) / DAY_MS) - 1)
+  return days === 0 ? 'up to yesterday' : `${counted(days, 'full day')} behind`
+}
+
+const logCard = ({ seq, epoch }: Overview): Figure => [
+  'Newest signal',
+  seq,
+  html`epoch <code>${epoch.slice(0, 12)}</code>`,
+]
+
+function redisCard({ redis }: Overview): Figure {
+  const memory = `${Math.round(redis.usedBytes / MEBIBYTE)} MiB used`
+  if (!redis.isWriting)
+    return ['Redis', html`<span class="bad">cannot write</span>`, 'its disk is full or broken']
+  if (redis.isReplica)
+    return [
+      'Redis',
+      html`<span class="bad">read only</span>`,
+      'it is a replica: name its primary in REDIS_URL',
+    ]
+  if (redis.problems.length > 0)
+    return ['Redis', html`<span class="bad">unsafe</span>`, redis.problems.join('; ')]
+  return ['Redis', html`<span class="good">durable</span>`, `${redis.version}, ${memory}`]
+}
+
+const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
+  'Relay',
+  isRelayed ? html`<span class="good">running</span>` : html`<span class="bad">stopped</span>`,
+  relayLag === 0 ? 'nothing waits for it' : `${relayLag} signals wait for it`,
+]
+
+const queueCard = ({ queue, webhooks }: Overview): Figure => [
+  'Deliveries waiting',
+  webhooks.reduce((sum, { owed }) => sum + owed, 0),
+  `due now: ${counted(queue.fast + queue.slow, 'client')}${queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`}`,
+]
+
+const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`
+
+const clientsCard = ({ clients, webhooks }: Overview): Figure => [
+  'Clients',
+  clients.total,
+  `${clients.active} active, ${webhooks.filter(({ enabled }) => enabled).length} with a webhook`,
+]
+
+const haltCard = ({ halted }: Overview): Figure => [
+  'Longs and shorts',
+  halted.length === 0 ? html`<span class="good">are sent</span>` : html`<span class="bad">halted</span>`,
+  halted.includes('*') ? 'every strategy' : halted.join(', '),
+]
+
+function troubled({ webhooks }: Overview, nowMs: number): Piece {
+  const rows = webhooks
+    .filter(({ enabled, condition }) => !enabled || condition.health.failingSinceMs !== null)
+    .map(state => {
+      const since = state.condition.health.failingSinceMs
+      return html`<tr><td>${clientLink(state.client)}</td><td>${webhookWord(state)}</td>
+<td>${since === null ? '–' : duration(nowMs - since)}</td><td class="n">${state.owed}</td><td class="wide">${state.disabledWhy ?? nextProbe(state.condition)}</td></tr>`
+    })
+  return table(
+    ['Client', 'State', 'Failing for', '#Waiting', 'What follows, or why'],
+    rows,
+    'All webhooks are healthy.',
+  )
+}
+
+const nextProbe = ({ breaker }: Condition): Piece | string =>
+  breaker.kind === 'open' ? html`probed again at ${moment(breaker.probeAtMs)} UTC` : ''
+
+/** What needs attention about live strategies. */
+export const runnerLines = (live: readonly LiveStatus[]): readonly Piece[] => [
+  ...silentRunners(live),
+  ...newGaps(live),
+  ...divergences(live),
+]
+
+/** A line for each strategy whose signals differ from the replay. */
+const divergences = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(({ alias, diverges }) =>
+    diverges === null
+      ? []
+      : html`<p class="panel bad" role="alert">${alias} diverges from its replay, and nothing is published until it agrees: ${diverges}. Halt it, and compare the bars that it traded on with those of the book.</p>`,
+  )
+
+/** A line for each position that subscribers hold without a running runner. */
+const silentRunners = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(({ alias, announced, behindMs }) =>
+    announced === null || behindMs === 0
+      ? []
+      : html`<p class="panel bad" role="alert">The runner of ${alias} is silent: it announced a ${announced.action}, and its next bar has been due for ${duration(behindMs)}. Check <code>highwater live</code> and its feed.</p>`,
+  )
+
+/** A line for each strategy whose newest gap was found within a day. */
+const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
+  live.flatMap(({ alias, gap, atMs }) =>
+    gap === null || atMs - gap.found_ms >= DAY_MS
+      ? []
+      : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
+  )
+
+function stateWords({ isHalted, diverges, behindMs }: LiveStatus): Piece {
+  const words = [
+    ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
+    ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
+    ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
+  ]
+  if (words.length === 0) return html`<span class="good">running</span>`
+  return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
+}
+
+export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatus) => Piece): Piece =>
+  table(
+    [
+      'Strategy',
+      'Mode',
+      'State',
+      ...(more === undefined ? [] : ['']), // before the times: a phone shows no more than this
+      'Last bar closed (UTC)',
+      'Live from (UTC)',
+    ],
+    live.map(
+      status => html`<tr><td>${status.alias}</td>
+<td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
+<td>${stateWords(status)}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
+<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
+    ),
+    'No strategy has run live yet: `highwater live --book DIR` starts one.',
+  )

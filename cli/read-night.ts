@@ -1,0 +1,32 @@
+// The reports of nights, as they are read back.
+import { z } from 'zod'
+import { privateKey } from '#core/contract/artifacts.ts'
+import type { ObjectStore } from '#storage/object-store.ts'
+import { parseJson } from '#storage/parse-json.ts'
+
+const nightReport = z.object({
+  outcome: z.enum(['done', 'failed']),
+  started_utc: z.string(),
+  ended_utc: z.string(),
+  error: z.string().nullable().default(null),
+})
+
+/** The state of a failing job, in the private store until one succeeds. */
+export const FAILING_KEY = 'nights/failing.json'
+
+const failing = z.object({ since: z.string(), cause: z.string() })
+
+/** The night that published a version; null if it was published by hand. */
+export async function readNight(
+  privateStore: ObjectStore,
+  version: string,
+): Promise<z.infer<typeof nightReport> | null> {
+  const bytes = await privateStore.read(privateKey(version, 'night.json'))
+  return bytes === null ? null : nightReport.parse(parseJson(bytes))
+}
+
+/** Since when nights fail, and why; null if the last one succeeded. */
+export async function readFailing(privateStore: ObjectStore): Promise<z.infer<typeof failing> | null> {
+  const bytes = await privateStore.read(FAILING_KEY)
+  return bytes === null ? null : (failing.safeParse(parseJson(bytes)).data ?? null)
+}
