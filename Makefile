@@ -57,4 +57,4 @@ pages: $(INSTALLED) ## build the scripts of the pages, which are committed
 	@rolldown --config rolldown.config.ts
 
 clean: ## remove dependencies, data and test leftovers
-	@rm -rf node_modules .data .servers coverage
+	@rm -rf node_modules .data .servers coverage dist

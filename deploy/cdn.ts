@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEVELOPMENT_ORIGINS } from '#api/http/headers.ts'
+import { EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
 import { dataFolder, parseEnvironment } from '#cli/environment.ts'
 import { type Layer, startNginx, startTier, startVarnish } from './layers.ts'
-import { EXAMPLE_SITE, type Site } from './site.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LOOPBACK = '127.0.0.1'
@@ -38,6 +38,7 @@ async function runChain(): Promise<number> {
     const site: Site = {
       store,
       tier: address,
+      tls: null,
       nginx: { host: LOOPBACK, port: nginxPort },
       allowedOrigins: [...DEVELOPMENT_ORIGINS, ...environment.allowedOrigins],
       trustedProxies: [...EXAMPLE_SITE.trustedProxies, ...environment.signals.trustedProxies],

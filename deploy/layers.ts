@@ -3,16 +3,9 @@ import { spawn } from 'node:child_process'
 import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type Address, renderSiteVcl, type Site } from '#cli/edge/site.ts'
+import { writeNginx } from '#cli/edge/write-nginx.ts'
 import { type LocalServer, startLocalServer } from '#cli/local-server.ts'
-import {
-  type Address,
-  renderDeprecationConf,
-  renderListenConf,
-  renderProxiesConf,
-  renderSiteConf,
-  renderSiteVcl,
-  type Site,
-} from './site.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PACKAGES = join(ROOT, '.servers/cdn')
@@ -23,11 +16,7 @@ export type Layer = Omit<LocalServer, 'pid'>
 /** Starts nginx for a site, with its files in an existing folder of its own. */
 export async function startNginx(folder: string, site: Site): Promise<Layer> {
   const configuration = join(folder, 'highwater')
-  await cp(join(import.meta.dirname, 'nginx'), configuration, { recursive: true })
-  await writeFile(join(configuration, 'listen.conf'), renderListenConf(site))
-  await writeFile(join(configuration, 'site.conf'), renderSiteConf(site))
-  await writeFile(join(configuration, 'deprecation.conf'), renderDeprecationConf(site))
-  await writeFile(join(configuration, 'proxies.conf'), renderProxiesConf(site))
+  await writeNginx(ROOT, configuration, site)
   return startServer('nginx-server.sh', [PACKAGES, folder, String(site.nginx.port), site.store])
 }
 

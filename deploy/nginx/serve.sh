@@ -1,13 +1,16 @@
 #!/bin/bash
-# Runs nginx on a configuration, and reloads it whenever publication switches the latest version.
+# Runs nginx on a configuration, and reloads it whenever publication switches the latest version or the certificate is replaced.
 #
-#   serve.sh CONFIGURATION RUN STORE
+#   serve.sh [CONFIGURATION [RUN [STORE]]]
 #
-# CONFIGURATION is a copy of deploy/nginx with its own site.conf and listen.conf. RUN is a folder for the process id and
-# temporary files. STORE is the folder of the public store. NGINX_PROGRAM and NGINX_MODULES name the program and the folder of
+# CONFIGURATION is the folder that `highwater nginx` wrote, and in which this script stands. RUN is a folder for the process id
+# and temporary files, `run` in it if it is not given. STORE is the folder of the public store, that of listen.conf. NGINX_PROGRAM and NGINX_MODULES name the program and the folder of
 # its modules if they are not Debian's. Nothing here needs rights beyond reading the store: run it as the user of the store.
 set -euo pipefail
-configuration=$(realpath "$1"); run=$(realpath -m "$2"); served=$3/nginx/served.conf
+configuration=$(realpath "${1:-$(dirname "$0")}"); run=$(realpath -m "${2:-$configuration/run}")
+setting() { sed -n "s/^$1 '\(.*\)';\$/\1/p" "$configuration/listen.conf"; }
+served=${3:-$(setting root)}/nginx/served.conf
+certificate=$(setting ssl_certificate)
 nginx=${NGINX_PROGRAM:-/usr/sbin/nginx}
 modules=${NGINX_MODULES:-/usr/lib/nginx/modules}
 user=""
@@ -15,6 +18,7 @@ user=""
 
 mkdir -p "$run"
 rm -f "$run/nginx.pid"
+touch "$run/certificate-read"
 look() { { IFS= read -r now < "$served"; } 2> /dev/null || now=""; }
 look; seen=$now
 "$nginx" -p "$run" -c "$configuration/nginx.conf" -e stderr \
@@ -30,6 +34,10 @@ while kill -0 "$server" 2> /dev/null; do
   if [ "$now" != "$seen" ] && [ -s "$run/nginx.pid" ]; then # before it has written its id a signal would end it
     kill -HUP "$server"
     seen=$now
+  fi
+  if [ -n "$certificate" ] && [ "$certificate" -nt "$run/certificate-read" ] && [ -s "$run/nginx.pid" ]; then
+    touch "$run/certificate-read"
+    kill -HUP "$server"
   fi
 done
 wait "$server"

@@ -8,7 +8,7 @@ import {
   renderProxiesConf,
   renderSiteConf,
   renderSiteVcl,
-} from '../../deploy/site.ts'
+} from '#cli/edge/site.ts'
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
 

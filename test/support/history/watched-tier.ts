@@ -1,6 +1,6 @@
 // A proxy in front of the tier that records every answer, and fails on request.
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { Address } from '../../../deploy/site.ts'
+import type { Address } from '#cli/edge/site.ts'
 import { type Origin, startOrigin } from '../servers/cdn.ts'
 
 export type WatchedTier = Origin & {

@@ -5,12 +5,26 @@ import { DEFAULT_DISCLAIMER, register } from '#core/contract/register.ts'
 /** A host and a port. */
 export type Address = { readonly host: string; readonly port: number }
 
+/** How nginx ends TLS. Paths are absolute. */
+export type Tls = {
+  readonly certificate: string
+  readonly key: string
+  /** Where plain HTTP is redirected to HTTPS. */
+  readonly plain: Address
+  /** Folder of the answers to an ACME server, which asks for them by plain HTTP. */
+  readonly acme: string
+  /** The signals service and the name under which it is reached; null if nginx does not pass requests on to it. */
+  readonly signals: { readonly name: string; readonly service: Address } | null
+}
+
 /** What differs between installations: the content of the files that an operator edits. */
 export type Site = {
   /** Folder of the public store. */
   readonly store: string
   readonly tier: Address
   readonly nginx: Address
+  /** Null if nginx answers plain HTTP, for a proxy or CDN in front of it. */
+  readonly tls: Tls | null
   /** Origins of web pages that may read the service, as ALLOWED_ORIGINS of the tier. */
   readonly allowedOrigins: readonly string[]
   /** Addresses and networks of the proxies and CDNs in front of nginx, as TRUSTED_PROXIES of the signals service. */
@@ -25,6 +39,7 @@ export const EXAMPLE_SITE: Site = {
   store: '/var/lib/highwater/store',
   tier: { host: '127.0.0.1', port: 8080 },
   nginx: { host: '127.0.0.1', port: 8090 },
+  tls: null,
   allowedOrigins: ['https://www.example.org', ...DEVELOPMENT_ORIGINS],
   trustedProxies: ['127.0.0.1', '::1'],
   deprecatedAtMs: null,
@@ -71,14 +86,67 @@ function exposedHeaders(): string {
 }
 
 /** `listen.conf`: where nginx listens, where the files are, and which version is the latest. */
-export const renderListenConf = ({ nginx, store }: Site): string =>
+export const renderListenConf = ({ nginx, tls, store }: Site): string =>
   [
-    `listen ${nginx.host}:${nginx.port};`,
+    ...(tls === null ? [`listen ${nginx.host}:${nginx.port};`] : secureListen(nginx, tls)),
     `root ${quoted(store)};`,
     'set $version none;',
     `include ${quoted(`${store}/nginx/served.con[f]`)}; # a pattern may match no file: before the first publication`,
     '',
   ].join('\n')
+
+/** Requests with any other name than that of the signals service get the history. */
+const secureListen = ({ host, port }: Address, { certificate, key }: Tls, isDefault = true): string[] => [
+  `listen ${host}:${port} ssl http2${isDefault ? ' default_server' : ''};`,
+  `ssl_certificate ${quoted(certificate)};`,
+  `ssl_certificate_key ${quoted(key)};`,
+]
+
+/** `tls.conf`: plain HTTP is redirected, and the signals service has a name of its own. */
+export function renderTlsConf({ nginx, tls }: Site & { readonly tls: Tls }): string {
+  const { plain, acme, signals } = tls
+  const authority = nginx.port === 443 ? '$host' : `$host:${nginx.port}`
+  return [
+    'ssl_protocols TLSv1.2 TLSv1.3;',
+    'ssl_session_cache shared:highwater:10m;',
+    '',
+    'server {',
+    `  listen ${plain.host}:${plain.port};`,
+    '  server_tokens off;',
+    `  location /.well-known/acme-challenge/ { root ${quoted(acme)}; }`,
+    `  location / { return 301 https://${authority}$request_uri; }`,
+    '}',
+    ...(signals === null ? [] : signalsServer(nginx, tls, signals)),
+    '',
+  ].join('\n')
+}
+
+const signalsServer = (
+  nginx: Address,
+  tls: Tls,
+  { name, service }: NonNullable<Tls['signals']>,
+): readonly string[] => [
+  '',
+  '# TRUSTED_PROXIES of the signals service names this machine: it reads the client from X-Forwarded-For.',
+  'upstream highwater_signals {',
+  `  server ${service.host}:${service.port} max_fails=0;`,
+  '  keepalive 16;',
+  '}',
+  'server {',
+  ...secureListen(nginx, tls, false).map(line => `  ${line}`),
+  `  server_name ${name};`,
+  '  server_tokens off;',
+  '  location / {',
+  '    proxy_pass http://highwater_signals$request_uri;',
+  '    proxy_http_version 1.1;',
+  '    proxy_set_header Connection "";',
+  '    proxy_set_header Host $http_host;',
+  '    proxy_set_header X-Forwarded-For $remote_addr;',
+  '    proxy_pass_header Date;',
+  '    proxy_read_timeout 60s;',
+  '  }',
+  '}',
+]
 
 /** `deprecation.conf`: the headers that follow from DEPRECATED_AT and SUNSET_AT of the tier. */
 export const renderDeprecationConf = ({ deprecatedAtMs, sunsetAtMs }: Site): string =>

@@ -1,0 +1,57 @@
+// `highwater nginx`: what it refuses, and that what it writes follows the settings.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder, writeFiles } from '../support/temporary-folder.ts'
+import { run } from './made-up.ts'
+
+test('the settings of the services are in the configuration', async () => {
+  const folder = await temporaryFolder()
+  const env = {
+    STORE_URL: `file://${folder}/store`,
+    HISTORY_PORT: '9001',
+    ALLOWED_ORIGINS: 'https://app.example.org',
+    TRUSTED_PROXIES: '10.0.0.0/8',
+    SUNSET_AT: '2027-01-01T00:00:00Z',
+  }
+  const { code, out } = await run(['nginx', 'conf', '--json'], { cwd: folder, env })
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    { folder: join(folder, 'conf'), listen: '127.0.0.1:8090', store: join(folder, 'store') },
+  ])
+  const text = (name: string) => readFile(join(folder, 'conf', name), 'utf8')
+  expect(await text('listen.conf')).toContain(`root '${folder}/store';`)
+  expect(await text('site.conf')).toMatch(/server 127\.0\.0\.1:9001 [\s\S]*https:\/\/app\\\.example\\\.org/)
+  expect(await text('proxies.conf')).toContain('set_real_ip_from 10.0.0.0/8;')
+  expect(await text('deprecation.conf')).toContain('Sunset')
+  expect(await text('tls.conf')).toBe('')
+})
+
+test.each<[string, string[], Record<string, string>, string]>([
+  [
+    'a bucket',
+    [],
+    { STORE_URL: 's3://bucket/highwater' },
+    'nginx serves a folder, and STORE_URL is s3://bucket',
+  ],
+  ['half of a pair', ['--certificate', 'cert.pem'], {}, '--certificate and --key belong together'],
+  ['a file that is not there', ['--certificate', 'no.pem', '--key', 'key.pem'], {}, 'there is no '],
+  ['keys in the clear', ['--signals-name', 'signals.example.org'], {}, 'needs --certificate and --key'],
+  [
+    'an address without a port',
+    ['--listen', '127.0.0.1'],
+    {},
+    '--listen: expected an address and a port such as',
+  ],
+  [
+    'a name that nginx would read as more',
+    ['--certificate', 'cert.pem', '--key', 'key.pem', '--signals-name', 'a; b'],
+    {},
+    "--signals-name: expected a host name such as signals.example.org, got 'a; b'",
+  ],
+])('%s is refused with the fix', async (_, args, env, message) => {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, { 'cert.pem': '', 'key.pem': '' })
+  const { code, err } = await run(['nginx', 'conf', ...args], { cwd: folder, env })
+  expect([code, err]).toEqual([2, expect.stringContaining(message)])
+})

@@ -1,0 +1,161 @@
+// nginx as `highwater nginx` configures it: HTTPS with the certificate of the operator, and everything that plain HTTP may do.
+import { execFileSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { connect as connectHttp2 } from 'node:http2'
+import { type RequestOptions, request } from 'node:https'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { beforeAll, expect, inject, test } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
+import { startLocalServer } from '#cli/local-server.ts'
+import { highwater } from '../support/history/highwater-process.ts'
+import { startServing } from '../support/history/history-process.ts'
+import { addressOf, startOrigin, stopAtEnd } from '../support/servers/cdn.ts'
+import { lastingFolder } from '../support/stores/stores.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const [DATA, SIGNALS] = ['data.example.org', 'signals.example.org']
+
+let folder: string
+let tier: string
+let ports: { readonly https: number; readonly http: number }
+
+/** A certificate that its owner signed. */
+function writeCertificate(serial: number): void {
+  const args = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const names = ['-subj', `/CN=${DATA}`, '-addext', `subjectAltName=DNS:${DATA},DNS:${SIGNALS}`]
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
+  execFileSync('openssl', ['req', ...args, ...names, ...files, '-set_serial', String(serial)], {
+    stdio: 'ignore',
+  })
+}
+
+beforeAll(async () => {
+  folder = await lastingFolder()
+  const stores = inject('tinyStore')
+  tier = (await startServing(stores)).url
+  const signals = await startOrigin((incoming, response) =>
+    response.end(JSON.stringify({ url: incoming.url, ...incoming.headers })),
+  )
+  ports = { https: await freePort(), http: await freePort() }
+  writeCertificate(1)
+  const settings = {
+    STORE_URL: stores.url,
+    HISTORY_PORT: String(addressOf(tier).port),
+    SIGNALS_PORT: String(signals.port),
+  }
+  const args = [
+    ...[
+      '--certificate',
+      join(folder, 'cert.pem'),
+      '--key',
+      join(folder, 'key.pem'),
+      '--signals-name',
+      SIGNALS,
+    ],
+    ...['--listen', `127.0.0.1:${ports.https}`, '--http', `127.0.0.1:${ports.http}`],
+  ]
+  expect(await highwater(['nginx', join(folder, 'highwater'), ...args], { env: settings })).toMatchObject({
+    code: 0,
+  })
+  const script = join(ROOT, 'deploy/servers/nginx-server.sh')
+  const store = new URL(stores.url).pathname
+  const server = await startLocalServer(script, [
+    join(ROOT, '.servers/cdn'),
+    folder,
+    String(ports.https),
+    store,
+  ])
+  stopAtEnd(server.stop)
+})
+
+type Answer = { readonly status: number; readonly text: string; readonly headers: Record<string, unknown> }
+
+const get = (path: string, servername: string, more: RequestOptions = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const host = { host: '127.0.0.1', port: ports.https, servername, rejectUnauthorized: false }
+    const options = { ...host, path, ...more, headers: { host: servername, ...more.headers } }
+    request(options, response => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).toString(),
+          headers: response.headers,
+        }),
+      )
+    })
+      .once('error', reject)
+      .end()
+  })
+
+test('a published file and a computed answer have the bytes of the history service', async () => {
+  for (const path of ['/v1/strategies', '/v1/strategies?limit=1&_=2', '/v1/nothing']) {
+    const [secure, plain] = [await get(path, DATA), await fetch(tier + path)]
+    const text = await plain.text()
+    expect([secure.status, withoutTimes(secure.text)]).toEqual([plain.status, withoutTimes(text)])
+    expect(secure.headers.etag ?? null).toBe(plain.headers.get('etag'))
+  }
+})
+
+/** Computed answers have an instant and a duration. */
+const withoutTimes = (text: string): string =>
+  text.replaceAll(/"(?:generated_utc|timing_ms|request_id)":("[^"]*"|[\d.]+)/g, '')
+
+test('HTTP/2 is spoken, and TLS before 1.2 is not', async () => {
+  const session = connectHttp2(`https://127.0.0.1:${ports.https}`, {
+    servername: DATA,
+    rejectUnauthorized: false,
+  })
+  const stream = session.request({ ':path': '/v1/strategies', ':authority': DATA })
+  const status = await new Promise(resolve => stream.once('response', headers => resolve(headers[':status'])))
+  session.destroy()
+  expect(status).toBe(200)
+  await expect(get('/v1/strategies', DATA, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })).rejects.toThrow()
+})
+
+test('plain HTTP is redirected, but for the answers to an ACME server', async () => {
+  const plain = `http://127.0.0.1:${ports.http}`
+  const moved = await fetch(`${plain}/v1/strategies?limit=1`, { redirect: 'manual' })
+  expect([moved.status, moved.headers.get('location')]).toEqual([
+    301,
+    `https://127.0.0.1:${ports.https}/v1/strategies?limit=1`,
+  ])
+  const challenges = join(folder, 'highwater/acme/.well-known/acme-challenge')
+  await mkdir(challenges, { recursive: true })
+  await writeFile(join(challenges, 'token'), 'token.thumbprint')
+  const answer = await fetch(`${plain}/.well-known/acme-challenge/token`)
+  expect([answer.status, await answer.text()]).toEqual([200, 'token.thumbprint'])
+})
+
+test('the signals service has its own name, and learns the address of the client from nginx alone', async () => {
+  const { status, text } = await get('/v1/signals?since=1', SIGNALS, {
+    headers: { 'x-forwarded-for': '10.9.8.7' },
+  })
+  expect(status).toBe(200)
+  expect(JSON.parse(text)).toMatchObject({
+    url: '/v1/signals?since=1',
+    host: SIGNALS,
+    'x-forwarded-for': '127.0.0.1',
+  })
+})
+
+test('a certificate that is replaced is served without a restart', async () => {
+  const serial = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({
+        port: ports.https,
+        host: '127.0.0.1',
+        servername: DATA,
+        rejectUnauthorized: false,
+      })
+      socket.once('error', reject).once('secureConnect', () => {
+        resolve(socket.getPeerCertificate().serialNumber)
+        socket.destroy()
+      })
+    })
+  expect(Number(await serial())).toBe(1)
+  writeCertificate(7)
+  await expect.poll(async () => Number(await serial())).toBe(7)
+})
