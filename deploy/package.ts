@@ -1,8 +1,8 @@
 // `make package`: the npm package, in dist/. Node removes no types below node_modules, so its programs are JavaScript.
 import { execFile } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { dirname, join } from 'node:path'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { describeCode } from '#cli/describe-code.ts'
 
@@ -34,21 +34,23 @@ const KEPT = /^(core\/replay\/strategy\.ts|pipeline\/(sample|starter)\/template\
 /** Only types, so it is its own declaration: `import type { Strategy } from 'highwater/strategy'`. */
 const TYPES = 'core/replay/strategy'
 
+/** What a running program does not read of its dependencies, which is half of their files. */
+const UNREAD = /\.(?:map|[cm]?ts)$/
+
 /** What the reference pages read of a package of 12 MB. */
-const SWAGGER = 'swagger-ui-dist'
+const SWAGGER = 'node_modules/swagger-ui-dist'
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE', 'README.md']
 
 rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
 copyFiles()
-bundleSwagger()
+const needed = neededPackages()
+for (const path of Object.keys(needed)) bundle(path)
 writeFileSync(join(FOLDER, 'package.json'), toJson(await describePackage()))
-writeFileSync(join(FOLDER, 'npm-shrinkwrap.json'), toJson(lockDependencies()))
-const packed = await promisify(execFile)('npm', ['pack', FOLDER, '--json', '--pack-destination', DIST])
-const [{ filename, entryCount, size, unpackedSize }] = JSON.parse(packed.stdout) as [Packed]
-console.log(
-  `dist/${filename}: ${toMegabytes(size)}, unpacked ${toMegabytes(unpackedSize)} in ${entryCount} files`,
-)
+writeFileSync(join(FOLDER, 'npm-shrinkwrap.json'), toJson(describeLock()))
+const packed = await promisify(execFile)('npm', ['pack', FOLDER, '--silent', '--pack-destination', DIST])
+const file = join(DIST, packed.stdout.trim())
+console.log(`${relative(ROOT, file)}: ${(statSync(file).size / 1e6).toFixed(1)} MB`)
 
 function copyFiles(): void {
   const files = globSync(FILES, { cwd: ROOT, exclude: LEFT_OUT }).filter(path =>
@@ -71,10 +73,34 @@ function toJavaScript(text: string): string {
   )
 }
 
-/** Its install script reports to its makers, and most of it is never read: the package has its own copy of the rest. */
-function bundleSwagger(): void {
-  const from = dirname(createRequire(import.meta.url).resolve(`${SWAGGER}/package.json`))
-  const to = join(FOLDER, 'node_modules', SWAGGER)
+/**
+ * The packages below the checkout without those of developers, without Node, and without what is optional: native code of one
+ * platform. All are in the package, so every installation has the versions that were tested.
+ */
+function neededPackages(): Readonly<Record<string, Json>> {
+  const { packages } = readJson(join(ROOT, 'package-lock.json'))
+  const all = Object.entries(packages as Record<string, Json>)
+  return Object.fromEntries(
+    all.filter(
+      ([path, { dev, link, optional }]) =>
+        path.startsWith('node_modules/') &&
+        !path.startsWith('node_modules/@scarf/') &&
+        ![dev, link, optional].includes(true),
+    ),
+  )
+}
+
+/** Copies a package, without those below it, which have paths of their own. */
+function bundle(path: string): void {
+  const [from, to] = [join(ROOT, path), join(FOLDER, path)]
+  const isOwn = (file: string): boolean =>
+    !UNREAD.test(file) && !file.slice(from.length).split(sep).includes('node_modules')
+  if (path === SWAGGER) bundleSwagger(from, to)
+  else cpSync(from, to, { recursive: true, filter: isOwn })
+}
+
+/** Its install script reports to its makers, and most of it is never read. */
+function bundleSwagger(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const file of SWAGGER_FILES) cpSync(join(from, file), join(to, file))
   const { name, version, license } = readJson(join(from, 'package.json'))
@@ -92,29 +118,21 @@ async function describePackage(): Promise<Json> {
     imports: rooms,
     exports: { './strategy': { types: `./${TYPES}.d.ts` }, './package.json': './package.json' },
     dependencies,
-    bundleDependencies: [SWAGGER],
+    bundleDependencies: Object.keys(dependencies as Json),
   }
 }
 
-/** The dependencies as the lockfile has them, without those of developers and without Node. */
-function lockDependencies(): Json {
+/** Which versions are inside: builds record its digest, and the members of a fleet compare it. */
+function describeLock(): Json {
   const { packages, ...lock } = readJson(join(ROOT, 'package-lock.json'))
-  const { '': project, ...others } = packages as Record<string, Json>
+  const { '': project } = packages as Record<string, Json>
   const { name, version, license, dependencies, engines, bin } = project!
-  const needed = Object.entries(others).filter(
-    ([path, { dev, link }]) =>
-      path.startsWith('node_modules/') &&
-      dev !== true &&
-      link !== true &&
-      !/^node_modules\/(node-linux-|@scarf\/)/.test(path),
-  )
-  const locked = Object.fromEntries(
-    needed.map(([path, entry]) =>
-      path === `node_modules/${SWAGGER}` ? [path, { version: entry.version, inBundle: true }] : [path, entry],
-    ),
-  )
-  const own = { name, version, license, dependencies, engines, bin, bundleDependencies: [SWAGGER] }
-  return { ...lock, packages: { '': own, ...locked } }
+  const locked = Object.entries(needed).map(([path, { version, integrity }]) => [
+    path,
+    { version, integrity, inBundle: true },
+  ])
+  const own = { name, version, license, dependencies, engines, bin, bundleDependencies: true }
+  return { ...lock, packages: { '': own, ...Object.fromEntries(locked) } }
 }
 
 type Json = Record<string, unknown>
@@ -125,15 +143,4 @@ function readJson(path: string): Json {
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
-}
-
-type Packed = {
-  readonly filename: string
-  readonly entryCount: number
-  readonly size: number
-  readonly unpackedSize: number
-}
-
-function toMegabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`
 }

@@ -1,59 +1,23 @@
 // Every command block of the README, and of the pages for users of the data, pasted into one shell beside `make run`.
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import { PICTURE, takePicture } from '../../docs/draw-picture.ts'
-import { blocksOf, missingIn, pastedFrom } from '../support/page-blocks.ts'
+import { blocksOf, pastedFrom } from '../support/page-blocks.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
+import { createPasting, type Running, startProgram } from '../support/pasting-shell.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-
-/** A process whose output is read as it comes. */
-type Running = {
-  readonly child: ChildProcessWithoutNullStreams
-  readonly output: () => string
-  /** Resolves once `holds` is true of the output; rejects if the process ends first. */
-  readonly until: (holds: (output: string) => boolean) => Promise<void>
-  readonly ended: Promise<number | null>
-}
-
-function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Running {
-  const child = spawn(program, args, { cwd: ROOT, env, detached: true })
-  let output = ''
-  const waiting = new Set<() => void>()
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text.replaceAll('\r\n', '\n') // CSV ends its lines as RFC 4180 has it; a terminal does not show that
-      for (const look of waiting) look()
-    })
-  }
-  const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
-  const until = (holds: (output: string) => boolean): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const look = () => {
-        if (!holds(output)) return
-        waiting.delete(look)
-        resolve()
-      }
-      waiting.add(look)
-      ended.then(code => reject(new Error(`${program} ended with ${code}: ${output}`)))
-      look()
-    })
-  return { child, output: () => output, until, ended }
-}
-
-/** A wait that is given up. */
-const LONGEST_WAIT_MS = 60_000
 
 const temporary = mkdtempSync(join(tmpdir(), 'highwater-readme-'))
 const ports = new Map<string, string>()
 let env: NodeJS.ProcessEnv
 let service: Running | undefined
 let shell: Running | undefined
-let pasted = 0
+let paste: ReturnType<typeof createPasting>
 
 /** The text with the ports and folders of this test in place of those that it names. */
 const here = (text: string): string =>
@@ -61,25 +25,6 @@ const here = (text: string): string =>
     .replaceAll(/\b(?:80\d\d|9000)\b/g, port => ports.get(port) ?? port)
     .replaceAll(/(?:\$PWD\/)?\.data\//g, `${temporary}/data/`)
     .replaceAll(/\.\/(book|sample)\b/g, `${temporary}/$1`)
-
-/** Types a block, and waits until the shell is through with it and its lines are printed. A command that fails ends the shell. */
-async function paste({ script, printed }: { script: string; printed: string }): Promise<void> {
-  if (shell === undefined) throw new Error('there is no shell')
-  const marker = `pasted ${++pasted}`
-  const { child, output, until } = shell
-  const before = output().length
-  child.stdin.write(`${here(script)}\necho '${marker}'\n`)
-  const lines = here(printed).split('\n')
-  const since = (text: string) => text.slice(before)
-  await until(text => since(text).includes(marker))
-  // What a background job prints may come after the marker.
-  await expect
-    .poll(() => missingIn(since(output()), lines), {
-      timeout: LONGEST_WAIT_MS,
-      message: since(output()),
-    })
-    .toEqual([])
-}
 
 beforeAll(async () => {
   for (const port of ['8080', '8081', '8082', '8090', '9000']) ports.set(port, String(await freePort()))
@@ -91,17 +36,14 @@ beforeAll(async () => {
     DATA_FOLDER: join(temporary, 'data'),
   }
   for (const name of ['STORE_URL', 'PRIVATE_STORE_URL', 'ADMIN_PORT']) delete env[name]
-  service = start('make', ['run'], env)
+  service = startProgram('make', ['run'], env)
   await service.until(output => output.includes('Ctrl-C stops everything'))
-  shell = start('bash', ['-e'], env)
+  shell = startProgram('bash', ['-e'], env)
+  paste = createPasting(shell, here)
 })
 
 afterAll(async () => {
-  // What a shell started in the background is in its process group.
-  for (const running of [shell, service]) {
-    if (running?.child.exitCode === null) process.kill(-running.child.pid!, 'SIGINT')
-    await running?.ended
-  }
+  for (const running of [shell, service]) await running?.end()
   rmSync(temporary, { recursive: true, force: true })
 })
 

@@ -1,0 +1,222 @@
+// docs/installing.md from its first block to its last, on the npm package in an empty folder: the way of an operator.
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '#cli/free-port.ts'
+import project from '../../package.json' with { type: 'json' }
+import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { pastedFrom } from '../support/page-blocks.ts'
+import { createPasting, type Running, startProgram } from '../support/pasting-shell.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const FIXTURE = join(ROOT, 'test/fixtures/release-0.1.0')
+const TARBALL = `highwater-${project.version}.tgz`
+
+/** A third of what a checkout takes with its tools. */
+const MOST_BYTES = 160e6
+
+const folder = mkdtempSync(join(tmpdir(), 'highwater-installing-'))
+const ports = new Map<string, string>()
+let isOfReleaseBefore = false
+let shell: Running
+let paste: ReturnType<typeof createPasting>
+
+/** The ports of the page are those of the test. The book of the release before ends in the past. */
+const here = (text: string): string =>
+  text
+    .replaceAll(/\b8[04]\d\d\b/g, port => ports.get(port) ?? port)
+    .replaceAll("--import 'echo nothing to fetch'", whole => (isOfReleaseBefore ? '--allow-stale' : whole))
+
+const blocks = pastedFrom('docs/installing.md')
+const at = (words: string) => {
+  const block = blocks.find(({ script }) => script.includes(words))
+  if (block === undefined) throw new Error(`docs/installing.md has no block with ${words}`)
+  return block
+}
+
+beforeAll(async () => {
+  for (const port of ['8080', '8081', '8082', '8083', '8088', '8443'])
+    ports.set(port, String(await freePort()))
+  execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts')], { cwd: ROOT, stdio: 'ignore' })
+  copyFileSync(join(ROOT, 'dist', TARBALL), join(folder, TARBALL))
+  // Servers that the machine lacks are those that the project has unpacked from Debian's packages already.
+  symlinkSync(join(ROOT, '.servers'), join(folder, '.servers'))
+  const servers = join(ROOT, '.servers/cdn')
+  const unpack = join(ROOT, 'deploy/servers/unpack-packages.sh')
+  execFileSync(unpack, [servers, 'nginx', 'libnginx-mod-http-brotli-static', 'varnish', 'varnish-modules'])
+  const library = `${servers}/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
+  writeFileSync(
+    join(folder, 'nginx-program'),
+    `#!/bin/sh\nLD_LIBRARY_PATH=${library} exec ${servers}/usr/sbin/nginx "$@"\n`,
+  )
+  chmodSync(join(folder, 'nginx-program'), 0o755)
+  const env = {
+    PATH: withoutOwnNode(process.env.PATH ?? ''),
+    HOME: folder,
+    npm_config_cache: execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim(),
+    npm_config_prefer_offline: 'true',
+    NGINX_PROGRAM: join(folder, 'nginx-program'),
+    NGINX_MODULES: join(servers, 'usr/lib/nginx/modules'),
+    HISTORY_PORT: ports.get('8080'),
+    SIGNALS_PORT: ports.get('8081'),
+    OPERATOR_PORT: ports.get('8082'),
+    ADMIN_PORT: ports.get('8083'),
+  }
+  shell = startProgram('bash', ['-e'], env, folder)
+  paste = createPasting(shell, here)
+})
+
+afterAll(async () => {
+  await shell?.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** That of the machine, if it has one: the package brings its own. */
+function withoutOwnNode(path: string): string {
+  const others = path.split(delimiter).filter(entry => !entry.startsWith(join(ROOT, 'node_modules')))
+  const hasNode = spawnSync('node', ['--version'], { env: { PATH: others.join(delimiter) } }).status === 0
+  return hasNode ? others.join(delimiter) : path
+}
+
+const bytesOf = (paths: readonly string[]): number =>
+  paths.map(path => statSync(path)).reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0)
+
+describe('the npm package', () => {
+  test('is installed, brings the right Node, and takes a third of a checkout', async () => {
+    await paste(at('npm install'))
+    const modules = globSync('node_modules/**/*', { cwd: folder }).map(path => join(folder, path))
+    const ours = modules.filter(path => !path.includes('/node-linux-'))
+    expect(bytesOf(ours)).toBeLessThan(MOST_BYTES)
+    expect(
+      ours.filter(path => /node_modules\/(?:vitest|typescript|@biomejs|playwright-core|@scarf)\//.test(path)),
+    ).toEqual([])
+  })
+
+  test('has the types of strategies', async () => {
+    writeFileSync(
+      join(folder, 'mine.ts'),
+      "import type { Strategy } from 'highwater/strategy'\nexport const one: Strategy<number> | 1 = 1\nexport const wrong: Strategy<number> = 2\n",
+    )
+    const tsc = join(ROOT, 'node_modules/.bin/tsc')
+    const args = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'mine.ts']
+    const { stdout } = spawnSync(tsc, args, { cwd: folder, encoding: 'utf8' })
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .filter(line => line.includes('error')),
+    ).toEqual([expect.stringMatching(/^mine\.ts\(3,\d+\): error TS2322/)])
+  })
+
+  test('says what to install if no Node is new enough', () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.0.0' } })`
+    const launcher = join(folder, 'node_modules/highwater/cli/launcher.mjs')
+    const binary = join(folder, 'node_modules', `node-linux-${process.arch}`)
+    execFileSync('mv', [binary, `${binary}.away`])
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(older)}`, launcher, '--version'],
+      { encoding: 'utf8' },
+    )
+    execFileSync('mv', [`${binary}.away`, binary])
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`npm install node-linux-${process.arch}@24`),
+    ])
+  })
+})
+
+describe('docs/installing.md', () => {
+  test('a book, its settings and the first night', () => paste(at('npx highwater init')))
+
+  test('what the package builds is what a checkout builds', () => {
+    const version = '2026-07-01T00:15:00Z'
+    const build = (command: string, name: string) => {
+      const store = `file://${folder}/${name}`
+      execFileSync(
+        command,
+        ['build', '--book', 'book', '--allow-stale', '--version', version, '--store', store],
+        {
+          cwd: folder,
+          stdio: 'ignore',
+          env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
+        },
+      )
+      const manifest = readFileSync(join(folder, name, 'v1/snapshots/20260701T001500Z/manifest.json'), 'utf8')
+      return JSON.parse(manifest)
+    }
+    const [ours, theirs] = [
+      build(join(ROOT, 'cli/launcher.mjs'), 'of-checkout'),
+      build(join(folder, 'node_modules/.bin/highwater'), 'of-package'),
+    ]
+    expect(theirs.artifacts).toEqual(ours.artifacts)
+    expect(theirs.snapshot).toEqual(ours.snapshot)
+    expect(theirs.built_with.highwater).toBe(project.version)
+  })
+
+  test('the services', () => paste(at('SERVICE=$!')))
+
+  test('HTTPS', () => paste(at('openssl req')))
+
+  test('a client, created on the page, whose key is shown once', async () => {
+    const browser = await launchChromium()
+    const page = await browser.newPage()
+    page.setDefaultTimeout(PATIENCE_MS)
+    await page.goto(`http://127.0.0.1:${ports.get('8082')}/ops`)
+    await page
+      .getByLabel('Operator token')
+      .fill(readFileSync(join(folder, '.data/operator-token'), 'utf8').trim())
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('link', { name: 'Clients' }).click()
+    await page.getByLabel('Id').fill('acme')
+    await page.getByLabel('Strategies').fill('oak')
+    await page.getByLabel('active at once').check()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('button', { name: 'Issue a key' }).click()
+    const key = await page.locator('code.secret').innerText()
+    await browser.close()
+    expect(key).toMatch(/^hw_live_\w{59}$/)
+    await paste({ script: `KEY=${key}\n`, printed: '' })
+    await paste(at('npx highwater ops fire'))
+  })
+
+  test('a killed Redis, and a restored backup', async () => {
+    await paste(at('kill -9'))
+    await paste(at('npx highwater ops restore'))
+  })
+
+  test('an upgrade, on what the release before left behind', async () => {
+    isOfReleaseBefore = true
+    copyFileSync(join(FIXTURE, 'signing-key.pem'), join(folder, 'signing-key.pem'))
+    chmodSync(join(folder, 'signing-key.pem'), 0o600)
+    const script = [
+      'rm -rf .data/store .data/store.private book',
+      `tar -xJf '${join(FIXTURE, 'store.tar.xz')}' -C .data`,
+      'mv .data/book book',
+      'export SIGNING_KEY_FILE=$PWD/signing-key.pem',
+    ]
+    await paste({ script: `${script.join('\n')}\n`, printed: '' })
+    const before = shell.output().length
+    await paste(at('before-the-upgrade.jsonl'))
+    const printed = shell.output().slice(before)
+    expect(printed).toContain('was built with highwater 0.1.0')
+    expect(printed).toMatch(/^2024-03-01T00:15:00Z .* all as published$/m)
+    expect(printed).toContain('"history_restated":false')
+  })
+
+  test('has no other block', () => {
+    expect(blocks).toHaveLength(8)
+  })
+})
