@@ -2,7 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cdn fleet package test soak bench check types lint format pages fast-test clean
+.PHONY: help setup run cdn fleet package image test soak bench check types lint format pages fast-test clean
 
 INSTALLED := node_modules/.package-lock.json
 
@@ -27,6 +27,11 @@ fleet: $(INSTALLED) ## a build on three workers, of which one is killed, beside 
 
 package: $(INSTALLED) ## pack the npm package into dist/
 	@node --disable-warning=ExperimentalWarning deploy/package.ts
+
+image: package ## build the container images with docker or podman, from Debian's packages
+	@engine=$$(command -v docker || command -v podman) || { echo 'make image needs docker or podman: install one'; exit 1; }; \
+	$$engine build -f deploy/docker/Dockerfile -t highwater dist && \
+	$$engine build -f deploy/docker/Dockerfile --target acme -t highwater-acme dist
 
 test: $(INSTALLED) ## the whole suite
 	@vitest run

@@ -1,13 +1,13 @@
-// `make package`: the npm package, in dist/. Node removes no types below node_modules, so its programs are JavaScript.
+// `make package`: the npm package, in dist/ or the folder that is given. Node removes no types below node_modules, so its programs are JavaScript.
 import { execFile } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { describeCode } from '#cli/describe-code.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const DIST = join(ROOT, 'dist')
+const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'))
 const FOLDER = join(DIST, 'package')
 
 /** The files of the package, from those of the project: what its commands run, read, or name in their output. */
@@ -41,7 +41,7 @@ const UNREAD = /\.(?:map|[cm]?ts)$/
 const SWAGGER = 'node_modules/swagger-ui-dist'
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE', 'README.md']
 
-rmSync(FOLDER, { recursive: true, force: true })
+rmSync(DIST, { recursive: true, force: true }) // the image is made of the one package that is there
 mkdirSync(FOLDER, { recursive: true })
 copyFiles()
 const needed = neededPackages()

@@ -15,6 +15,8 @@ type Options = {
   readonly http: string
   readonly acme?: string
   readonly signalsName?: string
+  readonly history?: string
+  readonly signals?: string
   readonly json?: boolean
 }
 
@@ -41,6 +43,8 @@ export function defineNginx(command: Command, runtime: Runtime): void {
     .option('--http <address>', 'with a certificate, where plain HTTP is redirected to HTTPS', '0.0.0.0:80')
     .option('--acme <dir>', 'with a certificate, the folder of ACME challenges (default: DIR/acme)')
     .option('--signals-name <name>', 'with a certificate, the host name of the signals service')
+    .option('--history <address>', 'where it reaches the history service (default: HOST and HISTORY_PORT)')
+    .option('--signals <address>', 'where it reaches the signals service (default: HOST and SIGNALS_PORT)')
     .option('--json', 'print folder, listen and store as one JSON document')
     .addHelpText('after', ABOUT)
     .action((dir: string, options: Options) => write(dir, options, runtime))
@@ -57,7 +61,10 @@ async function write(dir: string, options: Options, runtime: Runtime): Promise<v
     store,
     tls,
     nginx: toAddress('--listen', listen),
-    tier: reached(environment.host, environment.historyPort),
+    tier:
+      options.history === undefined
+        ? reached(environment.host, environment.historyPort)
+        : toAddress('--history', options.history),
     allowedOrigins: [...environment.allowedOrigins, ...DEVELOPMENT_ORIGINS],
     trustedProxies: [...new Set(['127.0.0.1', '::1', ...environment.signals.trustedProxies])],
     deprecatedAtMs: environment.deprecatedAtMs,
@@ -68,7 +75,7 @@ async function write(dir: string, options: Options, runtime: Runtime): Promise<v
 }
 
 function toTls(
-  { certificate, key, http, acme, signalsName }: Options,
+  { certificate, key, http, acme, signalsName, signals: elsewhere }: Options,
   folder: string,
   { host, signals }: Environment,
   cwd: string,
@@ -92,12 +99,13 @@ function toTls(
     throw new UsageError(
       `--signals-name: expected a host name such as signals.example.org, got '${signalsName}'`,
     )
+  const service = elsewhere === undefined ? reached(host, signals.port) : toAddress('--signals', elsewhere)
   return {
     certificate: certificatePath,
     key: keyPath,
     plain: toAddress('--http', http),
     acme: acme === undefined ? join(folder, 'acme') : resolve(cwd, acme),
-    signals: signalsName === undefined ? null : { name: signalsName, service: reached(host, signals.port) },
+    signals: signalsName === undefined ? null : { name: signalsName, service },
   }
 }
 
@@ -116,7 +124,7 @@ const reached = (host: string, port: number): Address => ({
 })
 
 function toAddress(option: string, text: string): Address {
-  const [, host, port] = /^([\d.]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? []
+  const [, host, port] = /^([a-z\d.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? []
   if (host !== undefined && Number(port) > 0 && Number(port) < 65_536) return { host, port: Number(port) }
   throw new UsageError(`${option}: expected an address and a port such as 127.0.0.1:8090, got '${text}'`)
 }

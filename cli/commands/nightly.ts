@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
+import { DAY_MS, toIsoInstant } from '#core/calendar.ts'
+import { messageOf } from '#storage/error-code.ts'
 import { addBuildOptions, type BuildOptions, toBuildOrder } from '../build-options.ts'
 import { printSummary } from '../build-summary.ts'
-import { readEnvironment } from '../environment.ts'
+import { readEnvironment, UsageError } from '../environment.ts'
 import { type NightOrder, printReport, runNight } from '../night.ts'
 import type { Runtime } from '../runtime.ts'
 import { isPrivateStoreNamed } from '../store-option.ts'
 
-type Options = BuildOptions & { readonly import?: string }
+type Options = BuildOptions & { readonly import?: string; readonly at?: string }
 
 const ABOUT = `
 Steps: import, if there is an import command; build and publish; verify the published version; purge the caches. If a step
@@ -15,18 +17,57 @@ for each cause to ALERT_URL and ALERT_COMMAND, and requests NIGHTLY_PING_URL wit
 
 Examples:
   highwater nightly --book ./book --store file:///var/lib/highwater/store
-  NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json`
+  NIGHTLY_IMPORT_COMMAND='./fetch-bars' highwater nightly --book /srv/book --json
+  highwater nightly --book /srv/book --at 00:15`
 
-/** `highwater nightly`: everything that a night needs, for cron and systemd. */
+/** `highwater nightly`: everything that a night needs, for cron and systemd, and with --at for containers. */
 export function defineNightly(command: Command, runtime: Runtime): void {
   addBuildOptions(command)
     .option(
       '--import <command>',
       'a shell command that updates the data of the book (default: NIGHTLY_IMPORT_COMMAND)',
     )
+    .option('--at <time>', 'stay, and run a night each day at this time of day, UTC, such as 00:15')
     .option('--json', 'print the report as one JSON document')
     .addHelpText('after', ABOUT)
-    .action((options: Options) => runNightly(options, runtime))
+    .action((options: Options) =>
+      options.at === undefined ? runNightly(options, runtime) : runEachDay(options.at, options, runtime),
+    )
+}
+
+/** How soon the end of the process is noticed while it waits. */
+const LONGEST_PAUSE_MS = 1_000
+
+/** A night that fails is reported, and the next one runs. A night that is under way at the end of the process is completed. */
+async function runEachDay(at: string, options: Options, runtime: Runtime): Promise<void> {
+  const { now, pause, terminal } = runtime
+  const timeMs = parseTime(at)
+  let isStopped = false
+  const stopped = runtime.untilStopped().then(() => {
+    isStopped = true
+  })
+  while (!isStopped) {
+    const dueMs = nextAt(timeMs, now())
+    terminal.note(`the next night begins at ${toIsoInstant(dueMs)}`)
+    while (!isStopped && now() < dueMs)
+      await Promise.race([pause(Math.min(dueMs - now(), LONGEST_PAUSE_MS)), stopped])
+    if (!isStopped)
+      await runNightly(options, runtime).catch((error: unknown) =>
+        terminal.note(`highwater: ${messageOf(error)}`),
+      )
+  }
+}
+
+/** The first instant after `nowMs` with a time of day. */
+const nextAt = (timeMs: number, nowMs: number): number => {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS + timeMs
+  return today > nowMs ? today : today + DAY_MS
+}
+
+function parseTime(text: string): number {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
+  if (hours !== undefined) return (Number(hours) * 60 + Number(minutes)) * 60_000
+  throw new UsageError(`--at: expected a time of day such as 00:15, got '${text}'`)
 }
 
 async function runNightly(options: Options, runtime: Runtime): Promise<void> {

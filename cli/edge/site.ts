@@ -46,14 +46,6 @@ export const EXAMPLE_SITE: Site = {
   sunsetAtMs: null,
 }
 
-/** The site of the compose file, where the tier is another container. */
-export const COMPOSE_SITE: Site = {
-  ...EXAMPLE_SITE,
-  tier: { host: 'history', port: 8080 },
-  nginx: { host: '0.0.0.0', port: 8090 },
-  trustedProxies: ['172.30.254.1'], // the gateway of its network: the machine itself, as a container sees it
-}
-
 /** The body of an error that nginx or Varnish answers itself. */
 const refusal = (code: ErrorCode, message: string): string =>
   JSON.stringify({

@@ -129,6 +129,43 @@ describe('a night', () => {
   })
 })
 
+describe('a night each day', () => {
+  test('begins at its time of day, also after one that failed, until the process is stopped', async () => {
+    const { folder, nightly, served, alerts } = await aNight()
+    let nowMs = NOW_MS // 06:00
+    let stop = (): void => {}
+    const world: Partial<Runtime> = {
+      now: () => nowMs,
+      pause: async ms => {
+        nowMs += ms
+      },
+      untilStopped: () =>
+        new Promise(resolve => {
+          stop = resolve
+        }),
+    }
+    await writeFiles(folder, { 'fetched.csv': 'nothing' })
+    const running = nightly(world, '--at', '06:30')
+    await expect.poll(() => alerts().map(({ kind }) => kind)).toEqual(['night_failed'])
+    await writeFiles(folder, { 'fetched.csv': BARS })
+    await expect.poll(served).not.toBeNull()
+    stop()
+    const { code, err } = await running
+    expect(code).toBe(0)
+    expect(err).toContain('the next night begins at 2024-01-15T06:30:00Z')
+    expect(err).toContain('the next night begins at 2024-01-16T06:30:00Z')
+    expect(await served()).toMatch(/T06:30:00Z$/)
+  })
+
+  test('needs a time of day', async () => {
+    const { nightly } = await aNight()
+    expect(await nightly({}, '--at', '24:00')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--at: expected a time of day such as 00:15, got '24:00'"),
+    })
+  })
+})
+
 describe('a night that fails', () => {
   test('exits 1, publishes nothing, says where and why, and pings /fail with it', async () => {
     const { nightly, served, receiver } = await aNight(FAILING)

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
-  COMPOSE_SITE,
   EXAMPLE_SITE,
   renderDeprecationConf,
   renderListenConf,
@@ -18,9 +17,6 @@ test.each([
   ['nginx/deprecation.conf', renderDeprecationConf(EXAMPLE_SITE)],
   ['nginx/proxies.conf', renderProxiesConf(EXAMPLE_SITE)],
   ['varnish/site.vcl', renderSiteVcl(EXAMPLE_SITE)],
-  ['docker/nginx/listen.conf', renderListenConf(COMPOSE_SITE)],
-  ['docker/nginx/site.conf', renderSiteConf(COMPOSE_SITE)],
-  ['docker/nginx/proxies.conf', renderProxiesConf(COMPOSE_SITE)],
 ])('%s is that of its site (to write it again: vitest run --update)', async (path, text) => {
   await expect(text).toMatchFileSnapshot(join(DEPLOY, path))
 })

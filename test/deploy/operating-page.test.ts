@@ -64,7 +64,10 @@ describe('docs/operating.md', () => {
     for (const file of files) expect(existsSync(join(ROOT, file)), file).toBe(true)
     for (const [, line = ''] of script.matchAll(/(?:^|-- )highwater (.+)$/gm))
       await expectCommand(line.split(' '))
-    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []) expect(VARIABLE_NAMES).toContain(name)
+    const compose = readFileSync(join(ROOT, 'deploy/docker/compose.yaml'), 'utf8')
+    const ofCompose = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+    for (const name of page.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [])
+      expect([...VARIABLE_NAMES, ...ofCompose]).toContain(name)
   })
 })
 

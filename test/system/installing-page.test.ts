@@ -49,8 +49,8 @@ const at = (words: string) => {
 beforeAll(async () => {
   for (const port of ['8080', '8081', '8082', '8083', '8088', '8443'])
     ports.set(port, String(await freePort()))
-  execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts')], { cwd: ROOT, stdio: 'ignore' })
-  copyFileSync(join(ROOT, 'dist', TARBALL), join(folder, TARBALL))
+  execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts'), join(folder, 'dist')], { stdio: 'ignore' })
+  copyFileSync(join(folder, 'dist', TARBALL), join(folder, TARBALL))
   // Servers that the machine lacks are those that the project has unpacked from Debian's packages already.
   symlinkSync(join(ROOT, '.servers'), join(folder, '.servers'))
   const servers = join(ROOT, '.servers/cdn')

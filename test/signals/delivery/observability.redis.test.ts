@@ -125,15 +125,14 @@ describe('metrics', () => {
     expect(text).not.toMatch(/^highwater_(log_seq|queue_calls|relay_running)[ {]/m)
   })
 
-  test('are what the dashboard asks for', async () => {
-    const dashboard = await readFile(
-      join(import.meta.dirname, '../../../deploy/grafana/signals.json'),
-      'utf8',
-    )
+  test('are what the dashboard and the rules of Prometheus ask for', async () => {
+    const files = ['grafana/signals.json', 'prometheus/rules.yaml']
+    const texts = files.map(name => readFile(join(import.meta.dirname, '../../../deploy', name), 'utf8'))
+    const dashboard = (await Promise.all(texts)).join()
     const metrics = createMetrics(overview)
     const { text } = await metrics.read()
     const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(match => match[1]))
-    const asked = [...dashboard.matchAll(/highwater_\w+/g)].map(([name]) =>
+    const asked = [...dashboard.matchAll(/highwater_(?!history)\w+/g)].map(([name]) =>
       name.replace(/_(bucket|sum|count)$/, ''),
     )
     expect(asked.length).toBeGreaterThan(10)

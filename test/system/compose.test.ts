@@ -1,0 +1,198 @@
+// The roles of the compose file, by the same entry commands on the npm package, as a user that is not root.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { freePort } from '#cli/free-port.ts'
+import { highwater, type Running, startProcess } from '../support/history/highwater-process.ts'
+import { until } from '../support/signals/delivery.ts'
+import { lastingFolder } from '../support/stores/stores.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const isRoot = process.getuid?.() === 0
+/** As in the image. */
+const USER = 1000
+
+const composeSchema = z.object({
+  services: z.record(
+    z.string(),
+    z.object({
+      entrypoint: z.array(z.string()).default(['highwater']),
+      command: z.array(z.string()).default([]),
+      environment: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
+})
+const { services } = composeSchema.parse(
+  parse(readFileSync(join(ROOT, 'deploy/docker/compose.yaml'), 'utf8'), { merge: true }),
+)
+
+/** The .env file of the operator. */
+const OWN: Record<string, string> = {
+  DATA_NAME: 'data.example.org',
+  SIGNALS_NAME: 'signals.example.org',
+  OPERATOR_TOKEN: 'operator-token-of-a-test-0123456789abcdef',
+  SECRET_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
+}
+
+let folder: string
+let here: (text: string) => string
+let base: Record<string, string>
+const port: Record<'history' | 'signals' | 'operator' | 'admin' | 'redis' | 'https' | 'http', number> = {
+  ...{ history: 0, signals: 0, operator: 0, admin: 0, redis: 0, https: 0, http: 0 },
+}
+
+const writeProgram = (name: string, line: string): void => {
+  const path = join(folder, 'bin', name)
+  writeFileSync(path, `#!/bin/sh\n${line}\n`)
+  chmodSync(path, 0o755)
+}
+
+beforeAll(async () => {
+  folder = await lastingFolder()
+  for (const name of Object.keys(port) as (keyof typeof port)[]) port[name] = await freePort()
+  for (const name of ['bin', 'data', 'redis', 'tls', 'acme', 'tmp']) mkdirSync(join(folder, name))
+  execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts'), join(folder, 'dist')], { stdio: 'ignore' })
+  expect(await highwater(['init', join(folder, 'book')])).toMatchObject({ code: 0 })
+  symlinkSync(process.execPath, join(folder, 'bin/node'))
+  writeProgram('highwater', `exec node ${folder}/dist/package/cli/launcher.mjs "$@"`)
+  const unpack = join(ROOT, 'deploy/servers/unpack-packages.sh')
+  const libraries = `usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
+  const unpacked = (name: string, packages: readonly string[], program: string): string => {
+    const target = join(ROOT, '.servers', name)
+    execFileSync(unpack, [target, ...packages], { stdio: 'ignore' })
+    return `LD_LIBRARY_PATH=${target}/${libraries} exec ${target}/${program} "$@"`
+  }
+  writeProgram('redis-server', unpacked('redis', REDIS_PACKAGES, 'usr/bin/redis-server'))
+  const nginx = ['nginx', 'libnginx-mod-http-brotli-static', 'varnish', 'varnish-modules']
+  writeProgram('nginx', unpacked('cdn', nginx, 'usr/sbin/nginx'))
+  execFileSync('chmod', ['-R', 'a+rX', folder])
+  if (isRoot)
+    execFileSync('chown', [
+      '-R',
+      `${USER}:${USER}`,
+      ...['book', 'data', 'redis', 'tls', 'acme', 'tmp'].map(name => join(folder, name)),
+    ])
+  if (isRoot) chownSync(folder, USER, USER)
+  const replaced: readonly (readonly [string, string])[] = [
+    ['/opt/highwater/node_modules/highwater', `${folder}/dist/package`],
+    ['/var/lib/redis-data', `${folder}/redis`],
+    ['/var/lib/tls', `${folder}/tls`],
+    ['/var/lib/acme', `${folder}/acme`],
+    ['/tmp/nginx', `${folder}/tmp/nginx`],
+    ['redis:6379', `127.0.0.1:${port.redis}`],
+    ['history:8080', `127.0.0.1:${port.history}`],
+    ['signals:8081', `127.0.0.1:${port.signals}`],
+    ['signals:8082', `127.0.0.1:${port.operator}`],
+    ['0.0.0.0:8443', `127.0.0.1:${port.https}`],
+    ['0.0.0.0:8088', `127.0.0.1:${port.http}`],
+  ]
+  here = text => {
+    const named = text.replaceAll(
+      /\$\{(\w+)(?::[-?]([^}]*))?\}/g,
+      (_, name: string, fallback = '') => OWN[name] ?? fallback,
+    )
+    if (named === '/book') return join(folder, 'book')
+    if (named === '0.0.0.0') return '127.0.0.1'
+    return replaced.reduce((all, [theirs, ours]) => all.replaceAll(theirs, ours), named)
+  }
+  base = {
+    PATH: `${folder}/bin:${process.env.PATH}`,
+    HOME: folder,
+    DATA_FOLDER: join(folder, 'data'),
+    NODE_COMPILE_CACHE: join(folder, 'tmp/compiled'),
+    NGINX_PROGRAM: join(folder, 'bin/nginx'),
+    NGINX_MODULES: join(ROOT, '.servers/cdn/usr/lib/nginx/modules'),
+    HISTORY_PORT: String(port.history),
+    SIGNALS_PORT: String(port.signals),
+    OPERATOR_PORT: String(port.operator),
+  }
+})
+
+const REDIS_PACKAGES = ['redis-server', 'redis-tools']
+
+/** Starts a role as Docker would, with another command if one is given. */
+function start(role: string, command?: readonly string[]): Running {
+  const service = services[role]!
+  const words = [...service.entrypoint, ...(command ?? service.command)].map(here)
+  if (role === 'redis') words.push('--port', String(port.redis))
+  const environment = Object.entries(service.environment).map(([name, value]) => [name, here(value)])
+  const own = role === 'history' ? { ADMIN_PORT: String(port.admin) } : {}
+  const env = { ...base, ...Object.fromEntries(environment), ...own }
+  const asUser = ['--reuid', String(USER), '--regid', String(USER), '--clear-groups', '--']
+  const [program, args] = isRoot ? ['setpriv', [...asUser, ...words]] : [words[0]!, words.slice(1)]
+  return startProcess(program, args, { env, cwd: join(folder, 'data'), hungMs: 280_000 })
+}
+
+const get = (name: string, path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const to = { host: '127.0.0.1', port: port.https, servername: name, rejectUnauthorized: false }
+    request({ ...to, path, headers: { host: name } }, response => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+      .once('error', reject)
+      .end()
+  })
+
+const isAnswered = (what: Promise<unknown>): Promise<boolean> =>
+  what.then(
+    () => true,
+    () => false,
+  )
+
+describe('the roles of the compose file', () => {
+  const running = new Map<string, Running>()
+
+  test('Redis, the first night by hand, and a night each day', async () => {
+    running.set('redis', start('redis'))
+    await running.get('redis')!.prints(/Ready to accept connections/)
+    const first = await start('nightly', ['nightly', '--book', '/book']).ended
+    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('night done: ')])
+    const nightly = start('nightly')
+    await nightly.prints(/the next night begins at \S+T00:15:00Z/)
+    nightly.kill('SIGTERM')
+    expect(await nightly.ended).toMatchObject({ code: 0 })
+  })
+
+  test('history, signals and nginx with HTTPS answer under their names', async () => {
+    for (const role of ['history', 'signals', 'nginx']) running.set(role, start(role))
+    await running.get('history')!.prints(/^history service on /m)
+    await running.get('signals')!.prints(/^operator interface on /m)
+    await until(() => isAnswered(get('data.example.org', '/healthz')))
+    expect(await get('data.example.org', '/v1/strategies/oak')).toBe(200)
+    expect(await get('data.example.org', '/v1/strategies/oak/stats?risk_pct=0.01')).toBe(200)
+    expect(await get('signals.example.org', '/v1/whoami')).toBe(401)
+    const redirected = await fetch(`http://127.0.0.1:${port.http}/v1/strategies`, { redirect: 'manual' })
+    expect(redirected.status).toBe(301)
+    for (const [at, metric] of [
+      [port.admin, 'highwater_history_dataset_age_seconds'],
+      [port.operator, 'highwater_redis_up 1'],
+    ])
+      expect(await (await fetch(`http://127.0.0.1:${at}/metrics`)).text()).toContain(metric)
+  })
+
+  test('the live runner follows the book', async () => {
+    const live = start('live')
+    await live.prints(/oak follow/)
+    live.kill('SIGTERM')
+    expect(await live.ended).toMatchObject({ code: 0 })
+  })
+
+  test.skipIf(!isRoot)('no role runs as root (skipped unless the tests do)', () => {
+    for (const [role, { pid }] of running) {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+      expect([role, /^Uid:\t(\d+)/m.exec(status)?.[1]]).toEqual([role, String(USER)])
+    }
+  })
+
+  test('each ends when it is asked to', async () => {
+    for (const role of ['nginx', 'signals', 'history', 'redis']) {
+      running.get(role)!.kill('SIGTERM')
+      expect([role, (await running.get(role)!.ended).code]).toEqual([role, 0])
+    }
+  })
+})
