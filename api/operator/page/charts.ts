@@ -1,4 +1,5 @@
 // Deliveries and their latency by the hour, drawn with the charts of the fact sheets.
+import { max, sum } from 'd3-array'
 import { html, raw } from 'hono/html'
 import { barChart } from '#pages/charts/bar-chart.ts'
 import type { Day, Hour } from '#signals/views/hours.ts'
@@ -9,15 +10,27 @@ const HEIGHT = 150
 export function dayCharts({ hours, isWhole }: Day): Piece {
   if (hours.every(({ delivered, exhausted }) => delivered + exhausted === 0))
     return html`<p class="panel dim">No delivery ended in the last 24 hours.</p>`
+  const [delivered, exhausted] = [sum(hours, hour => hour.delivered), sum(hours, hour => hour.exhausted)]
+  const longest = max(hours, ({ latency }) => latency?.max)
   return html`<div class="charts">
-${chart('deliveries', 'Deliveries acknowledged in each hour (UTC)', hours, ({ delivered, exhausted }) => ({
-  value: delivered === 0 ? null : delivered,
-  note: `${exhausted} given up`,
-}))}
-${chart('latency', '99th percentile of their latency, milliseconds', hours, ({ latency }) => ({
-  value: latency === null ? null : latency.p99,
-  note: latency === null ? 'none' : `median ${duration(latency.p50)}, longest ${duration(latency.max)}`,
-}))}
+${chart(
+  'deliveries',
+  `Acknowledged in each hour (UTC): ${delivered} in all, ${exhausted} given up`,
+  hours,
+  ({ delivered, exhausted }) => ({
+    value: delivered === 0 ? null : delivered,
+    note: `${exhausted} given up`,
+  }),
+)}
+${chart(
+  'latency',
+  `Their latency, 99th percentile in ms: ${duration(longest ?? null)} at most`,
+  hours,
+  ({ latency }) => ({
+    value: latency === null ? null : latency.p99,
+    note: latency === null ? 'none' : `median ${duration(latency.p50)}, longest ${duration(latency.max)}`,
+  }),
+)}
 </div>${isWhole ? '' : html`<p class="dim">The newest deliveries: earlier ones of the day are not drawn.</p>`}`
 }
 
