@@ -119,12 +119,32 @@ async function toRows(name: string, bytes: Uint8Array, pick: PickRows): Promise<
     return /\.parquet$/i.test(name) ? parquetRows(bytes) : arrowRows(bytes)
   }
   const text = new TextDecoder().decode(bytes)
-  const rows = pick(attempt('JSON', (): unknown => JSON.parse(text)))
+  const document = attempt('JSON', (): unknown => JSON.parse(text))
+  const rows = pick(document)
+  assertNamesOnce(text, document)
   const isRow = (row: unknown): row is Fields =>
     typeof row === 'object' && row !== null && Array.isArray(row) === Array.isArray(rows[0])
   if (rows.every(isRow)) return rows
   const message = 'expected a list of rows, all of them lists or all of them objects, got another value in it'
   throw new UnreadableFile(message, null)
+}
+
+/** A text of JSON, with the colon behind it if it is a name. */
+const TEXT_OR_NAME = /"(?:[^"\\]|\\.)*"(\s*:)?/g
+
+/** Two records that ran into each other have every name twice, and JSON keeps the last value: a row would be lost unseen. */
+function assertNamesOnce(text: string, document: unknown): void {
+  let written = 0
+  for (const [, colon] of text.matchAll(TEXT_OR_NAME)) if (colon !== undefined) written++
+  let read = 0
+  const objects = [document]
+  for (let value = objects.pop(); value !== undefined; value = objects.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    if (!Array.isArray(value)) read += Object.keys(value).length
+    for (const each of Object.values(value)) objects.push(each)
+  }
+  if (written === read) return
+  throw new UnreadableFile('expected each name once in an object, got one twice: the file is damaged', null)
 }
 
 /** No column that is read has lists or objects in its cells. */

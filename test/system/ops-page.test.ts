@@ -74,8 +74,10 @@ describe('the operator page in Chromium', () => {
     await server?.stop()
   })
 
-  const logIn = async (width: number) => {
+  /** Updates, twenty a second here, are off unless a test is about them. */
+  const logIn = async (width: number, hasUpdates = false) => {
     const context = await browser.newContext({ viewport: { width, height: 900 } })
+    if (!hasUpdates) await context.route('**/ops/updates.js', route => route.fulfill({ body: '' }))
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const violations: string[] = []
@@ -112,7 +114,7 @@ describe('the operator page in Chromium', () => {
   })
 
   test('a page follows what happens without being loaded again, and leaves alone what is being typed', async () => {
-    const { page, context, violations } = await logIn(1280)
+    const { page, context, violations } = await logIn(1280, true)
     await page.goto(`${operator.url}/ops/view/live`)
     await page.evaluate('window.isSame = true')
     await halt(redis, 'birch')

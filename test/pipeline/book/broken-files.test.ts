@@ -241,6 +241,12 @@ describe('a broken file of bars is refused with row and reason', () => {
       'a.json: expected JSON, got another thing (SyntaxError',
     ],
     [
+      'JSON of which two records ran into each other',
+      'a.json',
+      JSON.stringify(BARS.map(([t, o, h, l, c]) => ({ t, o, h, l, c }))).replace('},{', ','),
+      'a.json: expected each name once in an object, got one twice: the file is damaged',
+    ],
+    [
       'JSON with an error of the exchange',
       'a.json',
       '{"error":["EGeneral:Invalid arguments"]}',
