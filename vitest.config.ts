@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { LongestFirst } from '#test/support/runner/longest-first.ts'
 
 /** Files at a time: more than cores, because a test of processes and outages waits for much of its time. */
-const WORKERS = Math.ceil(availableParallelism() * 1.5)
+const WORKERS = availableParallelism() * 2
 
 // Every thread of a test loads the same dependencies: they are compiled once, to where `highwater` itself keeps them.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
