@@ -40,7 +40,7 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
     )
   app.get('/ops/style.css', () => new Response(STYLE, { headers: fileHeaders('text/css') }))
   app.get('/ops/updates.js', () => new Response(SCRIPT, { headers: fileHeaders('text/javascript') }))
-  const update = createUpdates(parts.pause, parts.ended ?? new AbortController().signal)
+  const update = createUpdates(parts)
   app.get('/ops/login', () => loginPage(null))
   post('/ops/login', c => logIn(c, parts, whoseToken))
   post('/ops/logout', async c => {

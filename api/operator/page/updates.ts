@@ -1,7 +1,8 @@
 // Pages that follow what happens: a browser that asks for the address of a page as a stream of events gets its content
 // again whenever that has changed.
-import { streamSSE } from 'hono/streaming'
-import type { Exchange } from '../exchange.ts'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import { type Exchange, toRefusal } from '../exchange.ts'
+import type { OperatorParts } from '../parts.ts'
 
 const UPDATE_MS = 3_000
 
@@ -13,14 +14,17 @@ const MOST_STREAMS = 32
 
 export const wantsUpdates = (c: Exchange): boolean => c.req.header('accept') === 'text/event-stream'
 
-/** Sends what `render` returns, whenever it differs from what was sent. `render` resolves with null when the session is over. */
-export function createUpdates(pause: (ms: number) => Promise<unknown>, ended: AbortSignal) {
+/**
+ * Sends what `render` returns, whenever it differs from what was sent. `render` resolves with null when the session is over; if
+ * it rejects, the stream ends, and the browser asks again.
+ */
+export function createUpdates({ pause, onError, ended }: Pick<OperatorParts, 'pause' | 'onError' | 'ended'>) {
   let streams = 0
   return (c: Exchange, render: () => Promise<string | null>): Response => {
-    if (streams >= MOST_STREAMS || ended.aborted) return new Response(null, { status: 204 })
+    if (streams >= MOST_STREAMS || ended?.aborted === true) return new Response(null, { status: 204 })
     streams++
-    return streamSSE(c, async stream => {
-      const isOver = () => stream.aborted || stream.closed || ended.aborted
+    const send = async (stream: SSEStreamingApi): Promise<void> => {
+      const isOver = () => stream.aborted || stream.closed || ended?.aborted === true
       let sent = ''
       let quietMs = 0
       try {
@@ -37,7 +41,8 @@ export function createUpdates(pause: (ms: number) => Promise<unknown>, ended: Ab
       } finally {
         streams--
       }
-    })
+    }
+    return streamSSE(c, send, async error => void toRefusal(error, onError))
   }
 }
 
@@ -55,9 +60,17 @@ const isInUse = () =>
   [...main.querySelectorAll('select')].some(isChosen)
 const reloadLater = () => setTimeout(() => (isInUse() ? reloadLater() : location.reload()), RELOAD_MS)
 const source = new EventSource(location.href)
+let newest = null
+const show = () => {
+  if (newest === null || isInUse()) return
+  main.innerHTML = newest
+  newest = null
+}
 source.addEventListener('content', event => {
-  if (!isInUse()) main.innerHTML = event.data
+  newest = event.data
+  show()
 })
+setInterval(show, 1000)
 source.addEventListener('error', () => {
   if (source.readyState === EventSource.CLOSED) reloadLater()
 })
