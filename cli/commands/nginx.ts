@@ -118,10 +118,10 @@ function folderOf(storeUrl: string): string {
 }
 
 /** Where a service that is bound to `host` is reached from this machine. */
-const reached = (host: string, port: number): Address => ({
-  host: host === '0.0.0.0' ? '127.0.0.1' : host,
-  port,
-})
+function reached(host: string, port: number): Address {
+  const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return { host: local.includes(':') ? `[${local}]` : local, port }
+}
 
 function toAddress(option: string, text: string): Address {
   const [, host, port] = /^([a-z\d.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(text) ?? []

@@ -27,6 +27,19 @@ test('the settings of the services are in the configuration', async () => {
   expect(await text('tls.conf')).toBe('')
 })
 
+test('services that listen on every address are reached on this machine', async () => {
+  const folder = await temporaryFolder()
+  for (const [HOST, upstream] of [
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '[::1]'],
+    ['10.0.0.7', '10.0.0.7'],
+  ] as const) {
+    const env = { STORE_URL: `file://${folder}/store`, HOST }
+    expect(await run(['nginx', 'conf'], { cwd: folder, env })).toMatchObject({ code: 0 })
+    expect(await readFile(join(folder, 'conf/site.conf'), 'utf8')).toContain(`server ${upstream}:8080 `)
+  }
+})
+
 test.each<[string, string[], Record<string, string>, string]>([
   [
     'a bucket',
