@@ -50,7 +50,13 @@ writeFileSync(join(FOLDER, 'package.json'), toJson(await describePackage()))
 writeFileSync(join(FOLDER, 'npm-shrinkwrap.json'), toJson(describeLock()))
 const packed = await promisify(execFile)('npm', ['pack', FOLDER, '--silent', '--pack-destination', DIST])
 const file = join(DIST, packed.stdout.trim())
-console.log(`${relative(ROOT, file)}: ${(statSync(file).size / 1e6).toFixed(1)} MB`)
+const unpacked = globSync('**', { cwd: FOLDER }).reduce(
+  (sum, path) => sum + statSync(join(FOLDER, path)).size,
+  0,
+)
+console.log(
+  `${relative(ROOT, file)}: ${toMegabytes(statSync(file).size)}, installed ${toMegabytes(unpacked)}`,
+)
 
 function copyFiles(): void {
   const files = globSync(FILES, { cwd: ROOT, exclude: LEFT_OUT }).filter(path =>
@@ -143,4 +149,8 @@ function readJson(path: string): Json {
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+function toMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
 }
