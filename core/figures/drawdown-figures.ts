@@ -5,6 +5,7 @@ import { worstReturn } from './equity-curve.ts'
 import { type Figure, percent, percentFigure, share, undefinedBecause } from './figure.ts'
 import { longestRun } from './moments.ts'
 import { tailMean } from './quantile.ts'
+import type { Series } from './series.ts'
 
 /** Rows of the table: the deepest drawdowns, deepest first, equal depths by date. */
 const WORST_COUNT = 5
@@ -22,7 +23,7 @@ export function drawdownFigures(path: AccountPath) {
   const lasting = episodes.filter(({ underwaterDays }) => underwaterDays >= LASTING_DAYS)
   const last = episodes.at(-1)
   return {
-    worst: deepestEpisodes(episodes, WORST_COUNT).map(episode => toRow(episode, daily.first)),
+    worst: worstOf(daily, episodes),
     count: episodes.length,
     lasting_count: lasting.length,
     current_drawdown_pct: percent(depths.at(-1) ?? 0),
@@ -33,6 +34,12 @@ export function drawdownFigures(path: AccountPath) {
     ...unlessRuined(path, { ...averages(path, lasting), ...tails(path), ...windows(path) }),
   }
 }
+
+/** The table of the `drawdowns` block alone. */
+export const worstDrawdowns = ({ daily, depths }: AccountPath) => worstOf(daily, drawdownEpisodes(depths))
+
+const worstOf = ({ first }: Series, episodes: readonly DrawdownEpisode[]) =>
+  deepestEpisodes(episodes, WORST_COUNT).map(episode => toRow(episode, first))
 
 /** ISO dates; the peak may be the day before the first. Nulls while the drawdown is open. */
 function toRow(episode: DrawdownEpisode, first: EpochDay) {

@@ -1,6 +1,5 @@
 // Values over days: equity, drawdowns, rolling figures.
-import { extent, maxIndex, minIndex } from 'd3-array'
-import { scaleLinear } from 'd3-scale'
+import { extent, min } from 'd3-array'
 import { type EpochDay, toIsoDate } from '#core/calendar.ts'
 import {
   besideLabels,
@@ -65,22 +64,47 @@ export type ChartScales = {
   readonly height: number
 }
 
-/** The lines with a value to draw, cut to the days of the chart; what is not finite is a gap. */
-const visibleLines = ({ lines, days }: LineChart): Line[] =>
+/** A line cut to the days of its chart, and where its first, last, lowest and highest values are. */
+type VisibleLine = Line & Readonly<Record<'start' | 'end' | 'low' | 'high', number>>
+
+/** The lines with a value to draw; what is not finite is a gap. */
+const visibleLines = ({ lines, days }: LineChart): VisibleLine[] =>
   lines.flatMap(line => {
     const start = Math.max(days.from - line.first, 0)
     const cut = line.values.subarray(start, Math.max(days.to - line.first + 1, start))
-    const values = cut.every(Number.isFinite)
-      ? cut
-      : cut.map(value => (Number.isFinite(value) ? value : Number.NaN))
-    return values.every(Number.isNaN) ? [] : [{ ...line, first: line.first + start, values }]
+    const places = placesOf(cut)
+    if (places === null) return []
+    const { hasInfinity, ...known } = places
+    const values = hasInfinity ? cut.map(value => (Number.isFinite(value) ? value : Number.NaN)) : cut
+    return [{ ...line, first: line.first + start, values, ...known }]
   })
 
+/** One pass, because a book has a dozen lines for each strategy. The first of equal values; null if all are gaps. */
+function placesOf(values: Float64Array) {
+  let [start, end, low, high] = [-1, -1, -1, -1]
+  let hasInfinity = false
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (Number.isNaN(value)) continue
+    if (Math.abs(value) === Infinity) {
+      hasInfinity = true
+      continue
+    }
+    if (start < 0) start = low = high = i
+    else if (value < values[low]!) low = i
+    else if (value > values[high]!) high = i
+    end = i
+  }
+  return start < 0 ? null : { start, end, low, high, hasInfinity }
+}
+
 /** Lowest and highest value that the axis must show. */
-function domainOf(chart: LineChart, lines: readonly Line[]): [number, number] {
-  const shown = (value: number) => (chart.y === 'log' && value <= 0 ? Number.NaN : value)
-  const ends = lines.flatMap(({ values }) => extent(values, shown))
-  const [low, high] = extent([...ends, shown(chart.baseline ?? Number.NaN)], value => value)
+function domainOf({ y, baseline }: LineChart, lines: readonly VisibleLine[]): [number, number] {
+  const shown = (value: number) => (y === 'log' && value <= 0 ? Number.NaN : value)
+  const lowest = ({ values, low }: VisibleLine) =>
+    Number.isNaN(shown(values[low]!)) ? min(values, shown) : values[low]
+  const ends = lines.flatMap(line => [lowest(line), shown(line.values[line.high]!)])
+  const [low, high] = extent([...ends, shown(baseline ?? Number.NaN)], value => value)
   return low === undefined ? [1, 1] : [low, high]
 }
 
@@ -90,11 +114,20 @@ export function chartScales(chart: LineChart, lines = visibleLines(chart)): Char
   const axis = (chart.y === 'log' ? logarithmicAxis : linearAxis)(...domainOf(chart, lines), box)
   const plot = besideLabels(axis, chart.unit, box)
   const { from, to } = chart.days
-  // A single day is in the middle.
-  const x = scaleLinear(to > from ? [from, to] : [from - 1, from + 1], [plot.left, plot.right])
-  const dayAt = (at: number) => Math.min(Math.max(Math.round(x.invert(at)), from), Math.max(to, from))
-  return { ...axis, x, dayAt, plot, ...size }
+  const ends = to > from ? ([from, to] as const) : ([from - 1, from + 1] as const) // a single day is in the middle
+  const sides = [plot.left, plot.right] as const
+  const day = between(sides, ends)
+  const dayAt = (at: number) => Math.min(Math.max(Math.round(day(at)), from), Math.max(to, from))
+  return { ...axis, x: between(ends, sides), dayAt, plot, ...size }
 }
+
+/** The linear function that maps one pair onto another. It is asked for every day of every line. */
+const between =
+  ([from, to]: readonly [number, number], [left, right]: readonly [number, number]) =>
+  (at: number): number => {
+    const share = (at - from) / (to - from)
+    return left * (1 - share) + right * share
+  }
 
 /** An `svg` element with the lines of `chart`; without a value to draw, a frame that says so. */
 export function lineChart(chart: LineChart): string {
@@ -164,11 +197,12 @@ function bandOf({ from, to, label }: Band, { days }: LineChart, { x, plot }: Cha
 }
 
 /** First, last and extreme values of a line in a sentence, and the day on which nothing was left. */
-function describe({ name, first, values }: Line, { y, unit }: LineChart): string {
+function describe(
+  { name, first, values, start, end, low, high }: VisibleLine,
+  { y, unit }: LineChart,
+): string {
   const on = (i: number) => `${valueText(values[i]!, unit)} on ${toIsoDate(first + i)}`
-  const isKnown = (value: number) => !Number.isNaN(value)
-  const ends = `first ${on(values.findIndex(isKnown))}, last ${on(values.findLastIndex(isKnown))}`
-  const ruin = y === 'log' ? values.findIndex(value => value <= 0) : -1
+  const ruin = y === 'log' && values[low]! <= 0 ? values.findIndex(value => value <= 0) : -1
   const ruined = ruin < 0 ? '' : ` It is ruined on ${toIsoDate(first + ruin)}.`
-  return `${name}: ${ends}, lowest ${on(minIndex(values))}, highest ${on(maxIndex(values))}.${ruined}`
+  return `${name}: first ${on(start)}, last ${on(end)}, lowest ${on(low)}, highest ${on(high)}.${ruined}`
 }

@@ -50,10 +50,8 @@ export function runsOf(
 
 /** `M12 34l5-6 7 8`: a start, then steps. A single point is a line of no length, which a round cap makes a dot. */
 export function pathText(run: Run): string {
-  let text = `M${run[0]} ${run[1]}${run.length === 2 ? 'h0' : 'l'}`
-  for (let i = 2; i < run.length; i++) {
-    const step = run[i]! - run[i - 2]!
-    text += i > 2 && step >= 0 ? ` ${step}` : step
-  }
-  return text
+  const start = `M${run[0]} ${run[1]}`
+  if (run.length === 2) return `${start}h0`
+  const steps = run.slice(2).map((at, i) => at - run[i]!)
+  return `${start}l${steps.join(' ').replaceAll(' -', '-')}` // flat, which thousands of parts would not be
 }

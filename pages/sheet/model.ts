@@ -5,7 +5,7 @@ import { compounded, type RiskLevel, riskFactor } from '#core/dataset/resources/
 import { type AccountPath, accountPath } from '#core/figures/account-path.ts'
 import { annualFigures } from '#core/figures/annual.ts'
 import { benchmarkOver } from '#core/figures/benchmark.ts'
-import { drawdownFigures } from '#core/figures/drawdown-figures.ts'
+import { worstDrawdowns } from '#core/figures/drawdown-figures.ts'
 import { equityCurve } from '#core/figures/equity-curve.ts'
 import { monthlyFigures } from '#core/figures/monthly.ts'
 import { performanceFigures } from '#core/figures/performance.ts'
@@ -52,7 +52,7 @@ export type SheetModel = {
   /** As `fund_dd` publishes them at base risk. */
   readonly monthly: ReturnType<typeof monthlyFigures>
   readonly annual: ReturnType<typeof annualFigures>
-  readonly drawdowns: ReturnType<typeof drawdownFigures>
+  readonly worst: ReturnType<typeof worstDrawdowns>
   readonly rolling: RollingFigures
   /** Equity of holding the instrument, over the days of the series. */
   readonly benchmark: Float64Array | null
@@ -79,7 +79,7 @@ export function sheetModel(facts: SheetFacts, series: SheetSeries, level: RiskLe
       figures: publishFigures(splitFigures(performanceFigures(daily, weekly, factor)).values),
       monthly: monthlyFigures(path),
       annual: annualFigures(path, []), // trades of a year are no part of the sheet
-      drawdowns: drawdownFigures(path),
+      worst: worstDrawdowns(path),
       rolling: rollingFigures(path, series.benchmark),
       benchmark: equityOf(series.benchmark),
       book: facts.has_book ? equityOf(series.book) : null,

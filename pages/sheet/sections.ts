@@ -63,7 +63,7 @@ const headline = ({ figures, facts }: SheetModel) => html`<dl class="tiles">${AT
 
 /** Equity at the level on a logarithmic axis, beside its benchmarks; the worst drawdowns are shaded. */
 export function equityChart(model: SheetModel, days: Days): LineChart {
-  const { facts, path, drawdowns, publishedDay } = model
+  const { facts, path, worst, publishedDay } = model
   const { first } = path.daily
   const line = (name: string, kind: Line['kind'], values: Line['values'] | null): Line[] =>
     values === null ? [] : [{ name, kind, first, values }]
@@ -78,7 +78,7 @@ export function equityChart(model: SheetModel, days: Days): LineChart {
       ...line(`Holding ${facts.instrument}`, 'benchmark', model.benchmark),
       ...line('Equal-weight book, at base risk', 'other', model.book),
     ],
-    bands: drawdowns.worst.map(({ peak_t, recovery_t }, i) => ({
+    bands: worst.map(({ peak_t, recovery_t }, i) => ({
       from: parseIsoDate(peak_t)!,
       to: recovery_t === null ? lastDay(path.daily) : parseIsoDate(recovery_t)!,
       label: `${i + 1}`,
@@ -180,7 +180,7 @@ export const WORST = [
   ['underwater_days', 'Days'],
 ] as const
 
-const drawdowns = ({ drawdowns: { worst } }: SheetModel) =>
+const drawdowns = ({ worst }: SheetModel) =>
   worst.length === 0
     ? html`<p>The equity never fell below its peak.</p>`
     : html`<div class="scroll" tabindex="0" role="region" aria-label="Worst drawdowns"><table class="drawdowns">
