@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Manifest } from '#core/contract/manifest.ts'
 import { sha256 } from '#storage/digest.ts'
-import { ifThere } from '#storage/file-store.ts'
+import { ifThere } from '#storage/error-code.ts'
 
 /** Which code builds: the commit, the Node version and the lockfile, as far as they can be known. */
 export async function describeCode(root: string): Promise<Manifest['built_with']> {

@@ -2,8 +2,7 @@
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type KeyRing, parseKeyRing } from '#signals/delivery/secret-box.ts'
-import { codeOf } from '#storage/error-code.ts'
-import { ifThere } from '#storage/file-store.ts'
+import { codeOf, ifThere } from '#storage/error-code.ts'
 import { type Environment, UsageError } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { ifThere } from '#storage/file-store.ts'
+import { ifThere } from '#storage/error-code.ts'
 import type { Environment } from './environment.ts'
 import { OPERATOR_TOKEN_FILE, readSecretFile } from './generated-secrets.ts'
 

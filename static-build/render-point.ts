@@ -157,6 +157,8 @@ function levelsOf(effort: Effort, kind: Kind, bytes: number): Levels {
 const NEAR = { br: 10, gzip: 12, strategy: constants.Z_FILTERED }
 const FAR = { br: 22, gzip: 15, strategy: constants.Z_DEFAULT_STRATEGY }
 
+const SMALLEST_CHUNK = 2 ** 10
+
 /**
  * The precompressed twins of an artifact. Same bytes, kind and effort in, same bytes out. Every browser that is sent pages
  * over TLS accepts Brotli, so pages have no gzip twin: it would be a sixth of their bytes.
@@ -164,7 +166,9 @@ const FAR = { br: 22, gzip: 15, strategy: constants.Z_DEFAULT_STRATEGY }
 export function compressTwins(bytes: Uint8Array, kind: Kind, effort: Effort): Twin[] {
   const levels = levelsOf(effort, kind, bytes.length)
   const window = kind === 'table' ? NEAR : FAR
+  const chunkSize = Math.max(SMALLEST_CHUNK, bytes.length >> 1) // one chunk holds what it becomes, which no other joins then
   const br = brotliCompressSync(bytes, {
+    chunkSize,
     params: {
       [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
       [constants.BROTLI_PARAM_QUALITY]: levels.br,
@@ -174,7 +178,12 @@ export function compressTwins(bytes: Uint8Array, kind: Kind, effort: Effort): Tw
   })
   const twins: Twin[] = [{ coding: 'br', bytes: br }]
   if (kind === 'page') return twins
-  const gzip = gzipSync(bytes, { level: levels.gzip, windowBits: window.gzip, strategy: window.strategy })
+  const gzip = gzipSync(bytes, {
+    chunkSize,
+    level: levels.gzip,
+    windowBits: window.gzip,
+    strategy: window.strategy,
+  })
   return [...twins, { coding: 'gzip', bytes: gzip }]
 }
 

@@ -1,16 +1,15 @@
 import { Tinypool } from 'tinypool'
+import { manifestKey, versionFolder } from '#core/contract/artifacts.ts'
 import type { Effort } from '#core/contract/effort.ts'
 import type { Artifact } from '#core/contract/manifest.ts'
-import { partOf } from '#core/dataset/part.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
-import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
 import type { Progress } from '#core/progress.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
 import { type SizedPoint, sidOf } from './published-points.ts'
 import type { RenderedPoint } from './render-point.ts'
-import type { BookTask, PartTask } from './render-worker.ts'
+import type { BookTask, PartTask, StrategyTask } from './render-worker.ts'
 
 /** What a static build renders and where to. */
 export type RenderOrder = {
@@ -32,19 +31,28 @@ export type RenderOrder = {
 const TASKS_IN_WRITING = 8
 
 /**
- * Renders every point on threads and writes its files from this one, whose event loop is free to; the lines
- * of the manifest come back by key, in whatever order the work ended.
+ * Renders every point on threads and writes its files from this one; the lines of the manifest come back by key, in whatever
+ * order the work ended. The folder of a strategy is written at once if the store can, because nobody reads it before the
+ * manifest is there.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
+  const { store, snapshot } = order
+  const { version } = snapshot.dataset
   const renderer = createRenderer(order.threads)
   try {
+    const batch = (await store.has(manifestKey(version)))
+      ? null
+      : await store.beginBatch?.(versionFolder(version))
     const count = createCount(order, 'render')
-    const tasks = [...bookTasks(order, renderer), ...partTasks(order, renderer)]
-    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
-      const lines = await writePoints(order.store, await run())
+    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer)]
+    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ folder, run }) => {
+      const rendered = await run()
+      const isPlaced = folder !== null && (await batch?.place(folder, filesOf(rendered)))
+      const lines = isPlaced ? linesOf(rendered) : await writePoints(store, rendered)
       count(lines.length)
       return lines
     })
+    await batch?.end()
     return sortLines(artifacts)
   } finally {
     await renderer.close()
@@ -64,6 +72,8 @@ export function createRenderer(threads: number) {
   return {
     /** Tasks at a time that keep the threads busy while files are written. */
     lanes: threads + TASKS_IN_WRITING,
+    /** Renders the files of a strategy of the book. */
+    strategy: (task: StrategyTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderStrategy' }),
     /** Renders the files of the strategy of a part. */
     part: (task: PartTask): Promise<RenderedPoint[]> => pool.run(task, { name: 'renderPart' }),
     /** Renders a file of the book. */
@@ -72,8 +82,12 @@ export function createRenderer(threads: number) {
   }
 }
 
-/** A piece of the work of the threads, and the cells in it. */
-type Task = { readonly cells: number; readonly run: () => Promise<RenderedPoint[]> }
+/** A piece of the work of the threads, the cells in it, and the folder that it has for itself. */
+type Task = {
+  readonly cells: number
+  readonly folder: string | null
+  readonly run: () => Promise<RenderedPoint[]>
+}
 
 /** A task for each point that is about the book. */
 export function bookTasks(
@@ -84,18 +98,25 @@ export function bookTasks(
     .filter(point => sidOf(point) === '')
     .map(({ cells, ...point }) => ({
       cells,
+      folder: null,
       run: () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }),
     }))
 }
 
 /** A task for each strategy. */
-function partTasks({ points, snapshot, effort }: RenderOrder, renderer: Renderer): Task[] {
+function strategyTasks({ points, snapshot, bytes, effort }: RenderOrder, renderer: Renderer): Task[] {
+  const { version } = snapshot.dataset
   const cells = Map.groupBy(points, sidOf)
   return snapshot.strategies.map(({ id }, position) => ({
     cells: cells.get(id)!.reduce((sum, point) => sum + point.cells, 0),
-    run: () => renderer.part({ part: encodeSnapshot(partOf(snapshot, position)), effort }),
+    folder: strategyFolder(version, id),
+    run: () => renderer.strategy({ version, snapshot: bytes, position, effort }),
   }))
 }
+
+/** The folder of all files of a strategy. */
+export const strategyFolder = (version: string, id: string): string =>
+  `${versionFolder(version)}/strategies/${id}`
 
 /** The largest first: threads that share the work end together if the last pieces are small. */
 const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.cells - a.cells)
@@ -152,13 +173,14 @@ export async function writePoints(
   store: ObjectStore,
   rendered: readonly RenderedPoint[],
 ): Promise<Artifact[]> {
-  const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(
-    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
+    filesOf(rendered).map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
   )
   for (const write of writes) if (write.status === 'rejected') throw write.reason
   return linesOf(rendered)
 }
+
+const filesOf = (rendered: readonly RenderedPoint[]) => rendered.flatMap(point => point.files)
 
 /** The lines of the manifest for points. */
 export const linesOf = (rendered: readonly RenderedPoint[]): Artifact[] =>

@@ -1,6 +1,7 @@
 // A thread of the static build or of a worker of a fleet: renders files of one strategy, or of the book.
 import { kTransferable, kValue, Tinypool, type Transferable } from 'tinypool'
 import type { Effort } from '#core/contract/effort.ts'
+import { partOf } from '#core/dataset/part.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
@@ -14,27 +15,39 @@ export type PartTask = {
 }
 
 /** Returns a `RenderedPoint` for each point of the strategy of a part. */
-export function renderPart({ part, effort }: PartTask) {
-  const snapshot = decodeSnapshot(part)
-  const points = publishedPoints(snapshot).filter(point => sidOf(point) !== '')
-  return handOver(points.map(point => renderPoint(snapshot, point, effort)))
-}
+export const renderPart = ({ part, effort }: PartTask) => renderOne(decodeSnapshot(part), effort)
 
-export type BookTask = {
+type WholeTask = {
   readonly version: string
   /** The snapshot on shared memory: every thread reads the same bytes. */
   readonly snapshot: SnapshotBytes
-  readonly point: Point
   readonly effort: Effort
 }
+
+/** A strategy by its position in the snapshot. */
+export type StrategyTask = WholeTask & { readonly position: number }
+
+/** Returns a `RenderedPoint` for each point of a strategy, from the part that a worker of a fleet would get. */
+export const renderStrategy = ({ position, effort, ...whole }: StrategyTask) =>
+  renderOne(partOf(decode(whole), position), effort)
+
+export type BookTask = WholeTask & { readonly point: Point }
+
+/** Returns the `RenderedPoint` of a point of the book. */
+export const renderBook = ({ point, effort, ...whole }: BookTask) =>
+  handOver([renderPoint(decode(whole), point, effort)])
 
 /** Decoding costs a pass over the document, so a thread does it once; one build has one snapshot. */
 let decoded: { readonly version: string; readonly snapshot: Snapshot } | null = null
 
-/** Returns the `RenderedPoint` of a point of the book. */
-export function renderBook({ version, snapshot, point, effort }: BookTask) {
+function decode({ version, snapshot }: Pick<WholeTask, 'version' | 'snapshot'>): Snapshot {
   if (decoded?.version !== version) decoded = { version, snapshot: decodeSnapshot(snapshot) }
-  return handOver([renderPoint(decoded.snapshot, point, effort)])
+  return decoded.snapshot
+}
+
+function renderOne(part: Snapshot, effort: Effort) {
+  const points = publishedPoints(part).filter(point => sidOf(point) !== '')
+  return handOver(points.map(point => renderPoint(part, point, effort)))
 }
 
 /** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */

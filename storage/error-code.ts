@@ -4,3 +4,16 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 /** The code of a system error, such as ENOENT; undefined if it has none. */
 export const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+
+/** Whether an error says that a file or a folder is missing. */
+export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
+
+/** The result, or `otherwise` if the file or the folder is missing. */
+export const ifThere = <Found, Otherwise>(
+  found: Promise<Found>,
+  otherwise: Otherwise,
+): Promise<Found | Otherwise> =>
+  found.catch((error: unknown) => {
+    if (isMissing(error)) return otherwise
+    throw error
+  })

@@ -29,7 +29,21 @@ export type ObjectStore = {
   list(prefix: string): Promise<readonly string[]>
   /** Removes an object; no error if there is none. */
   remove(key: string): Promise<void>
+  /**
+   * Begins to write objects below `prefix` that nobody reads before all of them are written. Null, or no such method, if the
+   * store gains nothing by it. What a batch that did not end before the machine lost power left below the prefix is removed.
+   */
+  readonly beginBatch?: (prefix: string) => Promise<Batch | null>
 }
+
+/** Objects that are written together: each folder whole, and all of them durable when `end` resolves. */
+export type Batch = {
+  /** Writes the objects of a folder. False if it exists: then nothing was written. */
+  readonly place: (folder: string, objects: readonly BatchObject[]) => Promise<boolean>
+  readonly end: () => Promise<void>
+}
+
+export type BatchObject = { readonly key: string; readonly bytes: Uint8Array }
 
 /** Something the store could not do, with the reason of the system below as `cause`. */
 export class StoreError extends Error {

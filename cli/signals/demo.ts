@@ -11,7 +11,7 @@ import { createClient, getClient } from '#signals/clients/clients.ts'
 import { type RegisterParts, registerWebhook } from '#signals/delivery/register-webhook.ts'
 import { createWebhookSecret } from '#signals/delivery/sign.ts'
 import { removeWebhook } from '#signals/delivery/webhooks.ts'
-import { ifThere } from '#storage/file-store.ts'
+import { ifThere } from '#storage/error-code.ts'
 import { freePort } from '../free-port.ts'
 import type { Runtime } from '../runtime.ts'
 

@@ -2,7 +2,7 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import { AbstractConnector, type RedisOptions } from 'ioredis'
-import { ifThere } from '#storage/file-store.ts'
+import { ifThere } from '#storage/error-code.ts'
 
 /** Another program has the port of our own Redis. */
 export class ForeignPortError extends Error {

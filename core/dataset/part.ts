@@ -1,5 +1,4 @@
 // What the files of one strategy are rendered from, cut out of a whole snapshot.
-import type { Book } from '#core/figures/book.ts'
 import { equalWeightBookOf } from './equal-weight-book.ts'
 import { type Nearest, NO_MATRIX, positionOf, type Snapshot } from './snapshot.ts'
 
@@ -17,13 +16,8 @@ export const partOf = (snapshot: Snapshot, position: number): Snapshot => {
     strategies: [strategy],
     correlation: { daily: NO_MATRIX, weekly: NO_MATRIX },
     benchmarks: snapshot.benchmarks.filter(({ instrument }) => instrument === strategy.instrument),
-    others: { nearest: nearestOf(snapshot, strategy.id), book: bookOf(snapshot) },
+    others: { nearest: nearestOf(snapshot, strategy.id), book: equalWeightBookOf(snapshot) },
   }
-}
-
-function bookOf(snapshot: Snapshot): Book {
-  const { daily, alive } = equalWeightBookOf(snapshot)
-  return { daily, alive }
 }
 
 /**

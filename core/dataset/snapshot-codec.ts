@@ -277,9 +277,11 @@ const withLaterFigures = (block: FigureBlock): FigureBlock => ({
   values: LATER_FIGURES.reduce<FigureValues>(withField, block.values),
 })
 
+/** The same values if they have the field, as all but the first snapshots do: a build asks for every strategy. */
 function withField(values: FigureValues, [field = '', ...rest]: readonly string[]): FigureValues {
-  const value = values[field] ?? (rest.length === 0 ? null : {})
-  return { ...values, [field]: rest.length === 0 ? value : withField(value as FigureValues, rest) } // a group
+  const value = values[field]
+  const found = rest.length === 0 ? (value ?? null) : withField((value ?? {}) as FigureValues, rest) // a group
+  return found === value ? values : { ...values, [field]: found }
 }
 
 function assertReadable({ format_version, words }: SnapshotDocument): void {

@@ -2,7 +2,8 @@ import { mkdir, open, readFile, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { toIsoInstant } from '#core/calendar.ts'
 import type { Bar } from '#core/replay/strategy.ts'
-import { flushFolder, ifThere } from '#storage/file-store.ts'
+import { ifThere } from '#storage/error-code.ts'
+import { flushFolder } from '#storage/placing.ts'
 import type { NewBarReader } from './feeds/feed.ts'
 
 /** The bars that came live, in an append-only file: the first final bar wins. */

@@ -1,7 +1,6 @@
 // Rendering on a fleet: a task is a strategy, its input the part of the snapshot that its files are made from, and its result
 // the lines of its files in the manifest.
 import { z } from 'zod'
-import { versionFolder } from '#core/contract/artifacts.ts'
 import { type Artifact, artifact } from '#core/contract/manifest.ts'
 import { partOf } from '#core/dataset/part.ts'
 import { encodeSnapshot } from '#core/dataset/snapshot-codec.ts'
@@ -19,6 +18,7 @@ import {
   type Renderer,
   type RenderOrder,
   sortLines,
+  strategyFolder,
   writePoints,
 } from '../render-version.ts'
 import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'
@@ -68,7 +68,7 @@ export async function renderOnFleet(
     })),
     take: (id, { worker, bytes }) => {
       const found = z.array(artifact).parse(parseJson(bytes))
-      const folder = `${versionFolder(snapshot.dataset.version)}/strategies/${id}/`
+      const folder = `${strategyFolder(snapshot.dataset.version, id)}/`
       assertComplete(worker, found, folder, points.get(id)!.length)
       seen.add(worker)
       add(found)

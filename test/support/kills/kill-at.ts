@@ -1,6 +1,6 @@
 // Preloaded into a process (`node --import`), outside the product: ends it with SIGKILL right before or right after one
 // of its writes to a disk, so that a kill has a place and not a time. Threads render and only the main thread writes.
-import { writeFileSync } from 'node:fs'
+import { default as blockingFiles, writeFileSync } from 'node:fs'
 import { type FileHandle, default as files } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
@@ -20,18 +20,36 @@ function end(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Runs an operation, or dies before or after it. */
-async function counted<T>(path: unknown, isWrite: boolean, run: () => Promise<T>): Promise<T> {
+/** Counts an operation, and dies before it if it is the one; returns whether to die after it. */
+function isLast(path: unknown, isWrite: boolean): boolean {
   const nth = isWrite ? count++ : -1
   const isHit =
     kill !== null && ('nth' in kill.at ? kill.at.nth === nth : new RegExp(kill.at.path).test(String(path)))
   if (isHit && !kill.isDone) end()
+  return isHit
+}
+
+/** Runs an operation, or dies before or after it. */
+async function counted<T>(path: unknown, isWrite: boolean, run: () => Promise<T>): Promise<T> {
+  const isHit = isLast(path, isWrite)
   try {
     return await run()
   } finally {
     if (isHit) end() // also if it fails: a link into a folder that is not made yet
   }
 }
+
+/** The same of an operation that blocks; the path is its last argument that is a text. */
+const blocking =
+  <Args extends unknown[], T>(run: (...args: Args) => T) =>
+  (...args: Args): T => {
+    const isHit = isLast(args.findLast(each => typeof each === 'string') ?? '', true)
+    try {
+      return run(...args)
+    } finally {
+      if (isHit) end()
+    }
+  }
 
 if (isMainThread) {
   const { open, link, rename, unlink, rm, mkdir, lstat } = files
@@ -45,6 +63,12 @@ if (isMainThread) {
     open: async (...args: Parameters<typeof open>) => watched(await open(...args)),
   }
   Object.assign(files, replaced)
+  Object.assign(blockingFiles, {
+    mkdirSync: blocking(blockingFiles.mkdirSync),
+    writeFileSync: blocking(blockingFiles.writeFileSync),
+    renameSync: blocking(blockingFiles.renameSync),
+    rmSync: blocking(blockingFiles.rmSync),
+  })
   syncBuiltinESMExports()
   if (countFile !== '') process.once('exit', () => writeFileSync(countFile, String(count)))
 }

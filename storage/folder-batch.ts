@@ -1,0 +1,106 @@
+// Folders of files that are placed without a flush for each file, and flushed together at the end: a flush costs more than all
+// else that is done to write a file of a version.
+import { execFile } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { codeOf, ifThere } from './error-code.ts'
+import { fileTimeMs } from './file-time.ts'
+import type { BatchObject } from './object-store.ts'
+import { flushFolder, makeFolder, newUnfinished, placeOver, UNFINISHED } from './placing.ts'
+
+const runFile = promisify(execFile)
+
+/** Linux draws it when the machine starts. */
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+
+/**
+ * Begins a batch below a prefix. A mark with the id of this boot lasts until all is flushed. If it is there with another id, the
+ * machine lost power in between: the files may be torn, and are removed. Null where boots have no id.
+ */
+export async function beginBatch(root: string, prefix: string) {
+  const boot = await ifThere(readFile(BOOT_ID), null)
+  if (boot === null) return null
+  const mark = join(root, UNFINISHED, `~batch~${prefix.replaceAll('/', '~')}`)
+  const below = join(root, ...prefix.split('/'))
+  const before = await ifThere(readFile(mark), null)
+  if (before !== null && !before.equals(boot)) await rm(below, { recursive: true, force: true })
+  await placeOver({ root, path: mark, bytes: boot, timeMs: null })
+  await makeFolder(below)
+  return {
+    place: (folder: string, objects: readonly BatchObject[]) => place(root, folder, objects),
+    end: async (): Promise<void> => {
+      await flushBelow(below)
+      await rm(mark, { force: true })
+    },
+  }
+}
+
+/**
+ * Writes a folder beside its place and moves it there, so that a process that is killed leaves none of it. Without the pool of
+ * threads, which costs more than these calls: they wait for no disk.
+ */
+function place(root: string, folder: string, objects: readonly BatchObject[]): boolean {
+  const path = join(root, ...folder.split('/'))
+  if (existsSync(path)) return false
+  const unfinished = newUnfinished(root)
+  try {
+    mkdirSync(unfinished, { recursive: true })
+    for (const { key, bytes } of objects) {
+      writeNew(join(unfinished, key.slice(folder.length + 1)), bytes, fileTimeMs(key))
+    }
+    mkdirSync(dirname(path), { recursive: true })
+    renameSync(unfinished, path)
+    return true
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    if (EXISTS.has(codeOf(error))) return false
+    throw error
+  }
+}
+
+/** Another process placed it meanwhile. */
+const EXISTS: ReadonlySet<unknown> = new Set(['ENOTEMPTY', 'EEXIST'])
+
+function writeNew(path: string, bytes: Uint8Array, timeMs: number | null): void {
+  const file = openSync(path, 'wx')
+  try {
+    writeFileSync(file, bytes)
+    if (timeMs !== null) futimesSync(file, timeMs / 1000, timeMs / 1000)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Flushes the file system, which no call of Node does, or each file if there is no program for it. */
+async function flushBelow(folder: string): Promise<void> {
+  try {
+    await runFile('sync', ['--file-system', folder])
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    await flushEach(folder)
+  }
+}
+
+async function flushEach(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      await flushEach(path)
+      continue
+    }
+    await using file = await open(path)
+    await file.sync()
+  }
+  await flushFolder(folder)
+}

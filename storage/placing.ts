@@ -1,0 +1,143 @@
+// How files are placed in a folder: written beside their place, flushed, and moved there whole.
+import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+import { codeOf, ifThere, isMissing } from './error-code.ts'
+
+/** Unfinished files live in this folder of the root; its dot keeps it out of every listing. */
+export const UNFINISHED = '.unfinished'
+
+/** What is written where. Null leaves the time as it comes. */
+type Placing = {
+  readonly root: string
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly timeMs: number | null
+}
+
+/** Reads before it writes, so that repeating what another process did costs no writes; `link` decides. */
+export async function placeNew(placing: Placing): Promise<boolean> {
+  const { path } = placing
+  const isNew =
+    !(await isThere(path)) && (await withUnfinished(placing, unfinished => linkNew(unfinished, path)))
+  await flushFolder(dirname(path)) // in any case: the process that linked an object may have been killed before this
+  return isNew
+}
+
+async function linkNew(unfinished: string, path: string): Promise<boolean> {
+  try {
+    await inFolder(path, () => link(unfinished, path))
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Places a file whether or not there is one. */
+export async function placeOver(placing: Placing): Promise<void> {
+  const { path } = placing
+  await withUnfinished(placing, async unfinished => {
+    await inFolder(path, () => rename(unfinished, path))
+    await flushFolder(dirname(path))
+  })
+}
+
+let counter = 0
+
+/** A path for a file or a folder of this thread's own. */
+export const newUnfinished = (root: string): string =>
+  join(root, UNFINISHED, [hostname(), process.pid, threadId, counter++].join('~'))
+
+/** Writes the bytes, flushed, to a file of this thread's own, passes its path on, and removes the file. */
+async function withUnfinished<T>(
+  { root, bytes, timeMs }: Placing,
+  place: (unfinished: string) => Promise<T>,
+): Promise<T> {
+  const path = newUnfinished(root)
+  try {
+    const file = await inFolder(path, () => open(path, 'w'))
+    try {
+      await file.writeFile(bytes)
+      if (timeMs !== null) await file.utimes(timeMs / 1000, timeMs / 1000)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return await place(path)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/**
+ * Removes what processes of this host that are gone left unfinished. Another host may share the folder, and
+ * only it knows which of its processes live.
+ */
+export async function removeUnfinished(root: string, isAlive: (pid: number) => boolean): Promise<void> {
+  for (const name of await ifThere(readdir(join(root, UNFINISHED)), [])) {
+    const [host, pid] = name.split('~')
+    if (host === hostname() && !isAlive(Number(pid)))
+      await rm(join(root, UNFINISHED, name), { recursive: true, force: true })
+  }
+}
+
+/** Times that a folder is made for a file: another process that removes its last file takes it away again. */
+const MOST_TRIES = 5
+
+/** Puts a file at a path, and creates its folder if it is missing: for most files of a version it exists. */
+async function inFolder<T>(path: string, put: () => Promise<T>, triesLeft = MOST_TRIES): Promise<T> {
+  try {
+    return await put()
+  } catch (error) {
+    if (!isMissing(error) || triesLeft <= 0) throw error
+  }
+  await makeFolder(dirname(path))
+  return inFolder(path, put, triesLeft - 1)
+}
+
+/** Makes a folder and those above it, and flushes each new entry: otherwise a crash could lose the branch. */
+export async function makeFolder(path: string): Promise<void> {
+  const highest = await mkdir(path, { recursive: true })
+  if (highest === undefined) return
+  for (let made = path; made.length >= highest.length; made = dirname(made)) await flushFolder(dirname(made))
+}
+
+/** For each folder the flush that is under way, and the one after it. */
+const flushes = new Map<string, { readonly running: Promise<void>; next: Promise<void> | null }>()
+
+/**
+ * Flushes a folder. Callers that come while a flush is under way, which may miss their entries, share the one after it: the
+ * files of a strategy take a few flushes together.
+ */
+export function flushFolder(path: string): Promise<void> {
+  const flush = flushes.get(path)
+  if (flush === undefined) return startFlush(path)
+  flush.next ??= flush.running.catch(() => {}).then(() => startFlush(path))
+  return flush.next
+}
+
+function startFlush(path: string): Promise<void> {
+  const running = flushNow(path)
+  const flush = { running, next: null }
+  flushes.set(path, flush)
+  const end = (): void => {
+    if (flush.next === null) flushes.delete(path) // otherwise the next one takes its place
+  }
+  running.then(end, end)
+  return running
+}
+
+/** A folder that is gone was removed with the last file in it, by whomever: nothing is left to flush. */
+async function flushNow(path: string): Promise<void> {
+  const folder = await ifThere(open(path, 'r'), null)
+  if (folder === null) return
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+export const isThere = async (path: string): Promise<boolean> => (await ifThere(lstat(path), null)) !== null
