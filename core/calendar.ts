@@ -11,8 +11,12 @@ export const toEpochDay = (ms: number): EpochDay => Math.floor(ms / DAY_MS)
 /** `2026-11-21` for an epoch day. */
 export const toIsoDate = (day: EpochDay): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
+/** A day that every month has: read without looking whether the calendar has it. */
+const EVERY_MONTH = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/
+
 /** The epoch day of `YYYY-MM-DD`, or null if the text is not a calendar day. */
 export function parseIsoDate(text: string): EpochDay | null {
+  if (EVERY_MONTH.test(text)) return Date.parse(text) / DAY_MS
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null
   const ms = Date.parse(`${text}T00:00:00Z`)
   // Date.parse rolls 31 February over into March; the calendar has no such day.

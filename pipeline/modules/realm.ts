@@ -150,9 +150,7 @@ type Resolve = (specifier: string, from: string) => string
 async function load(context: Context, entry: string, resolve: Resolve) {
   const loaded = new Map<string, SourceTextModule>()
   const parse = (path: string): SourceTextModule => {
-    const module =
-      loaded.get(path) ??
-      new SourceTextModule(readSource(path).source, { context, identifier: pathToFileURL(path).href })
+    const module = loaded.get(path) ?? compile(readSource(path), context, path)
     loaded.set(path, module)
     return module
   }
@@ -169,7 +167,16 @@ async function load(context: Context, entry: string, resolve: Resolve) {
   return { module, paths: [...loaded.keys()].sort() }
 }
 
-type Source = { readonly source: string; readonly bytes: Uint8Array }
+/** A process makes a dozen contexts for each module: all but the first take the code that was compiled, which is no state. */
+function compile(from: Source, context: Context, path: string): SourceTextModule {
+  const { source, cachedData } = from
+  const identifier = pathToFileURL(path).href
+  const module = new SourceTextModule(source, { context, identifier, ...(cachedData && { cachedData }) })
+  from.cachedData ??= (module as SourceTextModule & { createCachedData(): Buffer }).createCachedData() // Node's types lack it
+  return module
+}
+
+type Source = { readonly source: string; readonly bytes: Uint8Array; cachedData?: Buffer }
 
 /** Texts are read once a process, so that no run has another text than the one before. */
 const sources = new Map<string, Source>()

@@ -119,7 +119,7 @@ export function advance(input: StretchInput, { realm, beat }: Run): Stretch {
   const reports: StepReport[] = []
   const days: DayEnd[] = []
   for (let i = 0; i < count; i++) {
-    if (i % PROGRESS_BARS === 0) beat()
+    if ((i + 1) % PROGRESS_BARS === 0) beat()
     const before = heldAfter(state)
     const bar = barAt(bars, i)
     const events = step(engine, state, bar)

@@ -1,5 +1,6 @@
 // The process that strategy modules run in, one task at a time: `processes.ts` says what it may not do.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import { createEngine } from '#core/replay/engine.ts'
 import { ModuleFault } from './module-fault.ts'
 import { openRealm } from './realm.ts'
@@ -41,7 +42,7 @@ async function serve(request: Request): Promise<void> {
   answer({ kind: 'beat' })
   try {
     const result = await run(request, false)
-    answer({ kind: 'done', result, heapBytes: process.memoryUsage().heapUsed })
+    answer({ kind: 'done', result, heapBytes: getHeapStatistics().used_heap_size })
   } catch (error) {
     const fault = error instanceof ModuleFault ? await withPlace(request, error) : describe(error)
     answer({ kind: 'fault', fault })
