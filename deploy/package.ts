@@ -1,6 +1,15 @@
 // `make package`: the npm package, in dist/ or the folder that is given. Node removes no types below node_modules, so its programs are JavaScript.
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,7 +44,10 @@ const KEPT = /^(core\/replay\/strategy\.ts|pipeline\/(sample|starter)\/template\
 const TYPES = 'core/replay/strategy'
 
 /** What a running program does not read of its dependencies: most of their files. Node takes the other half of what has `dist-es`. */
-const UNREAD = /\.(?:map|[cm]?ts)$|\/dist-es\//
+const UNREAD = /\.(?:map|[cm]?ts)$|(?:^|\/)dist-es\/|^CHANGELOG\.md$/
+
+/** The unit of `stat`, whatever the file system. */
+const BLOCK_BYTES = 512
 
 /** What the reference pages read of a package of 12 MB. */
 const SWAGGER = 'node_modules/swagger-ui-dist'
@@ -45,17 +57,16 @@ rmSync(DIST, { recursive: true, force: true }) // the image is made of the one p
 mkdirSync(FOLDER, { recursive: true })
 copyFiles()
 const needed = neededPackages()
-for (const path of Object.keys(needed)) bundle(path)
+for (const path of Object.keys(needed)) {
+  if (path === SWAGGER) bundleSwagger()
+  else bundle(path)
+}
 writeFileSync(join(FOLDER, 'package.json'), toJson(await describePackage()))
 writeFileSync(join(FOLDER, 'npm-shrinkwrap.json'), toJson(describeLock()))
 const packed = await promisify(execFile)('npm', ['pack', FOLDER, '--silent', '--pack-destination', DIST])
 const file = join(DIST, packed.stdout.trim())
-const unpacked = globSync('**', { cwd: FOLDER }).reduce(
-  (sum, path) => sum + statSync(join(FOLDER, path)).size,
-  0,
-)
 console.log(
-  `${relative(ROOT, file)}: ${toMegabytes(statSync(file).size)}, installed ${toMegabytes(unpacked)}`,
+  `${relative(ROOT, file)}: ${toMegabytes(statSync(file).size)}, installed ${toMegabytes(spaceOf(FOLDER))}`,
 )
 
 function copyFiles(): void {
@@ -74,7 +85,7 @@ function copyFiles(): void {
 /** Without types, and with the names that its files have in the package. */
 function toJavaScript(text: string): string {
   return stripTypeScriptTypes(text).replaceAll(
-    /(\b(?:from |import |import\(|new URL\())'([^'\n]*)\.ts'/g,
+    /(\b(?:from |import |import\(\s*|new URL\(\s*))'([^'\n]*)\.ts'/g,
     "$1'$2.js'",
   )
 }
@@ -88,10 +99,10 @@ function neededPackages(): Readonly<Record<string, Json>> {
   const all = Object.entries(packages as Record<string, Json>)
   return Object.fromEntries(
     all.filter(
-      ([path, { dev, link, optional }]) =>
+      ([path, { dev, devOptional, link, optional }]) =>
         path.startsWith('node_modules/') &&
         !path.startsWith('node_modules/@scarf/') &&
-        ![dev, link, optional].includes(true),
+        ![dev, devOptional, link, optional].includes(true),
     ),
   )
 }
@@ -99,14 +110,19 @@ function neededPackages(): Readonly<Record<string, Json>> {
 /** Copies a package, without those below it, which have paths of their own. */
 function bundle(path: string): void {
   const [from, to] = [join(ROOT, path), join(FOLDER, path)]
-  const isOwn = (file: string): boolean =>
-    !UNREAD.test(file) && !file.slice(from.length).split(sep).includes('node_modules')
-  if (path === SWAGGER) bundleSwagger(from, to)
-  else cpSync(from, to, { recursive: true, filter: isOwn })
+  const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(
+    file =>
+      !UNREAD.test(file) && !file.split(sep).includes('node_modules') && statSync(join(from, file)).isFile(),
+  )
+  for (const file of files) cpSync(join(from, file), join(to, file))
+  // npm would fetch what is optional at the next installation, in whatever version there is then.
+  const { optionalDependencies: _, ...described } = readJson(join(from, 'package.json'))
+  writeFileSync(join(to, 'package.json'), toJson(described))
 }
 
 /** Its install script reports to its makers, and most of it is never read. */
-function bundleSwagger(from: string, to: string): void {
+function bundleSwagger(): void {
+  const [from, to] = [join(ROOT, SWAGGER), join(FOLDER, SWAGGER)]
   mkdirSync(to, { recursive: true })
   for (const file of SWAGGER_FILES) cpSync(join(from, file), join(to, file))
   const { name, version, license } = readJson(join(from, 'package.json'))
@@ -149,6 +165,12 @@ function readJson(path: string): Json {
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** What a folder takes on disk, as `du` counts it. */
+function spaceOf(folder: string): number {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return paths.reduce((sum, path) => sum + statSync(join(folder, path)).blocks * BLOCK_BYTES, 0)
 }
 
 function toMegabytes(bytes: number): string {

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import project from '../../package.json' with { type: 'json' }
 import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 import { pastedFrom } from '../support/page-blocks.ts'
 import { createPasting, type Running, startProgram } from '../support/pasting-shell.ts'
 
@@ -25,11 +26,20 @@ const FIXTURE = join(ROOT, 'test/fixtures/release-0.1.0')
 const TARBALL = `highwater-${project.version}.tgz`
 
 /** A third of what a checkout takes with its tools. */
-const MOST_BYTES = 160e6
+const MOST_MEGABYTES = 160
 
 const folder = mkdtempSync(join(tmpdir(), 'highwater-installing-'))
+/** Of the installed package. */
+const LAUNCHER = join(folder, 'node_modules/highwater/cli/launcher.mjs')
 const ports = new Map<string, string>()
+const ownPorts = (): Record<string, string> => ({
+  HISTORY_PORT: ports.get('8080')!,
+  SIGNALS_PORT: ports.get('8081')!,
+  OPERATOR_PORT: ports.get('8082')!,
+  ADMIN_PORT: ports.get('8083')!,
+})
 let isOfReleaseBefore = false
+let packed = ''
 let shell: Running
 let paste: ReturnType<typeof createPasting>
 
@@ -49,7 +59,10 @@ const at = (words: string) => {
 beforeAll(async () => {
   for (const port of ['8080', '8081', '8082', '8083', '8088', '8443'])
     ports.set(port, String(await freePort()))
-  execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts'), join(folder, 'dist')], { stdio: 'ignore' })
+  packed = execFileSync(process.execPath, [join(ROOT, 'deploy/package.ts'), join(folder, 'dist')], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   copyFileSync(join(folder, 'dist', TARBALL), join(folder, TARBALL))
   // Servers that the machine lacks are those that the project has unpacked from Debian's packages already.
   symlinkSync(join(ROOT, '.servers'), join(folder, '.servers'))
@@ -69,10 +82,7 @@ beforeAll(async () => {
     npm_config_prefer_offline: 'true',
     NGINX_PROGRAM: join(folder, 'nginx-program'),
     NGINX_MODULES: join(servers, 'usr/lib/nginx/modules'),
-    HISTORY_PORT: ports.get('8080'),
-    SIGNALS_PORT: ports.get('8081'),
-    OPERATOR_PORT: ports.get('8082'),
-    ADMIN_PORT: ports.get('8083'),
+    ...ownPorts(),
   }
   shell = startProgram('bash', ['-e'], env, folder)
   paste = createPasting(shell, here)
@@ -90,18 +100,45 @@ function withoutOwnNode(path: string): string {
   return hasNode ? others.join(delimiter) : path
 }
 
-const bytesOf = (paths: readonly string[]): number =>
-  paths.map(path => statSync(path)).reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0)
+/** What they take on disk: `stat` counts in blocks of 512 bytes. */
+const megabytesOf = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + statSync(path).blocks * 512, 0) / 1e6
 
 describe('the npm package', () => {
-  test('is installed, brings the right Node, and takes a third of a checkout', async () => {
+  test('is installed, brings the right Node, and takes what the page says: less than a third of a checkout', async () => {
     await paste(at('npm install'))
     const modules = globSync('node_modules/**/*', { cwd: folder }).map(path => join(folder, path))
     const ours = modules.filter(path => !path.includes('/node-linux-'))
-    expect(bytesOf(ours)).toBeLessThan(MOST_BYTES)
+    const nodes = modules.filter(path => path.includes('/node-linux-'))
+    const page = readFileSync(join(ROOT, 'docs/installing.md'), 'utf8')
+    const [, stated, ofNode] = /takes (\d+) MB on disk; the\s+Node beside it takes another (\d+) MB/.exec(
+      page,
+    )!
+    expect(Number(/installed ([\d.]+) MB/.exec(packed)?.[1]).toFixed(0)).toBe(stated)
+    expect(Math.abs(megabytesOf(ours) - Number(stated))).toBeLessThan(3)
+    expect(Number(stated)).toBeLessThan(MOST_MEGABYTES)
+    expect(Math.abs(megabytesOf(nodes) - Number(ofNode))).toBeLessThan(15)
     expect(
       ours.filter(path => /node_modules\/(?:vitest|typescript|@biomejs|playwright-core|@scarf)\//.test(path)),
     ).toEqual([])
+  })
+
+  test('is all that a second installation needs: npm fetches nothing that is optional', () => {
+    const args = ['install', '--offline', '--no-fund', '--no-audit', `./${TARBALL}`]
+    execFileSync('npm', args, { cwd: folder, stdio: 'ignore' })
+    expect(globSync('node_modules/*', { cwd: folder }).sort()).toEqual([
+      'node_modules/highwater',
+      `node_modules/node-linux-${process.arch}`,
+    ])
+  })
+
+  test('runs the sample book, and names the page for people first', async () => {
+    const env = { ...ownPorts(), DATA_FOLDER: join(folder, 'sample') }
+    const running = startProcess(process.execPath, [LAUNCHER, 'run', '--history-only'], { env, cwd: folder })
+    await running.prints(/^history service on /m)
+    expect(running.printed()).toMatch(/^open http:\S+ in a browser/m)
+    running.kill('SIGTERM')
+    expect(await running.ended).toMatchObject({ code: 0 })
   })
 
   test('has the types of strategies', async () => {
@@ -122,12 +159,11 @@ describe('the npm package', () => {
 
   test('says what to install if no Node is new enough', () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.0.0' } })`
-    const launcher = join(folder, 'node_modules/highwater/cli/launcher.mjs')
     const binary = join(folder, 'node_modules', `node-linux-${process.arch}`)
     execFileSync('mv', [binary, `${binary}.away`])
     const { status, stderr } = spawnSync(
       process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(older)}`, launcher, '--version'],
+      ['--import', `data:text/javascript,${encodeURIComponent(older)}`, LAUNCHER, '--version'],
       { encoding: 'utf8' },
     )
     execFileSync('mv', [`${binary}.away`, binary])
