@@ -246,15 +246,23 @@ const toS3Access = (data: z.output<typeof variables>): S3Access => ({
         },
 })
 
-/** A line for each variable: its name, what was expected, and its value, unless that may be a secret. */
+/** A line for each variable that is wrong. */
 function describeProblems(error: z.ZodError, env: NodeJS.ProcessEnv): string {
   const names = [...new Set(error.issues.map(({ path }) => String(path[0])))]
-  const lines = names.map(name => {
-    const expected = VARIABLES[name as keyof typeof VARIABLES].description // issues name only what was parsed
-    return `  ${name}: expected ${expected}, got ${describeGiven(name, env[name])}`
-  })
-  return ['invalid environment:', ...lines].join('\n')
+  return ['invalid environment:', ...names.map(name => describeProblem(name, env[name]))].join('\n')
 }
+
+/** Its name, what was expected, and its value, unless that may be a secret. */
+function describeProblem(name: string, given: string | undefined): string {
+  const expected = VARIABLES[name as keyof typeof VARIABLES].description // only of names that were parsed
+  return `  ${name}: expected ${expected}, got ${describeGiven(name, given)}`
+}
+
+/** What is wrong with the text of a variable by itself; null if nothing is. */
+export const problemWith = (name: string, text: string): string | null =>
+  VARIABLES[name as keyof typeof VARIABLES].safeParse(text || undefined).success
+    ? null
+    : describeProblem(name, text)
 
 /** Variables that may hold a secret: credentials, commands, and addresses with a password. */
 const UNPRINTED = /^(?:AWS_|CDN_PURGE_|NIGHTLY_|ALERT_|(?:REDIS_URL|FLEET_URL|OPERATOR_TOKEN|SECRET_KEY)$)/
@@ -268,11 +276,12 @@ export type ShownSetting = {
 
 /** The effective settings, each with its default if it is not set. Throws as `parseEnvironment` does. */
 export function showSettings(env: NodeJS.ProcessEnv, folder: string): ShownSetting[] {
-  const { dataFolder, storeUrl, privateStoreUrl } = parseEnvironment(env, folder)
+  const { dataFolder, storeUrl, privateStoreUrl, operations } = parseEnvironment(env, folder)
   const computed: Readonly<Record<string, string>> = {
     DATA_FOLDER: dataFolder,
     STORE_URL: storeUrl,
     PRIVATE_STORE_URL: privateStoreUrl,
+    ADMIN_PORT: String(operations.adminPort ?? DEFAULT_ADMIN_PORT),
   }
   return Object.entries(VARIABLES).map(([name, schema]) => {
     const isSecret = UNPRINTED.test(name) && Boolean(env[name])

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { nearestTo } from '#core/contract/near-miss.ts'
 import { ifThere, messageOf } from '#storage/error-code.ts'
-import { UsageError, VARIABLE_NAMES } from './environment.ts'
+import { problemWith, UsageError, VARIABLE_NAMES } from './environment.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Names another settings file than `highwater.yaml` in the working folder. */
@@ -66,7 +66,9 @@ function problemOf(name: string, given: string | null): string[] {
     const nearest = nearestTo(name.toUpperCase(), VARIABLE_NAMES)
     return [`  ${name}: there is no such setting${nearest === null ? '' : `; did you mean ${nearest}?`}`]
   }
-  return given === null ? [`  ${name}: expected a text, a number, true, false, or a list of these`] : []
+  if (given === null) return [`  ${name}: expected a text, a number, true, false, or a list of these`]
+  const wrong = problemWith(name, given)
+  return wrong === null ? [] : [wrong]
 }
 
 /** As the variable has it: lists are separated by commas, true is yes. Null if it is none of these. */

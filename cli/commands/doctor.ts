@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '#storage/error-code.ts'
 import { openStore } from '#storage/open-store.ts'
-import { type Finding, runCheck, type State } from '../doctor/check.ts'
+import { type Check, type Finding, runCheck, type State, skipped } from '../doctor/check.ts'
 import { certificates, ports, secrets, software } from '../doctor/check-machine.ts'
 import { fleetRedis, signalsRedis } from '../doctor/check-redis.ts'
 import {
@@ -14,6 +14,7 @@ import {
   pointerLog,
   privateStore,
   publicStore,
+  readableStore,
   signingKey,
   storesApart,
 } from '../doctor/check-stores.ts'
@@ -27,6 +28,9 @@ const CHECKS = [
   ...[software, publicStore, privateStore, storesApart, disk, clock, pointerLog, signingKey, formats],
   ...[nginx, lastNight, secrets, signalsRedis, fleetRedis, ports, certificates],
 ]
+
+/** They read what is published. */
+const NEEDING_STORE: readonly Check[] = [clock, pointerLog, signingKey, formats, nginx, lastNight]
 
 /** As the plugins of monitoring systems end. */
 const EXIT_OF: Readonly<Record<State, number>> = { ok: 0, skipped: 0, warning: 1, problem: 2 }
@@ -79,7 +83,13 @@ async function look(
     const [open, hidden] = [await openStore(storeUrl, s3), await openStore(privateStoreUrl, s3)]
     const installation = { runtime, environment, store: open, privateStore: hidden, isReadOnly }
     const findings = [await settingsFinding(file, settings)]
-    for (const check of CHECKS) findings.push(await runCheck(check, installation))
+    const reading = await runCheck(readableStore, installation)
+    for (const check of CHECKS)
+      findings.push(
+        reading.state === 'problem' && NEEDING_STORE.includes(check)
+          ? { check: check.check, ...skipped('the public store cannot be read') }
+          : await runCheck(check, installation),
+      )
     return { findings, settings }
   } catch (error) {
     const fix = 'correct them, and run `highwater doctor` again: nothing else was looked at'
@@ -124,12 +134,15 @@ async function settingsFinding(
 const STATE_WIDTH = 8
 const CHECK_WIDTH = 14
 const NAME_WIDTH = 24
+const INDENT = ' '.repeat(STATE_WIDTH + CHECK_WIDTH + 4)
 
 function print(findings: readonly Finding[], settings: readonly Setting[], { terminal }: Runtime): void {
   for (const { check, state, says, fix } of findings) {
     const word = state === 'ok' || state === 'skipped' ? state : state.toUpperCase()
-    terminal.print(`${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}  ${says}`)
-    if (fix !== null) terminal.print(`${' '.repeat(STATE_WIDTH + CHECK_WIDTH + 4)}-> ${fix}`)
+    terminal.print(
+      `${word.padEnd(STATE_WIDTH)}  ${check.padEnd(CHECK_WIDTH)}  ${says.replaceAll('\n', `\n${INDENT}`)}`,
+    )
+    if (fix !== null) terminal.print(`${INDENT}-> ${fix}`)
   }
   if (settings.length === 0) return
   terminal.print('\nSettings')

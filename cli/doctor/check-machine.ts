@@ -4,7 +4,7 @@ import { createServer, isIP } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
-import { codeOf, ifThere } from '#storage/error-code.ts'
+import { codeOf, ifThere, messageOf } from '#storage/error-code.ts'
 import project from '../../package.json' with { type: 'json' }
 import { DEFAULT_ADMIN_PORT } from '../environment.ts'
 import { isLoopback, OPERATOR_TOKEN_FILE, readSecretFile, SECRET_KEY_FILE } from '../generated-secrets.ts'
@@ -29,7 +29,7 @@ export const secrets: Check = {
     if (!isLoopback(host) && unset.length > 0) {
       const names = unset.map(({ variable }) => variable).join(' and ')
       return warning(
-        `HOST ${host} is reachable from other machines, and ${names} is not set: the signals service does not start`,
+        `HOST ${host} is reachable from other machines, and ${names} ${unset.length === 1 ? 'is' : 'are'} not set: the signals service does not start`,
         `set ${names}, if this machine serves signals`,
       )
     }
@@ -47,25 +47,29 @@ export const secrets: Check = {
 /** Each service, its port, and the variable that changes it. */
 const portsOf = ({ environment }: Installation) => {
   const { host, historyPort, operations, signals } = environment
+  const ours = { host, hostVariable: 'HOST' }
   return [
-    { service: 'history', variable: 'HISTORY_PORT', host, port: historyPort },
+    { ...ours, service: 'history', variable: 'HISTORY_PORT', port: historyPort },
     {
       service: 'metrics of history',
       variable: 'ADMIN_PORT',
       host: operations.adminHost,
+      hostVariable: 'ADMIN_HOST',
       port: operations.adminPort ?? DEFAULT_ADMIN_PORT,
     },
-    { service: 'signals', variable: 'SIGNALS_PORT', host, port: signals.port },
-    { service: 'operator interface', variable: 'OPERATOR_PORT', host, port: signals.operatorPort },
+    { ...ours, service: 'signals', variable: 'SIGNALS_PORT', port: signals.port },
+    { ...ours, service: 'operator interface', variable: 'OPERATOR_PORT', port: signals.operatorPort },
   ]
 }
+
+type Port = ReturnType<typeof portsOf>[number]
 
 /** Ports that are free, or on which our own services answer. */
 export const ports: Check = {
   check: 'ports',
   look: async installation => {
     const uses = await Promise.all(
-      portsOf(installation).map(async each => ({ ...each, use: await useOf(each.host, each.port) })),
+      portsOf(installation).map(async each => ({ ...each, use: await useOf(each) })),
     )
     const taken = uses.filter(({ use }) => use === 'taken')
     if (taken.length > 0) {
@@ -79,16 +83,23 @@ export const ports: Check = {
 
 type Use = 'free' | 'answers' | 'taken'
 
-async function useOf(host: string, port: number): Promise<Use> {
-  if (port === 0 || (await isFree(host, port))) return 'free'
-  return (await isOurs(host, port)) ? 'answers' : 'taken'
+async function useOf(port: Port): Promise<Use> {
+  if (port.port === 0 || (await isFree(port))) return 'free'
+  return (await isOurs(port.host, port.port)) ? 'answers' : 'taken'
 }
 
-/** Listens for a moment. A port that this user may not open is reported by the error. */
-const isFree = (host: string, port: number): Promise<boolean> =>
+/** Listens for a moment. Rejects with the fix if this user, or this machine, cannot listen there. */
+const isFree = ({ host, port, variable, hostVariable }: Port): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer()
-    server.once('error', error => (codeOf(error) === 'EADDRINUSE' ? resolve(false) : reject(error)))
+    server.once('error', error => {
+      if (codeOf(error) === 'EADDRINUSE') return resolve(false)
+      const fix =
+        codeOf(error) === 'EACCES'
+          ? `set ${variable} to a port from 1024 on`
+          : `set ${hostVariable} to an address of this machine`
+      reject(new Error(`cannot listen on ${host}:${port} (${messageOf(error)}): ${fix}`))
+    })
     server.listen(port, host, () => server.close(() => resolve(true)))
   })
 
@@ -160,8 +171,11 @@ const seeCertificate = (url: string): Promise<{ readonly endsMs: number; readonl
     socket.once('error', error =>
       reject(
         new Error(
-          `${url} cannot be reached (${error.message}): start the web server, or correct the address`,
+          `${url} cannot be reached (${isPlain(error) ? 'no TLS there' : error.message}): start the web server, or correct the address`,
         ),
       ),
     )
   })
+
+/** Whether plain HTTP was answered: OpenSSL's own words are about records. */
+const isPlain = (error: Error): boolean => codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER'

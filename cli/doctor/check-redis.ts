@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { durabilityProblems } from '#signals/redis/boot-checks.ts'
 import { askRedis, connectRedis } from '#signals/redis/connect.ts'
+import { openRedis, ownRedisRuns, reachRedis } from '../signals/redis-url.ts'
 import { type Check, ok, problem, skipped, warning } from './check.ts'
 
 /** Clocks that differ by more make signals look late or early. */
@@ -9,9 +10,11 @@ const MOST_SKEW_MS = 2_000
 
 export const signalsRedis: Check = {
   check: 'redis',
-  look: async ({ environment: { redisUrl, allowsUnsafeRedis }, runtime: { now } }) => {
-    if (redisUrl === null) return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
-    return withRedis(redisUrl, 'REDIS_URL', async redis => {
+  look: async ({ environment, runtime: { now } }) => {
+    const { redisUrl, allowsUnsafeRedis, dataFolder } = environment
+    if (redisUrl === null && !(await ownRedisRuns(dataFolder)))
+      return skipped('REDIS_URL is not set: `serve signals` starts a Redis of its own')
+    return withRedis(openRedis(environment, dataFolder), async redis => {
       const unsafe = await durabilityProblems(redis)
       if (unsafe.length > 0 && !allowsUnsafeRedis) {
         return problem(
@@ -37,25 +40,22 @@ export const fleetRedis: Check = {
   check: 'fleet redis',
   look: async ({ environment: { fleetUrl } }) => {
     if (fleetUrl === null) return skipped('FLEET_URL is not set: builds run on one machine')
-    return withRedis(fleetUrl, 'FLEET_URL', async redis => ok(`version ${await versionOf(redis)}`))
+    return withRedis(openFleet(fleetUrl), async redis => ok(`version ${await versionOf(redis)}`))
   },
 }
 
+async function openFleet(url: string): Promise<Redis> {
+  const redis = connectRedis(url, () => {}, { retryStrategy: () => null }) // commands report their own errors
+  await reachRedis(redis, 'FLEET_URL')
+  return redis
+}
+
 async function withRedis<Result>(
-  url: string,
-  variable: string,
+  opening: Promise<Redis>,
   look: (redis: Redis) => Promise<Result>,
 ): Promise<Result> {
-  const redis = connectRedis(url, () => {}, { retryStrategy: () => null }) // commands report their own errors
-  try {
-    await askRedis(() => redis.connect())
-    return await askRedis(() => look(redis))
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Error(`${why}: start it, or correct ${variable}`, { cause: error })
-  } finally {
-    redis.disconnect()
-  }
+  const redis = await opening
+  return askRedis(() => look(redis)).finally(() => redis.disconnect())
 }
 
 async function timeOf(redis: Redis): Promise<number> {

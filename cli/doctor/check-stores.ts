@@ -71,6 +71,15 @@ async function nearestFolder(path: string): Promise<string> {
   return (await isAllowed(path, constants.F_OK)) ? path : nearestFolder(dirname(path))
 }
 
+/** What every check of what is published needs. */
+export const readableStore: Check = {
+  check: 'public store',
+  look: async ({ store }) => {
+    await store.read(PROBE)
+    return ok('can be read')
+  },
+}
+
 export const publicStore = rights('public store', ({ store }) => store)
 export const privateStore = rights('private store', installation => installation.privateStore)
 

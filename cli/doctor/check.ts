@@ -58,14 +58,23 @@ export async function runCheck({ check, look }: Check, installation: Installatio
   }
 }
 
-/** The messages of our errors are `what is wrong: what to do`, or one sentence of both. */
-function fromError(error: unknown): Found {
-  const [says, fix] = splitFix(messageOf(error))
-  return problem(says, fix)
+const RIGHTS = 'run this as the user of the services, or give this user the right'
+
+/** What to do about errors of the system, whose messages do not say it. */
+const FIX_OF: Readonly<Record<string, string>> = {
+  EACCES: RIGHTS,
+  EPERM: RIGHTS,
+  ENOTDIR: 'a file is where a folder should be: remove it, or name another folder in the settings',
+  ENOENT: 'create what is missing, or correct its name in the settings',
 }
 
-/** The part of a message in front of its last `: ` or `; ` that is not in an address, and the rest. */
-export function splitFix(message: string): [says: string, fix: string] {
+/** The messages of our errors are `what is wrong: what to do`, or one sentence of both; those of the system say what is wrong. */
+function fromError(error: unknown): Found {
+  const message = messageOf(error)
   const at = Math.max(message.lastIndexOf(': '), message.lastIndexOf('; '))
-  return at === -1 ? [message, 'see docs/operating.md'] : [message.slice(0, at), message.slice(at + 2)]
+  const says = message.slice(0, Math.max(at, 0))
+  const code = /\bE[A-Z]{3,}$/.exec(says)?.[0]
+  return at === -1 || code !== undefined
+    ? problem(message, FIX_OF[code ?? ''] ?? 'see docs/operating.md')
+    : problem(says, message.slice(at + 2))
 }

@@ -81,10 +81,14 @@ async function followOwn({ options }: Redis, dataFolder: string): Promise<void> 
 }
 
 /** Connects. Rejects with the fix if Redis does not answer. */
-export async function reachRedis(redis: Redis): Promise<void> {
+export async function reachRedis(redis: Redis, variable = 'REDIS_URL'): Promise<void> {
+  let reason: unknown = null // the promise says only that the connection is closed
+  redis.once('error', error => {
+    reason = error
+  })
   await redis.connect().catch((cause: unknown) => {
-    const why = messageOf(cause)
-    throw new Error(`Redis cannot be reached (${why}): start it, or name it in REDIS_URL`, { cause })
+    const why = messageOf(reason ?? cause)
+    throw new Error(`Redis cannot be reached (${why}): start it, or name it in ${variable}`, { cause })
   })
 }
 

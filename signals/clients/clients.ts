@@ -103,10 +103,10 @@ export async function listClients(redis: Redis): Promise<readonly Client[]> {
 export async function unknownClient(redis: Redis, id: string): Promise<ApiError> {
   const shown = id.slice(0, ECHO_LENGTH)
   const nearest = nearestTo(shown, await askRedis(() => redis.smembers(CLIENTS)))
-  const hint = nearest === null ? '' : `, did you mean '${nearest}'?`
+  const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
   return new ApiError(
     'not_found',
-    `there is no client '${shown}'${hint}; \`highwater ops clients list\` lists them`,
+    `there is no client '${shown}';${hint} \`highwater ops clients list\` lists them`,
   )
 }
 

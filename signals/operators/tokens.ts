@@ -51,10 +51,10 @@ export async function listTokens(
 export async function revokeToken(redis: Redis, name: string): Promise<void> {
   if ((await askRedis(() => redis.hdel(OPERATOR_TOKENS, name))) === 1) return
   const nearest = nearestTo(name, await askRedis(() => redis.hkeys(OPERATOR_TOKENS)))
-  const hint = nearest === null ? '' : `, did you mean '${nearest}'?`
+  const hint = nearest === null ? '' : ` did you mean '${nearest}'?`
   throw new ApiError(
     'not_found',
-    `there is no token '${name.slice(0, 64)}'${hint}; \`highwater ops tokens list\` lists them`,
+    `there is no token '${name.slice(0, 64)}';${hint} \`highwater ops tokens list\` lists them`,
   )
 }
 

@@ -1,9 +1,12 @@
 // What `highwater doctor` finds about a Redis.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startOwnRedis } from '#cli/signals/own-redis.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
-import { run } from './made-up.ts'
+import { madeUp, run } from './made-up.ts'
 
 let server: TestRedis
 beforeAll(async () => {
@@ -22,6 +25,20 @@ test('a Redis that keeps what it acknowledges is sound, with its version', async
   const ok = { state: 'ok', says: expect.stringMatching(/^version \d+\.\d/) }
   expect(await find('redis', { REDIS_URL: server.url })).toMatchObject(ok)
   expect(await find('fleet redis', { FLEET_URL: server.url })).toMatchObject(ok)
+})
+
+test('the Redis of the service is looked at while it runs', async () => {
+  const dataFolder = await temporaryFolder()
+  await mkdir(join(dataFolder, 'redis'))
+  const own = await startOwnRedis(madeUp().runtime, dataFolder, () => {})
+  try {
+    expect(await find('redis', { DATA_FOLDER: dataFolder })).toMatchObject({
+      state: 'ok',
+      says: expect.stringMatching(/^version \d+\.\d.*, keeps what it acknowledges$/),
+    })
+  } finally {
+    await own.stop()
+  }
 })
 
 test('a Redis whose clock differs is a warning', async () => {

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -82,6 +83,20 @@ test('settings that are refused are the only finding', async () => {
   expect(code).toBe(2)
   expect(findings).toMatchObject([{ check: 'settings', state: 'problem' }])
   expect(findings[0]!.says).toContain('HISTORY_PORT')
+})
+
+test('a store that cannot be read is one problem with its fix, and what it holds is not looked at', async () => {
+  await rm(fileURLToPath(stores.url), { recursive: true })
+  await writeFile(fileURLToPath(stores.url), '')
+  const { findings, of } = await doctor()
+  expect(of('public store')).toMatchObject({
+    says: expect.stringContaining('ENOTDIR: not a directory'),
+    fix: expect.stringContaining('a file is where a folder should be'),
+  })
+  expect(findings.filter(({ state }) => state === 'problem').map(({ check }) => check)).toEqual([
+    'public store',
+  ])
+  expect(of('clock')).toMatchObject({ state: 'skipped', says: 'the public store cannot be read' })
 })
 
 test('a settings file with a secret that others can read is a problem', async () => {
@@ -213,6 +228,23 @@ const FAULTS: readonly [
     },
   ],
   [
+    'a host that this machine does not have',
+    'ports',
+    'problem',
+    /cannot listen on 192\.0\.2\.1:\d+ .*set HOST to an address of this machine/,
+    async () => ({ HOST: '192.0.2.1', HISTORY_PORT: await listen(createServer()) }),
+  ],
+  [
+    'a public address that answers without TLS',
+    'certificates',
+    'problem',
+    /no TLS there/,
+    async () => {
+      const plain = createHttpServer((_, response) => response.end())
+      return { PUBLIC_BASE_URL: `https://127.0.0.1:${await listen(plain)}` }
+    },
+  ],
+  [
     'a public address at which nothing listens',
     'certificates',
     'problem',
@@ -223,7 +255,7 @@ const FAULTS: readonly [
     'a Redis that does not answer',
     'redis',
     'problem',
-    /Redis does not answer/,
+    /Redis cannot be reached \(connect ECONNREFUSED.*REDIS_URL/,
     async () => ({ REDIS_URL: 'redis://127.0.0.1:9' }),
   ],
 ]

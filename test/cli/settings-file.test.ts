@@ -61,7 +61,11 @@ describe('is refused before anything is done, with exit code 2', () => {
     ],
     ['a list', '- HISTORY_PORT', 'expected a line NAME: value for each setting'],
     ['another language', 'HISTORY_PORT: 1\n  LOG_LEVEL: [', 'is not valid YAML'],
-    ['a wrong value', 'HISTORY_PORT: many', 'HISTORY_PORT: expected a port from 0 to 65535, got "many"'],
+    [
+      'a wrong value, of the file and not of the environment,',
+      'HISTORY_PORT: many',
+      'highwater.yaml:\n  HISTORY_PORT: expected a port from 0 to 65535, got "many"',
+    ],
   ])('%s', async (_, text, message) => {
     await write(text)
     const exit = await run(['versions'], { cwd })

@@ -1,6 +1,7 @@
 // Clients and their keys.
 import { z } from 'zod'
 import { ApiError, invalidParameter } from '#core/contract/errors.ts'
+import { nearestTo } from '#core/contract/near-miss.ts'
 import { ID_PATTERN } from '#core/contract/parameters.ts'
 import { parseRequest } from '#core/contract/parse-request.ts'
 import type { ValueOf } from '#core/contract/value-of.ts'
@@ -326,7 +327,9 @@ export async function revokeLiveKey(key: string, { redis, onWebhook }: OperatorP
 function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
   const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
   if (unserved.length === 0) return {}
-  return { warning: `no strategy that is served now has the alias ${unserved.join(', ')}: is it meant?` }
+  const nearest = unserved.length === 1 ? nearestTo(unserved[0]!, [...served]) : null
+  const question = nearest === null ? 'is it meant?' : `did you mean '${nearest}'?`
+  return { warning: `no strategy that is served now has the alias ${unserved.join(', ')}: ${question}` }
 }
 
 const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | null) =>
