@@ -4,7 +4,14 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { brokenNode, COMPILE_CACHE, isRunningNodeEnough, NO_NODE, pinnedNode } from './pinned-node.mjs'
+import {
+  brokenNode,
+  COMPILE_CACHE,
+  isRunningNodeEnough,
+  NO_NODE,
+  NO_PACKAGES,
+  pinnedNode,
+} from './pinned-node.mjs'
 
 const entry = new URL('./highwater.ts', import.meta.url)
 const binary = pinnedNode()
@@ -13,7 +20,11 @@ process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE // threads and a pinned Node fi
 
 if (isRunningNodeEnough()) {
   module.enableCompileCache()
-  await import(entry.href)
+  await import(entry.href).catch(error => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.startsWith('Cannot find package')) throw error
+    console.error(NO_PACKAGES)
+    process.exit(1)
+  })
 } else if (binary !== null) {
   const child = spawn(binary, [fileURLToPath(entry), ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends Ctrl-C to both processes; a supervisor signals only this one. The child decides when to end.

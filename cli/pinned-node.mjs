@@ -37,6 +37,9 @@ export const NO_NODE =
   'and no newer one is installed with it. On Linux x64 or arm64 run `npm ci` without --omit=optional in a checkout, or ' +
   `\`npm install ${NODE_PACKAGE}@${REQUIRED_MAJOR}\` beside the package; elsewhere install Node ${REQUIRED_MAJOR}.`
 
+/** The sentence for a checkout in which nothing is installed. */
+export const NO_PACKAGES = `the packages that highwater needs are not installed in ${root}: run \`npm ci\` there`
+
 /** The sentence for a pinned Node that cannot be started. */
 export const brokenNode = (binary, reason) =>
   `highwater cannot start the Node that came with its dependencies, ${binary} (${reason}): install them again with ` +

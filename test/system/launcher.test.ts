@@ -68,6 +68,21 @@ for (const [how, node] of LAUNCHERS) {
   })
 }
 
+test('a checkout in which nothing is installed says how to install it', async () => {
+  const folder = await lastingFolder()
+  for (const file of ['launcher.mjs', 'pinned-node.mjs'])
+    await cp(join(dirname(LAUNCHER), file), join(folder, 'cli', file))
+  await writeFiles(folder, {
+    'package.json': '{"type":"module"}',
+    'cli/highwater.ts': "import 'commander'\n",
+  })
+  const exit = await startProcess(process.execPath, [join(folder, 'cli/launcher.mjs'), '--version']).ended
+  expect(exit).toMatchObject({
+    code: 1,
+    stderr: `the packages that highwater needs are not installed in ${folder}: run \`npm ci\` there\n`,
+  })
+})
+
 test('a pinned Node that cannot be started is reported in one sentence with the remedy', async () => {
   const folder = await lastingFolder()
   const files = ['launcher.mjs', 'pinned-node.mjs']
