@@ -1,5 +1,5 @@
 // The optional settings file: the variables of the environment, in YAML.
-import { readFile } from 'node:fs/promises'
+import { access, constants, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { nearestTo } from '#core/contract/near-miss.ts'
@@ -25,7 +25,8 @@ export type SettingsFile = {
 export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'>): Promise<SettingsFile> {
   const named = env[SETTINGS_VARIABLE] || null
   const path = resolve(cwd, named ?? join(cwd, SETTINGS_NAME))
-  const text = await ifThere(readFile(path, 'utf8'), null).catch((error: unknown) => {
+  const text = await ifThere(readFile(path, 'utf8'), null).catch(async (error: unknown) => {
+    if (named === null && !(await isOpen(cwd))) return null
     throw new UsageError(`cannot read the settings file ${path}: ${messageOf(error)}`)
   })
   if (text !== null) return { path, values: parseSettings(text, path) }
@@ -34,6 +35,13 @@ export async function readSettingsFile({ env, cwd }: Pick<Runtime, 'env' | 'cwd'
     `${SETTINGS_VARIABLE} names ${path}, and there is no such file: create it, or unset the variable`,
   )
 }
+
+/** Whether this user may read files of a folder: a service that is started from root's own folder may not. */
+const isOpen = (folder: string): Promise<boolean> =>
+  access(folder, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
 
 /** The runtime with the settings of the file; a variable that is set wins. Throws as `readSettingsFile` does. */
 export async function withSettingsFile(runtime: Runtime): Promise<Runtime> {

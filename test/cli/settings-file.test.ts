@@ -1,8 +1,10 @@
 // highwater.yaml: the same names as the variables, and the variables win.
-import { writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
 import { run } from './made-up.ts'
 
 let cwd: string
@@ -79,6 +81,29 @@ describe('is refused before anything is done, with exit code 2', () => {
     expect(exit.err).toContain('there is no such file')
   })
 })
+
+/** Root's tests can become another user, if that one can read this project. */
+const AS_USER = ['--reuid', '1000', '--regid', '1000', '--clear-groups', '--']
+const isUser =
+  process.getuid?.() === 0 && spawnSync('setpriv', [...AS_USER, 'test', '-x', process.execPath]).status === 0
+
+test.skipIf(!isUser)(
+  'a working folder that is closed to the user has none (skipped if the tests cannot become another user)',
+  async () => {
+    const { url } = inject('tinyStore')
+    const args = [...AS_USER, process.execPath, LAUNCHER, 'versions', '--store', url]
+    const inClosed = () => startProcess('setpriv', args, { cwd }).ended
+    await chmod(cwd, 0o700)
+    expect((await inClosed()).stderr).not.toContain('settings file')
+    await chmod(cwd, 0o755)
+    await write('HISTORY_PORT: 0\n')
+    await chmod(join(cwd, 'highwater.yaml'), 0o600)
+    expect(await inClosed()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot read the settings file'),
+    })
+  },
+)
 
 test('a file that is refused does not keep anybody from the help', async () => {
   await write('nonsense: 1')
