@@ -145,7 +145,7 @@ function print(findings: readonly Finding[], settings: readonly Setting[], { ter
     if (fix !== null) terminal.print(`${INDENT}-> ${fix}`)
   }
   if (settings.length === 0) return
-  terminal.print('\nSettings')
+  terminal.print('\nSettings, with their source unless it is the default')
   for (const { name, value, source } of settings)
     terminal.print(
       `  ${name.padEnd(NAME_WIDTH)} ${value ?? '-'}${source === 'default' ? '' : `  (${source})`}`,
