@@ -144,7 +144,7 @@ export const halted = z.array(z.string()).describe('Aliases that are halted; `*`
 export const liveStrategies = z
   .object({
     halted,
-    strategies: z.array(liveStatus).describe('Those that have ever run live.'),
+    strategies: z.array(liveStatus).describe('Those that have run live, fired or are halted.'),
   })
   .meta({ id: 'LiveStrategies' })
 

@@ -2,7 +2,8 @@ import { toIsoInstant } from '#core/calendar.ts'
 import type { SignalContent } from '#core/contract/signal.ts'
 import type { Bar } from '#core/replay/strategy.ts'
 import { commit } from '../log/commit.ts'
-import { RedisDownError } from '../redis/connect.ts'
+import { askRedis, RedisDownError } from '../redis/connect.ts'
+import { LIVE_ALIASES } from '../redis/keys.ts'
 import type { BarStore } from './bar-store.ts'
 import type { Feed, Pause } from './feeds/feed.ts'
 import { admitBar, FeedError, type KnownBars } from './known-bars.ts'
@@ -143,6 +144,7 @@ async function untilRedisAnswers<T>(world: MarketWorld, ask: () => Promise<T>): 
  */
 export async function begin(world: LiveWorld, strategy: LiveStrategy, known: KnownBars): Promise<Standing> {
   const { alias, version } = strategy
+  await askRedis(() => world.redis.sadd(LIVE_ALIASES, alias))
   const there = await readStanding(world.redis, alias)
   if (there?.version === version) return there
   if (known.last() === null)

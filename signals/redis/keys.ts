@@ -26,6 +26,9 @@ export const EPOCH = `${PREFIX}:epoch`
 export const liveKey = (alias: string): string => `${LIVE_PREFIX}${alias}`
 export const LIVE_PREFIX = `${PREFIX}:live:`
 
+/** Set: the aliases that `highwater live` has begun. Records of earlier releases are not in it until their next start. */
+export const LIVE_ALIASES = `${PREFIX}:live-aliases`
+
 /** String with an expiry: the lease on a market, such as `BTCUSDT-PERP/4h`. */
 export const liveLeaseKey = (market: string): string => `${PREFIX}:live-lease:${market}`
 

@@ -5,16 +5,17 @@ import { dueCounts, LANES, owedCount } from '../delivery/outbox.ts'
 import { type Condition, SOUND } from '../delivery/webhook-condition.ts'
 import { toSetter } from '../delivery/webhooks.ts'
 import { haltedAliases, type LiveStatus, readStatus } from '../live/control.ts'
+import { EVERY_ALIAS } from '../live/live-record.ts'
 import { firedAliases, readHead } from '../log/read-log.ts'
 import { durabilityProblems } from '../redis/boot-checks.ts'
 import { askRedis } from '../redis/connect.ts'
-import { RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
+import { LIVE_ALIASES, RELAY_CURSOR, RELAY_LEASE, webhookKey } from '../redis/keys.ts'
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>
 
 export type OverviewParts = {
   readonly redis: Redis
-  /** The strategies of the served dataset. Others are found by what they fired. */
+  /** The strategies of the served dataset. */
   readonly aliases: () => ReadonlySet<string>
   readonly clock: { readonly now: () => number }
   readonly newEpoch: () => string
@@ -50,23 +51,23 @@ export async function readOverview(parts: OverviewParts) {
     webhooks: [...webhooks.values()],
     /** Halted aliases; `*` stands for all. */
     halted,
-    /** Strategies that have ever run live. */
+    /** Strategies that have run live, fired or are halted. */
     live,
   }
 }
 
-/**
- * The strategies that have ever run live, sorted: those of the served dataset, and those that fired or are halted, whether
- * they are in it or not.
- */
+/** The strategies that have run live, fired or are halted, sorted, whether they are in the served dataset or not. */
 export async function readLive(
   redis: Redis,
   aliases: ReadonlySet<string>,
   nowMs: number,
 ): Promise<readonly LiveStatus[]> {
-  const known = new Set([...aliases, ...(await firedAliases(redis)), ...(await haltedAliases(redis))])
+  const begun = await askRedis(() => redis.smembers(LIVE_ALIASES))
+  const seen = new Set([...(await firedAliases(redis)), ...(await haltedAliases(redis))])
+  const known = new Set([...aliases, ...begun, ...seen])
+  known.delete(EVERY_ALIAS)
   const all = await Promise.all([...known].sort().map(alias => readStatus(redis, alias, nowMs)))
-  return all.filter(({ cursorMs }) => cursorMs !== null)
+  return all.filter(({ alias, cursorMs }) => cursorMs !== null || seen.has(alias))
 }
 
 async function readRedisHealth(redis: Redis) {

@@ -229,13 +229,16 @@ const newGaps = (live: readonly LiveStatus[]): readonly Piece[] =>
       : html`<p class="panel bad" role="alert">${alias}: ${describeGap(gap)}. Compare its bars with those of your vendor.</p>`,
   )
 
-function stateWords({ isHalted, diverges, behindMs }: LiveStatus): Piece {
+function stateWords({ isHalted, diverges, behindMs, cursorMs }: LiveStatus): Piece {
   const words = [
     ...(isHalted ? [html`<span class="bad">halted</span>`] : []),
     ...(diverges === null ? [] : [html`<span class="bad">diverging</span>`]),
     ...(behindMs > 0 ? [html`<span class="warn">late by ${duration(behindMs)}</span>`] : []),
   ]
-  if (words.length === 0) return html`<span class="good">running</span>`
+  if (words.length === 0)
+    return cursorMs === null
+      ? html`<span class="dim">fired by hand</span>`
+      : html`<span class="good">running</span>`
   return html`${words.map((word, i) => (i === 0 ? word : html`, ${word}`))}`
 }
 
@@ -255,5 +258,5 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
 <td>${stateWords(status)}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
 <td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
     ),
-    'No strategy has run live yet: `highwater live --book DIR` starts one.',
+    'No strategy has fired or run live yet: `highwater live --book DIR` starts one.',
   )

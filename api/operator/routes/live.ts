@@ -31,7 +31,8 @@ export const LIVE_ROUTES = [
     id: 'live',
     path: '/ops/live',
     title: 'State of the live strategies',
-    about: 'Every strategy that has ever run live, with its last bar and its mode, and what is halted.',
+    about:
+      'Every strategy that has run live, fired or is halted, with its last bar and its mode, and what is halted.',
     data: liveStrategies,
     command: { usage: 'live status' },
     handler: async (_, parts) => ({ data: await describeLive(parts) }),

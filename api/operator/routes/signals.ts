@@ -148,7 +148,7 @@ const serviceStatus = z
       })
       .describe('How the webhooks stand.'),
     halted,
-    live: z.array(liveStatus).describe('The strategies that have ever run live.'),
+    live: z.array(liveStatus).describe('The strategies that have run live, fired or are halted.'),
   })
   .meta({ id: 'ServiceStatus' })
 

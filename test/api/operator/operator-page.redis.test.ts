@@ -8,7 +8,7 @@ import type { OperatorParts } from '#api/operator/parts.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
-import { halt, haltedAliases, noteDivergence } from '#signals/live/control.ts'
+import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
@@ -457,6 +457,21 @@ test('a strategy that fires is shown and can be halted, also if it is not in the
   const { csrf = '' } = await page.get('/ops/view/live')
   expect((await page.post('/ops/view/live/halt', { alias: 'hidden', csrf })).status).toBe(303)
   expect(await haltedAliases(redis)).toEqual(['hidden'])
+})
+
+test('a strategy that was fired by hand, or is halted, is shown and can be halted and resumed', async () => {
+  await fire(redis, 'a', 'hidden')
+  await halt(redis, 'birch')
+  await halt(redis, '*')
+  const page = browser()
+  await page.logIn()
+  expect((await page.get('/ops/view/live')).text).not.toContain('<td>*</td>')
+  await resume(redis, '*')
+  const { text } = await page.get('/ops/view/live')
+  expect(text).toMatch(
+    /<td>hidden<\/td>.*>fired by hand<.*name="alias" value="hidden"><button class="stop">Halt</s,
+  )
+  expect(text).toMatch(/<td>birch<\/td>.*>halted<.*name="alias" value="birch"><button class="quiet">Resume</s)
 })
 
 test('a cookie opens no JSON, and the token in a header opens no page', async () => {

@@ -14,6 +14,7 @@ import { createKnownBars, revisedBars } from '#signals/live/known-bars.ts'
 import { readStanding } from '#signals/live/live-record.ts'
 import { type Market, type MarketWorld, runMarket } from '#signals/live/run-market.ts'
 import type { LiveStrategy } from '#signals/live/signals-of.ts'
+import { readLive } from '#signals/views/overview.ts'
 import { handBars, type Ohlc, scripted, slot, still } from '../../core/replay/hand.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -88,6 +89,12 @@ describe('a market', () => {
       't,o,h,l,c,v',
       `${toIsoInstant(slot(FIRST))},100,100,100,100,`,
     ])
+  })
+
+  test('is listed from its start on, whether its strategies have fired or are published', async () => {
+    await runOn({ folder: await temporaryFolder(), feed: world => feedOf(world, []) })
+    expect(await logged(redis)).toEqual([])
+    expect((await readLive(redis, new Set(), slot(FIRST))).map(({ alias }) => alias)).toEqual(['alder'])
   })
 
   test('fires nothing twice if a feed repeats its bars, equal or revised', async () => {
