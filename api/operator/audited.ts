@@ -1,8 +1,9 @@
 // Every action of an operator is logged, by this one function: for the JSON interface and for the page.
 import { toIsoInstant } from '#core/calendar.ts'
 import { ApiError } from '#core/contract/errors.ts'
-import { listKeys } from '#signals/clients/api-keys.ts'
+import { listKeys, ownerOf } from '#signals/clients/api-keys.ts'
 import { getClient } from '#signals/clients/clients.ts'
+import { keyIdOf } from '#signals/clients/token.ts'
 import { haltedAliases, readStatus } from '#signals/live/control.ts'
 import { EVERY_ALIAS } from '#signals/live/live-record.ts'
 import { logAction, type SubjectState } from '#signals/operators/audit-log.ts'
@@ -25,7 +26,7 @@ export async function audited<Result>(
   parts: OperatorParts,
   act: () => Promise<Result>,
 ): Promise<Result> {
-  const subject = subjectOf(intent)
+  const subject = await subjectOf(intent, parts)
   const before = await stateOf(subject, parts)
   let outcome = 'done'
   try {
@@ -58,12 +59,14 @@ type Subject = { readonly kind: 'client' | 'strategy' | 'other'; readonly name: 
 
 const LIVE_ACTIONS: readonly string[] = ['halt', 'resume', 'mode']
 
-function subjectOf({ action, fields }: Intent): Subject {
-  const { client, alias, key, id, name, signal_id } = fields
+async function subjectOf({ action, fields }: Intent, { redis }: OperatorParts): Promise<Subject> {
+  const { alias, key, id, name, signal_id } = fields
+  const keyId = keyIdOf(String(key ?? ''))
+  const client = fields.client ?? (keyId === null ? null : await ownerOf(redis, keyId).catch(() => null))
   if (LIVE_ACTIONS.includes(action)) return { kind: 'strategy', name: String(alias ?? EVERY_ALIAS) }
-  if (client !== undefined) return { kind: 'client', name: String(client) }
+  if (client !== null) return { kind: 'client', name: String(client) }
   if (action === 'add_client') return { kind: 'client', name: String(id) }
-  const other = key ?? name ?? signal_id ?? alias
+  const other = keyId ?? name ?? signal_id ?? alias
   return { kind: 'other', name: other === undefined ? null : String(other) }
 }
 
@@ -96,11 +99,12 @@ async function stateOf(
 
 const HIDDEN = '***'
 
-/** A secret is hidden, and of the address of a webhook, which may contain one, the host is shown. */
+/** A secret is hidden, of a key its id is shown, and of the address of a webhook, which may contain one, the host is shown. */
 const withoutSecrets = (fields: Intent['fields']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       if (name === 'secret' && value !== null) return [name, HIDDEN]
+      if (name === 'key') return [name, keyIdOf(String(value)) ?? HIDDEN] // a whole one may be given
       if (name !== 'url') return [name, typeof value === 'string' ? value : JSON.stringify(value)]
       return [name, typeof value === 'string' && URL.canParse(value) ? new URL(value).host : HIDDEN]
     }),

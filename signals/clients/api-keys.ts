@@ -156,7 +156,8 @@ if tonumber(ARGV[1]) - last < tonumber(ARGV[2]) then return 0 end
 return redis.call('HSET', KEYS[1], 'last_used_at', ARGV[1])
 `
 
-const ownerOf = (redis: Redis, keyId: string): Promise<string | null> =>
+/** The client of a live key, or null. */
+export const ownerOf = (redis: Redis, keyId: string): Promise<string | null> =>
   askRedis(() => redis.hget(apiKeyKey(keyId), 'client'))
 
 const instant = z.string().transform(ms => toIsoInstant(Number(ms)))

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { actionWords } from '#api/operator/action-words.ts'
 import { OPERATOR_ROUTES } from '#api/operator/routes.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
+import { action } from '#signals/operators/audit-log.ts'
 import { UsageError } from '../../environment.ts'
 import type { OperatorClient } from '../../operator-client.ts'
 import type { Runtime } from '../../runtime.ts'
@@ -81,6 +83,7 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
     lines: testLines,
     exitCode: ({ acknowledged }) => (acknowledged === true ? 0 : 1),
   },
+  audit: { lines: auditLines },
   replay: { lines: answer => (answer.owed_again === 0 ? [nothingToReplay(answer)] : linesOf(answer)) },
   issue_key: { lines: ({ id, token }) => [`key ${id}, shown this once:`, String(token)] },
   issue_token: { lines: ({ name, token }) => [`token of ${name}, shown this once:`, String(token)] },
@@ -115,6 +118,22 @@ const ADDITIONS: Readonly<Record<string, Addition>> = {
     body: ({ alias, dryRun }) => ({ alias, mode: dryRun === true ? 'DRY_RUN' : 'LIVE' }),
     example: 'live go-live alder --dry-run',
   },
+}
+
+const loggedActions = z.array(action.extend({ seq: z.number() }))
+
+/** A line an action, as on the page; the state before and after is in `--json`. */
+function auditLines({ '': rows }: Answer): readonly string[] {
+  const lines = loggedActions.parse(rows).map(logged => ({
+    number: logged.seq,
+    at: logged.at,
+    who: logged.who,
+    action: logged.action,
+    about: logged.subject,
+    outcome: logged.outcome,
+    'what changed, or was asked for': actionWords(logged),
+  }))
+  return lines.length === 0 ? ['no action yet'] : linesOf({ '': lines })
 }
 
 /** How many signals, and which: a number of one alone would be read as how many. */

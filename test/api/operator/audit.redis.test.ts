@@ -87,6 +87,20 @@ test('an action has its subject, what was asked for, and the state before and af
   ])
 })
 
+test('a key is named by its id, also if it was given whole, and its client has the state before and after', async () => {
+  const { token, keyId } = await addClient(redis, 'acme', ['alder'], seededBytes('acme'))
+  await call('POST', `/ops/keys/${token}/confirm`)
+  await call('POST', `/ops/keys/${token}/revoke`)
+  await call('POST', '/ops/keys/no-key-at-all/revoke')
+  const log = await newest()
+  expect(log).toMatchObject([
+    { action: 'revoke_key', subject: null, outcome: 'validation_error', request: { key: '***' } },
+    { subject: 'acme', request: { key: keyId }, before: { keys: [keyId] }, after: { keys: [] } },
+    { action: 'confirm_key', subject: 'acme', request: { key: keyId } },
+  ])
+  expect(JSON.stringify(log)).not.toContain(token)
+})
+
 test('is read page by page, newest first', async () => {
   for (const alias of ['alder', 'birch', '*']) await call('POST', '/ops/live/halt', { alias })
   const first = await readActions(redis, { limit: 2 })

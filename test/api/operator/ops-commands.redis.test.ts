@@ -178,6 +178,22 @@ describe('an operator', () => {
     }
   })
 
+  test('reads the audit log as a line an action, with what changed', async () => {
+    await ops(['clients', 'add', 'acme', '--aliases', 'alder', '--activate'])
+    await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
+    await ops(['clients', 'suspend', 'acme'])
+    await ops(['live', 'go-live', 'aldr'])
+    const [head = '', ...lines] = (await ops(['audit'])).out.trimEnd().split('\n')
+    expect(head).toMatch(/^number +at +who +action +about +outcome +what changed, or was asked for$/)
+    expect(lines.map(line => line.replaceAll(/ {2,}/g, '  ').replace(/^(\d) {2}\S+/, '$1'))).toEqual([
+      '4  operator  mode  aldr  validation_error  alias: aldr; mode: LIVE',
+      '3  operator  suspend  acme  done  account: active → suspended',
+      '2  operator  set_webhook  acme  done  webhook: none → enabled, 0 waiting',
+      '1  operator  add_client  acme  done  account: active; strategies: alder; tier: standard; program: no',
+    ])
+    expect((await ops(['audit', '--json'])).out).toContain('"before":{"tier":"standard","status":"active"')
+  })
+
   test('halts and resumes', async () => {
     expect((await ops(['live', 'halt'])).out).toContain('halted: *')
     expect((await ops(['live', 'resume'])).out).toContain('halted: none')
