@@ -138,14 +138,24 @@ function webhookPanel(
 ): Piece {
   const { health, breaker } = webhook.condition
   const isBreakerNamed = webhook.enabled && breaker.kind === 'open' // by the word in front
-  const from = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again">`
+  const range = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again"> <input type="number" name="to" min="1" placeholder="to the newest" aria-label="last signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
 ${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, ${webhook.owed} deliveries wait${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}
 ${webhook.enabled ? action(session, `${base}/disable`, 'Disable…', 'stop') : action(session, `${base}/enable`, 'Enable')}
-${action(session, `${base}/replay`, 'Resend…', 'quiet', from)}</div>
+${resendFailed(session, webhook.client)}${action(session, `${base}/replay`, 'Resend…', 'quiet', range)}</div>
 <details><summary>Change it</summary>${webhookForm(session, base)}
 <div class="actions">${action(session, `${base}/webhook/rotate`, 'New secret…', 'quiet')}${action(session, `${base}/webhook/remove`, 'Remove…', 'stop')}</div></details></div>`
 }
+
+/** Sends again what was given up. */
+export const resendFailed = (session: Session, client: string): Piece =>
+  action(
+    session,
+    `/ops/view/clients/${client}/replay`,
+    'Resend all given up…',
+    'quiet',
+    html`<input type="hidden" name="from" value="1"><input type="hidden" name="only" value="exhausted">`,
+  )

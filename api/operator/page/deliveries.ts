@@ -2,6 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { DeliveryRow, Page } from '#signals/views/recent.ts'
 import { DELIVERY_STATUSES } from '../views.ts'
+import { resendFailed } from './clients.ts'
 import {
   action,
   clientLink,
@@ -38,7 +39,7 @@ ${field('client', 'Client', filter.client)}${field('alias', 'Strategy', filter.a
 )}</select></label>
 ${field('fired_from', 'Fired from', filter.fired_from, '2026-11-21T00:00:00Z')}${field('fired_to', 'to', filter.fired_to, '2026-11-22T00:00:00Z')}
 <button class="quiet">Show</button></form>
-${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${action(session, replayPath(filter.client), `Resend all that ${filter.client} missed…`, 'quiet', hidden({ from: '1', only: 'exhausted' }))}</div>` : ''}
+${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${resendFailed(session, filter.client)}</div>` : ''}
 ${table(
   ['#Signal', 'Client', 'State', '', 'Strategy', '#Attempts', '#Latency', 'Fired (UTC)'],
   rows.map(

@@ -10,7 +10,13 @@ import type { Exchange } from '../exchange.ts'
 import type { OperatorParts } from '../parts.ts'
 import { addClient, clientOf, clientRequest, entitlementRequest, revokeLiveKey } from '../routes/clients.ts'
 import { haltKnown, haltRequest, resumeAny } from '../routes/live.ts'
-import { assertEnabled, assertWebhook, replayQuery, webhookRequest } from '../routes/webhooks.ts'
+import {
+  assertEnabled,
+  assertSentTo,
+  assertWebhook,
+  replayQuery,
+  webhookRequest,
+} from '../routes/webhooks.ts'
 import { type Note, type Session, secretPage, type Warning } from './layout.ts'
 
 /** Performs the action of a form. Resolves with the address of the next page, or with a page that is shown once. */
@@ -116,7 +122,7 @@ async function ownKey(c: Exchange, id: string, { redis }: OperatorParts): Promis
   throw new ApiError('not_found', `'${id}' has no live key '${key}': it is refused already`)
 }
 
-const rangeOf = (form: URLSearchParams) => parseRequest(replayQuery, fieldsOf(form))
+const rangeOf = (form: URLSearchParams) => parseRequest(replayQuery, filled(form))
 
 /** Every form, by the path that it is sent to. What stops signals or sends them again is confirmed first. */
 export const FORMS: Readonly<Record<string, Form>> = {
@@ -129,7 +135,7 @@ export const FORMS: Readonly<Record<string, Form>> = {
     act: forClient('suspended', (id, { redis }) => suspendClient(redis, id)),
     warn: aboutClient(id => ({
       title: `Suspend ${id}?`,
-      says: 'Its pulls are refused and its deliveries stop, at once. Its keys, its webhook and what it may see stay as they are: activate it to go on.',
+      says: 'Its pulls are refused and its deliveries stop, at once. Signals that wait, and those that are fired until you activate it, are sent only if you resend them then. Its keys, its webhook and what it may see stay as they are.',
       label: 'Suspend',
     })),
   },
@@ -219,15 +225,22 @@ export const FORMS: Readonly<Record<string, Form>> = {
     act: forWebhook('disabled', (id, { orders }) => orders.disable(id, 'the operator disabled it')),
     warn: aboutClient(id => ({
       title: `Disable the webhook of ${id}?`,
-      says: 'Nothing is sent to it until it is enabled again. Signals that are fired meanwhile wait, and are sent then.',
+      says: 'Nothing is sent to it until you enable it. Signals that wait, and those that are fired meanwhile, are sent only if you resend them then. The client can still pull every signal.',
       label: 'Disable',
     })),
   },
   [`${CLIENT}/replay`]: {
     action: 'replay',
-    act: forClient('replayed', (id, { orders }, form) => orders.replay(id, rangeOf(form))),
-    warn: aboutClient(async (id, { redis, newEpoch }, form) => {
+    act: async (c, parts, form) => {
+      const id = await assertSentTo(clientOf(c), parts)
+      const count = await parts.orders.replay(id, rangeOf(form))
+      const note: Note = count === 0 ? 'nothing_replayed' : 'replayed'
+      return `${CLIENTS}/${id}?note=${note}`
+    },
+    warn: aboutClient(async (id, parts, form) => {
+      const { redis, newEpoch } = parts
       const { from, to, only } = rangeOf(form)
+      await assertSentTo(id, parts)
       const last = Math.min(to ?? Number.MAX_SAFE_INTEGER, (await readHead(redis, newEpoch)).seq)
       const count = Math.max(0, last - from + 1)
       const what = from === to ? `signal ${from}` : `signals ${from} to ${last}`

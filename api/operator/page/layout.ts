@@ -48,6 +48,7 @@ export const NOTES = {
   webhook_removed: 'The webhook is removed: the client pulls.',
   tested: 'A test signal was fired. Its delivery is below.',
   replayed: 'The signals are sent again.',
+  nothing_replayed: 'No signal of that range is one to send again: nothing is sent.',
   enabled: 'The webhook is enabled.',
   disabled: 'The webhook is disabled.',
   halted: 'Halted: no long or short is sent, a flat still is.',

@@ -51,14 +51,18 @@ const disableRequest = z
   })
   .meta({ id: 'DisableRequest' })
 
-export const replayQuery = z.strictObject({
-  from: seqText.describe('the number of the first signal to send again, from 1'),
-  to: seqText.optional().describe('the number of the last one; the newest if it is not given'),
-  only: z
-    .enum(['all', 'exhausted'])
-    .default('all')
-    .describe('all, or exhausted for those that were given up'),
-})
+export const replayQuery = z
+  .strictObject({
+    from: seqText.describe('the number of the first signal to send again, from 1'),
+    to: seqText
+      .optional()
+      .describe('the number of the last one, not below that of the first; the newest if it is not given'),
+    only: z
+      .enum(['all', 'exhausted'])
+      .default('all')
+      .describe('all, or exhausted for those that were given up'),
+  })
+  .refine(({ from, to = from }) => to >= from, { path: ['to'] })
 
 const setWebhook = z
   .object({
@@ -211,14 +215,14 @@ export const WEBHOOK_ROUTES = [
     title: 'Send a client every signal of a range again, or those that were given up',
     about:
       'Every signal from `from` to `to` that the client may see is owed to it once more, delivered or not: it drops what it ' +
-      'has by `signal_id`. The same number twice is one signal.',
+      'has by `signal_id`. The same number twice is one signal. Its account must be active, and its webhook enabled.',
     query: replayQuery,
     data: replayed,
     refusals: ['conflict'],
     example: { path: `${ACME}/replay?from=5` },
     command: { usage: 'replay <client>' },
     handler: async (c, parts) => {
-      const id = await assertWebhook(clientOf(c), parts)
+      const id = await assertSentTo(clientOf(c), parts)
       const range = parseRequest(replayQuery, c.req.query())
       return { data: { client: id, from: range.from, owed_again: await parts.orders.replay(id, range) } }
     },
@@ -251,4 +255,14 @@ export async function assertEnabled(id: string, { redis }: OperatorParts): Promi
     'conflict',
     `the webhook of '${id}' is disabled${why}: enable it first, with \`highwater ops webhook enable ${id}\``,
   )
+}
+
+/** The id of a client to which signals are sent. Throws `not_found` and `conflict`. */
+export async function assertSentTo(client: string, parts: OperatorParts): Promise<string> {
+  const id = await assertWebhook(client, parts)
+  await assertEnabled(id, parts)
+  const { status, suspended } = await findClient(parts.redis, id)
+  if (status === 'active') return id
+  const message = `the account of '${id}' is ${suspended ? 'suspended' : status}, so nothing is sent: activate it first, with`
+  throw new ApiError('conflict', `${message} \`highwater ops clients activate ${id}\``)
 }

@@ -141,7 +141,7 @@ const countOf = (seqs: readonly unknown[]): string =>
   seqs.length === 0 ? '0' : `${seqs.length} (${seqs.map(seq => `#${seq}`).join(', ')})`
 
 const nothingToReplay = ({ client, from }: Readonly<Record<string, unknown>>): string =>
-  `nothing is sent again: from number ${from} on there is no signal that ${client} may see; ` +
+  `nothing is sent again: from number ${from} on there is no such signal that ${client} may see; ` +
   '`highwater ops status` shows the newest number'
 
 function parseSignal(text: string, file: string): unknown {

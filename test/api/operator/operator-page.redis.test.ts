@@ -9,7 +9,7 @@ import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
-import { liveKey } from '#signals/redis/keys.ts'
+import { liveKey, readyKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
@@ -255,6 +255,36 @@ test.each([
     expect(await everything()).not.toEqual(before)
   },
 )
+
+test('a range is sent again from the page of its client, which says if there is nothing, or why nothing is sent', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  const request = operatorClient(parts())
+  await request('PUT', '/ops/clients/acme/webhook', { url: 'https://hooks.example.org/in' })
+  for (const id of ['a', 'b', 'c']) await fire(redis, id, 'alder')
+  const page = browser()
+  await page.logIn()
+  const client = '/ops/view/clients/acme'
+  const { csrf = '', text } = await page.get(client)
+  expect(text).toMatch(/name="only" value="exhausted"><button class="quiet">Resend all given up…</)
+  const resend = (fields: Record<string, string>) => page.post(`${client}/replay`, { csrf, ...fields })
+  expect((await resend({ from: '2', to: '' })).text).toContain('Send acme signals 2 to 3 again?')
+  expect((await resend({ from: '2', to: '1' })).status).toBe(422)
+  const sent = await resend({ from: '1', to: '2', confirm: 'yes' })
+  expect([sent.headers.get('location'), await readySeqs()]).toEqual([`${client}?note=replayed`, ['1', '2']])
+  const none = await resend({ from: '9', confirm: 'yes' })
+  expect((await page.get(none.headers.get('location') ?? '')).text).toContain('nothing is sent')
+  expect((await page.post(`${client}/disable`, { csrf })).text).toContain('only if you resend them then')
+  await request('POST', '/ops/clients/acme/webhook/disable')
+  const disabled = await resend({ from: '1' })
+  expect([disabled.status, disabled.text]).toEqual([409, expect.stringContaining('is disabled')])
+  await request('POST', '/ops/clients/acme/webhook/enable')
+  expect((await page.post(`${client}/suspend`, { csrf })).text).toContain('only if you resend them then')
+  await request('POST', '/ops/clients/acme/suspend')
+  const suspended = await request('POST', '/ops/clients/acme/replay?from=1')
+  expect([suspended.status, suspended.text]).toEqual([409, expect.stringContaining('is suspended')])
+})
+
+const readySeqs = () => redis.zrange(readyKey('acme'), 0, '-1')
 
 /** What Redis has, apart from sessions. */
 async function everything(): Promise<Record<string, string | null>> {
