@@ -148,7 +148,7 @@ function toChangeAlert({ client, change, keyId }: WebhookChange, at: string): Al
   const what = { set: 'was set', rotated: 'has a new secret', removed: 'was removed' }[change]
   const message =
     keyId === null
-      ? `the webhook of ${client} ${what} through the operator interface: if that was not you, change OPERATOR_TOKEN`
+      ? `the webhook of ${client} ${what} through the operator interface: \`highwater ops audit\` names who did it`
       : `the webhook of ${client} ${what} with the key ${keyId}: if its owner did not do that, run \`highwater ops keys revoke ${keyId}\``
   return alert('webhook_changed', subject, message)
 }

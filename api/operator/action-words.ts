@@ -2,11 +2,11 @@
 import type { LoggedAction } from '#signals/operators/audit-log.ts'
 
 /** `account: active → suspended`, for each field that differs; what was asked for if none does. */
-export function actionWords({ before, after, request }: LoggedAction): string {
+export function actionWords({ before, after, request, subject }: LoggedAction): string {
   const [old, now] = [fieldsOf(before), fieldsOf(after)]
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])]
   const changed = names.filter(name => text(old[name]) !== text(now[name]))
-  if (changed.length === 0) return pairs(request)
+  if (changed.length === 0) return pairs(Object.entries(request).filter(([, value]) => value !== subject)) // it stands beside
   return changed
     .map(name =>
       before === null ? `${name}: ${text(now[name])}` : `${name}: ${text(old[name])} → ${text(now[name])}`,
@@ -29,10 +29,8 @@ function fieldsOf(state: LoggedAction['after']): Fields {
   }
 }
 
-const pairs = (fields: Fields): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${text(value)}`)
-    .join('; ')
+const pairs = (fields: readonly (readonly [name: string, value: string])[]): string =>
+  fields.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join('; ')
 
 function text(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'

@@ -11,6 +11,7 @@ import { dayCharts } from './charts.ts'
 import {
   action,
   clientLink,
+  counted,
   csrfField,
   duration,
   latencyOf,
@@ -29,7 +30,7 @@ export const clientsPage = (
   webhooks: ReadonlyMap<string, WebhookState>,
 ): Piece => html`<h1>Clients</h1>
 ${table(
-  ['Client', 'Webhook', '#Waiting', 'Account', 'Tier', '#Aliases'],
+  ['Client', 'Webhook', '#Waiting', 'Account', 'Tier', '#Strategies'],
   clients.map(
     ({
       id,
@@ -86,13 +87,13 @@ ${table(
 ${keys.length < MOST_LIVE_KEYS ? html`<div class="actions">${action(session, `${base}/keys`, 'Issue a key', 'quiet')}</div>` : html`<p class="dim">A client has two keys at most: revoke one, or wait until the client confirms the newer one.</p>`}
 <h2>Webhook</h2>
 ${webhook === undefined ? html`<div class="panel">None, so the client pulls.${webhookForm(session, base)}</div>` : webhookPanel(session, base, webhook, address)}
-<h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${latency.deliveries} deliveries, from the log on</span>`}</h2>
+<h2>Latency${latency.deliveries === 0 ? '' : html` <span>last ${counted(latency.deliveries, 'delivery')}, from the log on</span>`}</h2>
 ${latencyTable(latency)}
 <h2>Deliveries of the last 24 hours</h2>
 ${dayCharts(day)}
 <h2>Last deliveries</h2>
 ${table(
-  ['#Signal', 'Status', '#Latency', 'Alias', '#Attempts', 'Fired (UTC)'],
+  ['#Signal', 'State', '#Latency', 'Strategy', '#Attempts', 'Fired (UTC)'],
   deliveries.map(deliveryRow),
   'No deliveries yet.',
 )}`
@@ -137,10 +138,9 @@ function webhookPanel(
   address: WebhookAddress | null,
 ): Piece {
   const { health, breaker } = webhook.condition
-  const isBreakerNamed = webhook.enabled && breaker.kind === 'open' // by the word in front
-  const range = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again"> <input type="number" name="to" min="1" placeholder="to the newest" aria-label="last signal to send again">`
+  const range = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again"> <input type="number" name="to" min="1" placeholder="to newest" aria-label="last signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}${isBreakerNamed ? '' : `, breaker ${breaker.kind}`}, ${webhook.owed} deliveries wait${
+${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}${webhook.enabled ? '' : `, breaker ${breaker.kind}`}, waiting: ${counted(webhook.owed, 'delivery')}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}

@@ -37,7 +37,7 @@ ${field('client', 'Client', filter.client)}${field('alias', 'Strategy', filter.a
   status =>
     html`<option value="${status}"${status === filter.status ? raw(' selected') : ''}>${STATUS_WORDS[status]}</option>`,
 )}</select></label>
-${field('fired_from', 'Fired from', filter.fired_from, '2026-11-21T00:00:00Z')}${field('fired_to', 'to', filter.fired_to, '2026-11-22T00:00:00Z')}
+${time('fired_from', 'Fired from (UTC)', filter.fired_from)}${time('fired_to', 'to', filter.fired_to)}
 <button class="quiet">Show</button></form>
 ${filter.client !== undefined && filter.status === 'exhausted' ? html`<div class="actions">${resendFailed(session, filter.client)}</div>` : ''}
 ${table(
@@ -53,8 +53,11 @@ ${table(
 
 const replayPath = (client: string): string => `/ops/view/clients/${client}/replay`
 
-const field = (name: string, label: string, value: string | undefined, placeholder = ''): Piece =>
-  html`<label>${label} <input name="${name}" value="${value ?? ''}" placeholder="${placeholder}"></label>`
+const field = (name: string, label: string, value: string | undefined, type = 'text'): Piece =>
+  html`<label>${label} <input type="${type}" name="${name}" value="${value ?? ''}"></label>`
+
+const time = (name: string, label: string, value: string | undefined): Piece =>
+  field(name, label, value?.slice(0, 16), 'datetime-local')
 
 const hidden = (fields: Readonly<Record<string, string>>): Piece =>
   html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`

@@ -107,7 +107,7 @@ export const loginPage = (problem: string | null): Promise<Response> =>
 ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
 <button>Log in</button>
 </form>
-<p class="dim">The token is the value of <code>OPERATOR_TOKEN</code>, or stands in <code>.data/operator-token</code>.</p></main>`,
+<p class="dim">The token that <code>highwater ops tokens add</code> printed for you, or the value of <code>OPERATOR_TOKEN</code>, which may be in <code>.data/operator-token</code>.</p></main>`,
     { status: problem === null ? 200 : 401 },
   )
 
@@ -177,6 +177,10 @@ export function duration(ms: number | null): string {
   if (ms < 120_000) return `${(ms / 1_000).toFixed(1)} s`
   return ms < 7_200_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
+
+/** `1 client`, `2 clients`. */
+export const counted = (count: number, name: string): string =>
+  `${count} ${count === 1 ? name : name.replace(/(?<=[^aeiou])y$/, 'ie')}${count === 1 ? '' : 's'}`
 
 /** The states of deliveries as people read them. */
 export const STATUS_WORDS: { readonly [Status in DeliveryState['status']]: string } = {
@@ -312,7 +316,7 @@ h2 { margin: 2rem 0 .6rem; font-size: 1.05rem }
 a { color: var(--line); text-decoration: none }
 a:hover { text-decoration: underline }
 code { font-size: .92em; overflow-wrap: anywhere }
-.cards + .scroll { margin-top: .75rem }
+.cards + .scroll, .actions + .scroll { margin-top: .75rem }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); gap: .75rem; margin: 0 }
 .cards div, .panel { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .75rem 1rem }
 .cards dt { color: var(--dim); font-size: .82rem }
@@ -327,13 +331,14 @@ table { width: 100%; border-collapse: collapse }
 th, td { padding: .5rem .9rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--rule) }
 tr:last-child td { border-bottom: 0 }
 th { color: var(--dim); font-size: .8rem; font-weight: 600 }
-td.wide { white-space: normal; min-width: 24rem; overflow-wrap: anywhere }
+td.wide { white-space: normal; min-width: 18rem; overflow-wrap: anywhere }
 th.n:first-child { width: 5.5rem }
 .n { text-align: right; font-variant-numeric: tabular-nums }
 .good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .dim { color: var(--dim) }
 .note { padding: .6rem 1rem; border-left: 3px solid var(--good); background: var(--card) }
 .empty { margin: 0; padding: .9rem 1rem; color: var(--dim) }
-.actions { display: flex; flex-wrap: wrap; gap: .6rem; margin: .75rem 0 0 }
+.actions, .actions form { display: flex; flex-wrap: wrap; gap: .6rem }
+.actions { margin: .75rem 0 0 }
 form { margin: 0; display: flex; gap: .4rem; align-items: center }
 button { padding: .35rem .85rem; border: 1px solid var(--line); border-radius: 6px; background: var(--line); color: var(--card);
   font: inherit; cursor: pointer }
@@ -361,7 +366,9 @@ td form { display: inline-flex }
 .confirm .actions { align-items: center; gap: 1.2rem }
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem }
-  nav { order: 3; width: 100%; gap: 1rem; overflow-x: auto; padding-bottom: 2px }
+  nav { order: 3; width: 100%; flex-wrap: wrap; gap: 0 1rem; padding-bottom: 2px }
+  td time { white-space: normal }
+  td.wide { min-width: 12rem }
   main { padding: 1rem }
   .cards { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)) }
   th, td { padding: .5rem .55rem }

@@ -12,6 +12,7 @@ import { dayCharts } from './charts.ts'
 import {
   cards,
   clientLink,
+  counted,
   duration,
   type Figure,
   moment,
@@ -82,7 +83,7 @@ function publicationPart(publication: Publication, nowMs: number): Piece {
     [
       'Served version',
       html`<span class="small">${moment(Date.parse(version))}</span>`,
-      `${strategies} strategies, built with highwater ${builtWith}`,
+      `${counted(strategies, 'strategy')}, built with highwater ${builtWith}`,
     ],
     ['Data to', to ?? '–', to === null ? '' : `from ${from}, ${ageOf(to, nowMs)}`],
     [
@@ -94,7 +95,7 @@ function publicationPart(publication: Publication, nowMs: number): Piece {
     [
       'Restatements',
       restated === 0 ? html`<span class="good">none</span>` : html`<span class="warn">${restated}</span>`,
-      `in the newest ${versions.length} versions`,
+      'in the versions below',
     ],
   ])}
 ${table(
@@ -157,7 +158,7 @@ function redisCard({ redis }: Overview): Figure {
 const relayCard = ({ isRelayed, relayLag }: Overview): Figure => [
   'Relay',
   isRelayed ? html`<span class="good">running</span>` : html`<span class="bad">stopped</span>`,
-  relayLag === 0 ? 'nothing waits for it' : `${relayLag} signals wait for it`,
+  relayLag === 0 ? 'nothing waits for it' : `waiting for it: ${counted(relayLag, 'signal')}`,
 ]
 
 const queueCard = ({ queue, webhooks }: Overview): Figure => [
@@ -165,8 +166,6 @@ const queueCard = ({ queue, webhooks }: Overview): Figure => [
   webhooks.reduce((sum, { owed }) => sum + owed, 0),
   `due now: ${counted(queue.fast + queue.slow, 'client')}${queue.slow === 0 ? '' : `, ${queue.slow} slow or failing`}`,
 ]
-
-const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`
 
 const clientsCard = ({ clients, webhooks }: Overview): Figure => [
   'Clients',
@@ -246,17 +245,22 @@ export const liveTable = (live: readonly LiveStatus[], more?: (status: LiveStatu
   table(
     [
       'Strategy',
-      'Mode',
       'State',
-      ...(more === undefined ? [] : ['']), // before the times: a phone shows no more than this
+      ...(more === undefined ? [] : ['']), // a phone shows no more than this
+      'Mode',
       'Last bar closed (UTC)',
       'Live from (UTC)',
     ],
     live.map(
       status => html`<tr><td>${status.alias}</td>
-<td>${status.mode === 'LIVE' ? html`<span class="good">LIVE</span>` : html`<span class="dim">DRY_RUN</span>`}</td>
 <td>${stateWords(status)}</td>${more === undefined ? '' : html`<td>${more(status)}</td>`}
-<td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
+<td>${modeWord(status)}</td><td>${moment(status.cursorMs)}</td><td>${moment(status.liveFromMs)}</td></tr>`,
     ),
     'No strategy has fired or run live yet: `highwater live --book DIR` starts one.',
   )
+
+/** A strategy that only the operator fires has the mode of each signal. */
+const modeWord = ({ cursorMs, mode }: LiveStatus): Piece =>
+  cursorMs === null
+    ? html`<span class="dim">–</span>`
+    : html`<span class="${mode === 'LIVE' ? 'good' : 'dim'}">${mode}</span>`

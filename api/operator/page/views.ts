@@ -113,13 +113,18 @@ const signal: View = async (c, { redis }, session) => {
 
 const deliveries: View = async (c, { redis }, session) => {
   const { note, ...query } = Object.fromEntries(
-    Object.entries(c.req.query()).filter(([, text]) => text !== ''),
+    Object.entries(c.req.query()).flatMap(([name, text]) =>
+      text === '' ? [] : [[name, name.startsWith('fired_') ? toInstant(text) : text]],
+    ),
   ) // as forms send them
   const wanted = parseRequest(deliveriesQuery, query)
   const found = await recentDeliveries(redis, toFilter(wanted))
   const { before: _, limit: __, ...filter } = wanted
   return page(session, 'Deliveries', 'Deliveries', deliveriesPage(session, filter, found), note)
 }
+
+/** A field for a time has neither seconds nor a zone; the page means UTC. */
+const toInstant = (text: string): string => (/T\d\d:\d\d$/.test(text) ? `${text}:00Z` : text)
 
 const live: View = async (c, { redis, aliases, clock }, session) => {
   const [strategies, halted] = await Promise.all([
@@ -191,7 +196,7 @@ const older = (path: string, next: number | null): Piece | string =>
 
 export const signalsPage = ({ rows, next }: Page<SignalRow>): Piece => html`<h1>Signals</h1>
 ${table(
-  ['#Signal', 'Alias', 'Action', '#Waiting', '#Given up', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
+  ['#Signal', 'Strategy', 'Action', '#Waiting', '#Given up', '#Delivered', '#Price', 'Mode', 'Fired (UTC)'],
   rows.map(row => signalRow(row)),
   'No signal yet: `highwater ops fire` fires one.',
 )}${older('/ops/view/signals', next)}`
@@ -228,7 +233,7 @@ ${cards([
 <p class="dim"><code>${signal_id}</code>, in the log since ${preciseMoment(logged.atMs)} UTC</p>
 <h2>Deliveries</h2>
 ${table(
-  ['Client', 'Status', '#Attempts', '#Latency', 'First attempt (UTC)', 'Settled (UTC)'],
+  ['Client', 'State', '#Attempts', '#Latency', 'First attempt (UTC)', 'Ended (UTC)'],
   deliveries.map(({ row }) => deliveryRow(row)),
   'No deliveries: no client with a webhook was entitled to it.',
 )}

@@ -8,6 +8,7 @@ import type { OperatorParts } from '#api/operator/parts.ts'
 import { listKeys } from '#signals/clients/api-keys.ts'
 import { findClient } from '#signals/clients/clients.ts'
 import { keyIdOf } from '#signals/clients/token.ts'
+import { owe } from '#signals/delivery/outbox.ts'
 import { halt, haltedAliases, noteDivergence, resume } from '#signals/live/control.ts'
 import { liveKey, readyKey } from '#signals/redis/keys.ts'
 import { startTestRedis, type TestRedis } from '../../support/servers/redis.ts'
@@ -526,6 +527,29 @@ test('what a client or a receiver wrote is text and never markup', async () => {
   expect((await page.get('/ops/view/clients/<script>')).text).not.toContain('<script')
 })
 
+test('deliveries are filtered by times as a browser sends them, in UTC', async () => {
+  await addClient(redis, 'acme', ['alder'], seededBytes('keys'))
+  for (const [id, atMs] of [
+    ['a', NOW_MS],
+    ['b', NOW_MS + HOUR_MS],
+  ] as const) {
+    const seq = await fire(redis, id, 'alder', null, atMs)
+    await owe(redis, [{ client: 'acme', signals: [{ seq, prev: seq - 1 }] }], atMs)
+  }
+  const page = browser()
+  await page.logIn()
+  const shown = async (query: string) =>
+    [...(await page.get(`/ops/view/deliveries?client=&${query}`)).text.matchAll(/signals\/(\d)"/g)].map(
+      ([, seq]) => seq,
+    )
+  expect(await shown('fired_from=&fired_to=')).toEqual(['2', '1'])
+  expect(await shown('fired_from=2026-11-21T00%3A01&fired_to=')).toEqual(['2'])
+  expect(await shown('fired_from=&fired_to=2026-11-21T00%3A01')).toEqual(['1'])
+  expect((await page.get('/ops/view/deliveries?fired_to=2026-11-21T00%3A01')).text).toContain(
+    'value="2026-11-21T00:01"',
+  )
+})
+
 test('a page says each thing once, and shows what is typed as such', async () => {
   await playScene(redis)
   await addClient(redis, 'fresh', ['alder'], seededBytes('fresh'))
@@ -536,6 +560,7 @@ test('a page says each thing once, and shows what is typed as such', async () =>
   expect(failing).not.toContain('<a href="/ops/view/clients/north-ridge">')
   expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
   expect((await page.get('/ops/view/clients/old-mill')).text).toContain('breaker closed')
+  expect((await page.get('/ops/view/clients/acme-capital')).text).not.toContain('breaker')
   const fresh = (await page.get('/ops/view/clients/fresh')).text
   expect(fresh).toContain('None, so the client pulls.')
   await redis.flushall()

@@ -186,7 +186,7 @@ describe('an operator', () => {
     const [head = '', ...lines] = (await ops(['audit'])).out.trimEnd().split('\n')
     expect(head).toMatch(/^number +at +who +action +about +outcome +what changed, or was asked for$/)
     expect(lines.map(line => line.replaceAll(/ {2,}/g, '  ').replace(/^(\d) {2}\S+/, '$1'))).toEqual([
-      '4  operator  mode  aldr  validation_error  alias: aldr; mode: LIVE',
+      '4  operator  mode  aldr  validation_error  mode: LIVE',
       '3  operator  suspend  acme  done  account: active → suspended',
       '2  operator  set_webhook  acme  done  webhook: none → enabled, 0 waiting',
       '1  operator  add_client  acme  done  account: active; strategies: alder; tier: standard; program: no',
