@@ -6,7 +6,7 @@ import type { Latency, Spread } from '#signals/views/latency.ts'
 import type { WebhookState } from '#signals/views/overview.ts'
 import type { DeliveryRow } from '#signals/views/recent.ts'
 import type { WebhookAddress } from '../parts.ts'
-import type { readClient } from '../routes/clients.ts'
+import { nearestHint, type readClient } from '../routes/clients.ts'
 import { dayCharts } from './charts.ts'
 import {
   action,
@@ -102,7 +102,7 @@ ${table(
 const entitlements = ({ aliases, program }: Client, served: ReadonlySet<string>): Piece =>
   aliases.length === 0 && !program
     ? html`nothing`
-    : html`${aliases.map((alias, i) => [i === 0 ? '' : ', ', served.has(alias) ? alias : html`<span class="warn">${alias} (not served now)</span>`])}${program ? `${aliases.length === 0 ? '' : ' and '}the program` : ''}`
+    : html`${aliases.map((alias, i) => [i === 0 ? '' : ', ', served.has(alias) ? alias : html`<span class="warn">${alias} (not served now)${nearestHint(alias, served)}</span>`])}${program ? `${aliases.length === 0 ? '' : ' and '}the program` : ''}`
 
 const webhookForm = (session: Session, base: string): Piece =>
   html`<form method="post" action="${base}/webhook" class="fields">${csrfField(session)}

@@ -111,12 +111,16 @@ ${problem === null ? '' : html`<p class="bad" role="alert">${problem}</p>`}
     { status: problem === null ? 200 : 401 },
   )
 
-/** The page for a refused request. One that may be answered later is loaded again by itself. */
-export const errorPage = ({ code, message, headers }: ApiError, method: string): Promise<Response> =>
+/** The page for a refused request, with a link back. One that may be answered later is loaded again by itself. */
+export const errorPage = (
+  { code, message, headers }: ApiError,
+  method: string,
+  back: string,
+): Promise<Response> =>
   respond(
     'Refused',
     html`<header>${BRAND}</header>
-<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="/ops">Back to the overview</a></p></main>`,
+<main><h1 class="refusal">${code.replaceAll('_', ' ')}</h1><p class="bad">${sentence(message)}</p><p><a href="${back}">Back</a></p></main>`,
     {
       status: STATUS_OF[code],
       headers,
@@ -367,7 +371,7 @@ td form { display: inline-flex }
 @media (max-width: 40rem) {
   header { padding: .6rem 1rem }
   nav { order: 3; width: 100%; flex-wrap: wrap; gap: 0 1rem; padding-bottom: 2px }
-  td time { white-space: normal }
+  td time { display: inline-block; min-width: 10ch; white-space: normal }
   td.wide { min-width: 12rem }
   main { padding: 1rem }
   .cards { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)) }

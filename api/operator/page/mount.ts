@@ -29,7 +29,7 @@ const COOKIE_OPTIONS = { path: '/ops', httpOnly: true, sameSite: 'Strict' } as c
 
 export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseToken: WhoseToken): void {
   const shown = (answer: (c: Exchange) => Promise<Response>) => (c: Exchange) =>
-    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method))
+    answer(c).catch((error: unknown) => errorPage(toRefusal(error, parts.onError), c.req.method, backOf(c)))
   const post = (path: string, answer: (c: Exchange) => Promise<Response>) =>
     app.post(
       path,
@@ -69,6 +69,14 @@ export function mountPage(app: Hono<OperatorEnv>, parts: OperatorParts, whoseTok
       return confirmPage(session, warning, c.req.path, fieldsOf(form))
     })
   }
+}
+
+/** The page that a request came from; the overview if that was none of ours, or a confirmation, which no link shows. */
+function backOf(c: Exchange): string {
+  const from = URL.parse(c.req.header('referer') ?? '')
+  if (from?.host !== new URL(c.req.url).host || !from.pathname.startsWith('/ops/view/')) return '/ops'
+  const isConfirmation = from.pathname === c.req.path && !Object.hasOwn(VIEWS, c.req.path)
+  return isConfirmation ? '/ops' : from.pathname + from.search
 }
 
 /** To which a browser does not connect again. */

@@ -327,9 +327,14 @@ export async function revokeLiveKey(key: string, { redis, onWebhook }: OperatorP
 function warningOf(aliases: readonly string[], served: ReadonlySet<string>): { readonly warning?: string } {
   const unserved = [...new Set(aliases)].filter(alias => !served.has(alias))
   if (unserved.length === 0) return {}
-  const nearest = unserved.length === 1 ? nearestTo(unserved[0]!, [...served]) : null
-  const question = nearest === null ? 'is it meant?' : `did you mean '${nearest}'?`
-  return { warning: `no strategy that is served now has the alias ${unserved.join(', ')}: ${question}` }
+  const meant = unserved.map(alias => alias + nearestHint(alias, served)).join(', ')
+  return { warning: `no strategy that is served now has the alias ${meant}` }
+}
+
+/** ` (did you mean 'alder'?)`, or nothing. */
+export function nearestHint(alias: string, served: ReadonlySet<string>): string {
+  const nearest = nearestTo(alias, [...served])
+  return nearest === null ? '' : ` (did you mean '${nearest}'?)`
 }
 
 const webhookOf = (state: WebhookState | undefined, address: WebhookAddress | null) =>

@@ -308,10 +308,14 @@ test('a client is added, entitled, given a key and a webhook, and loses them aga
   expect(await findClient(redis, 'acme')).toMatchObject({
     ...{ tier: 'standard', status: 'active', aliases: ['alder', 'hidden'], program: false },
   })
-  expect((await page.get('/ops/view/clients/acme')).text).toContain('hidden (not served now)')
+  expect((await page.get('/ops/view/clients/acme')).text).toContain('hidden (not served now)<')
   nowMs += 1_000
   const again = await post('', { id: 'acme', tier: 'another' })
   expect([again.status, again.text]).toEqual([409, expect.stringContaining('acme')])
+  await post('/acme/entitlements', { aliases: 'birhc' })
+  expect((await page.get('/ops/view/clients/acme')).text).toMatch(
+    /birhc \(not served now\) \(did you mean &#39;birch&#39;\?\)/,
+  )
   await post('/acme/entitlements', { aliases: 'birch', program: 'yes' })
   expect(await findClient(redis, 'acme')).toMatchObject({ aliases: ['birch'], program: true })
 
@@ -622,6 +626,19 @@ test('a refusal is a page, in which a command stands as one', async () => {
   const { status, text } = await page.get('/ops/view/clients/nobody')
   expect([status, text]).toEqual([404, expect.stringContaining('<code>highwater ops clients list</code>')])
   expect(text).toContain('<a class="brand" href="/ops">')
+})
+
+test('a refusal leads back to the page whose form was refused, and to no other site', async () => {
+  const page = browser()
+  await page.logIn()
+  const { csrf = '' } = await page.get('/ops/view/clients')
+  const refused = async (referer: string, path = '/ops/view/clients') =>
+    /<a href="([^"]*)">Back</.exec((await page.post(path, { csrf, id: 'A B' }, { referer })).text)?.[1]
+  expect(await refused(`${ORIGIN}/ops/view/clients?note=added`)).toBe('/ops/view/clients?note=added')
+  for (const referer of ['https://evil.example.org/ops/view/clients', 'rubbish', `${ORIGIN}/elsewhere`])
+    expect(await refused(referer)).toBe('/ops')
+  const confirmation = '/ops/view/clients/nobody/suspend'
+  expect(await refused(ORIGIN + confirmation, confirmation)).toBe('/ops')
 })
 
 test('a table that is too wide is reached by the keyboard, and its shadow is in the style sheet', async () => {

@@ -225,7 +225,7 @@ describe('clients', () => {
 
   test('may be entitled to what is not served, with a warning that names it', async () => {
     const request = ask()
-    const warning = "no strategy that is served now has the alias aldr: did you mean 'alder'?"
+    const warning = "no strategy that is served now has the alias aldr (did you mean 'alder'?)"
     const added = await request('POST', '/ops/clients', { id: 'acme', aliases: ['alder', 'aldr'] })
     expect(added).toMatchObject({ status: 201, json: { data: { aliases: ['alder', 'aldr'], warning } } })
     const path = '/ops/clients/acme/entitlements'

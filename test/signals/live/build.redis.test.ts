@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { Redis } from 'ioredis'
 import { describe, expect, test } from 'vitest'
 import { createHighWater } from '#signals/delivery/high-water.ts'
+import { readStatus } from '#signals/live/control.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
@@ -104,6 +105,7 @@ describe('a book that ran live', () => {
     expect(refused.err).toContain('live signals differ from the replay, and nothing was published:')
     expect(refused.err).toContain('oak, bar that closed at 2024-01-13T00:00:00Z: stored is')
     expect(await served()).toBeNull()
+    expect((await readStatus(redis, 'oak', 0)).diverges).toContain('bar that closed at 2024-01-13T00:00:00Z')
     expect(await alerted()).toMatchObject({
       kind: 'live_mismatch',
       subject: 'oak',
@@ -114,6 +116,7 @@ describe('a book that ran live', () => {
     const built = await build(server.url)
     expect(built.code).toBe(0)
     expect(built.err).toContain('oak: its live signals up to 2024-01-15T00:00:00Z equal those of the replay')
+    expect((await readStatus(redis, 'oak', 0)).diverges).toBeNull()
   })
 
   test('is built with a warning where Redis cannot be reached, which no live runner accepts', async () => {
