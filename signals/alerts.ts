@@ -167,7 +167,7 @@ function toFaultAlert({ client, seq, reason, inARow }: Extract<DeliveryEvent, { 
     return alert('our_fault', reason, message)
   }
   const what = seq === null ? `looking after ${client}` : `delivering signal ${seq} to ${client}`
-  const message = `${what} failed with an internal error ${inARow} times in a row: see the log of the process; the deliveries stay owed`
+  const message = `${what} failed with an internal error ${inARow} times in a row: see the log of the process; the deliveries wait`
   return alert('our_fault', client, message)
 }
 
@@ -228,7 +228,7 @@ function toBehindAlert({ alias, announced, behindMs }: LiveStatus): Alert {
 /** Only as long as a repetition is suppressed, so that a process raises each gap once. */
 function toGapAlert({ alias, gap, atMs }: LiveStatus): Alert | [] {
   if (gap === null || atMs - gap.found_ms >= REPEAT_MS) return []
-  const message = `${alias}: ${describeGap(gap)}; compare its bars with those of your vendor, or hold its entries back with \`highwater ops live halt ${alias}\``
+  const message = `${alias}: ${describeGap(gap)}; compare its bars with those of your vendor, or halt it with \`highwater ops live halt ${alias}\``
   return alert('live_gap', `${alias} before ${toIsoInstant(gap.before_ms)}`, message)
 }
 

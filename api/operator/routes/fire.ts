@@ -29,9 +29,9 @@ export const FIRE_ROUTE = operatorRoute({
   id: 'fire',
   method: 'POST',
   path: '/ops/signals',
-  title: 'Fire a signal: 201 if it is new, 200 if the same id was fired before',
+  title: 'Fire a signal; the same id is fired once',
   about:
-    'Answers once the signal is on disk; it goes to every client that is entitled to its alias. The ' +
+    'Answers once the signal is on disk, with 201 if it is new and 200 if it was fired before; it goes to every client that is entitled to its alias. The ' +
     'same `signal_id` with the same content gets its first number again, so a fire whose answer was ' +
     'lost can be repeated; with other content it is a `conflict`. So is an entry of a halted strategy, ' +
     'and a `LIVE` entry is refused five minutes after its timestamp; a `flat` is fired nevertheless.',

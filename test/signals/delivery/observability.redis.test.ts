@@ -162,7 +162,7 @@ describe('alerts', () => {
     clock.ms += 3_600_000
     alerts.look({ ...found, live: found.live.map(status => ({ ...status, atMs: clock.ms })) })
     const message =
-      'alder: 3 bars are missing before 2026-11-20T00:00:00Z, and it goes on without; compare its bars with those of your vendor, or hold its entries back with `highwater ops live halt alder`'
+      'alder: 3 bars are missing before 2026-11-20T00:00:00Z, and it goes on without; compare its bars with those of your vendor, or halt it with `highwater ops live halt alder`'
     expect(sent).toMatchObject([{ kind: 'live_gap', subject: 'alder before 2026-11-20T00:00:00Z', message }])
   })
 
