@@ -23,9 +23,8 @@ function fieldsOf(state: LoggedAction['after']): Fields {
     ...(status === undefined ? {} : { account: suspended === true ? 'suspended' : status }),
     ...(aliases === undefined ? {} : { strategies: aliases }),
     ...others,
-    ...(webhook == null
-      ? {}
-      : { webhook: `${webhook.enabled ? 'enabled' : 'disabled'}, ${webhook.waiting} waiting` }),
+    // How many deliveries wait changes by itself, and would hide what was asked for.
+    ...(webhook == null ? {} : { webhook: webhook.enabled ? 'enabled' : 'disabled' }),
   }
 }
 

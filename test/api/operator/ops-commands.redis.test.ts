@@ -181,14 +181,17 @@ describe('an operator', () => {
   test('reads the audit log as a line an action, with what changed', async () => {
     await ops(['clients', 'add', 'acme', '--aliases', 'alder', '--activate'])
     await ops(['webhook', 'set', 'acme', 'https://hooks.example.org/in'])
+    await fire(redis, 'a', 'alder')
+    await ops(['replay', 'acme', '--from', '1'])
     await ops(['clients', 'suspend', 'acme'])
     await ops(['live', 'go-live', 'aldr'])
     const [head = '', ...lines] = (await ops(['audit'])).out.trimEnd().split('\n')
     expect(head).toMatch(/^number +at +who +action +about +outcome +what changed, or was asked for$/)
     expect(lines.map(line => line.replaceAll(/ {2,}/g, '  ').replace(/^(\d) {2}\S+/, '$1'))).toEqual([
-      '4  operator  mode  aldr  validation_error  mode: LIVE',
-      '3  operator  suspend  acme  done  account: active → suspended',
-      '2  operator  set_webhook  acme  done  webhook: none → enabled, 0 waiting',
+      '5  operator  mode  aldr  validation_error  mode: LIVE',
+      '4  operator  suspend  acme  done  account: active → suspended',
+      '3  operator  replay  acme  done  from: 1',
+      '2  operator  set_webhook  acme  done  webhook: none → enabled',
       '1  operator  add_client  acme  done  account: active; strategies: alder; tier: standard; program: no',
     ])
     expect((await ops(['audit', '--json'])).out).toContain('"before":{"tier":"standard","status":"active"')
