@@ -149,7 +149,7 @@ async function writeManifest(
  */
 async function assertWhole({ store, progress }: PublishOrder, manifest: Manifest): Promise<void> {
   const reader = createStoreReader(store)
-  const faults = await fileFaults(reader, manifest, progress, reader.read)
+  const faults = await fileFaults(reader, manifest, progress, reader.measure)
   if (faults.length === 0) return
   throw new Error(
     `${store.url} does not hold what was written to it: ${faults[0]?.told}, one of ${faults.length}; ` +

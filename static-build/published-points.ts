@@ -1,3 +1,4 @@
+import { versionFolder } from '#core/contract/artifacts.ts'
 import type { Params } from '#core/contract/parameters.ts'
 import type { ResourceId } from '#core/dataset/resources/resource.ts'
 import { canonicalPoints, DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
@@ -33,6 +34,10 @@ export function sidOf(point: Point): string {
   if (point.kind === 'asset') return ''
   return point.kind === 'page' ? point.sid : point.params.sid
 }
+
+/** The folder of all files of a strategy. */
+export const strategyFolder = (version: string, id: string): string =>
+  `${versionFolder(version)}/strategies/${id}`
 
 type Cells = (snapshot: Snapshot, strategy: StrategyData | null, params: Params) => number
 

@@ -31,9 +31,9 @@ export type RenderOrder = {
 const TASKS_IN_WRITING = 8
 
 /**
- * Renders every point on threads and writes its files from this one; the lines of the manifest come back by key, in whatever
- * order the work ended. The folder of a strategy is written at once if the store can, because nobody reads it before the
- * manifest is there.
+ * Renders every point on threads; the lines of the manifest come back by key, in whatever order the work ended. If the store has
+ * batches, the threads write the folder of each strategy, because nobody reads it before the manifest is there. All other files
+ * are written from this thread, whose event loop is free to.
  */
 export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
   const { store, snapshot } = order
@@ -44,11 +44,9 @@ export async function renderVersion(order: RenderOrder): Promise<Artifact[]> {
       ? null
       : await store.beginBatch?.(versionFolder(version))
     const count = createCount(order, 'render')
-    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer)]
-    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ folder, run }) => {
-      const rendered = await run()
-      const isPlaced = folder !== null && (await batch?.place(folder, filesOf(rendered)))
-      const lines = isPlaced ? linesOf(rendered) : await writePoints(store, rendered)
+    const tasks = [...bookTasks(order, renderer), ...strategyTasks(order, renderer, batch?.url ?? null)]
+    const artifacts = await inLanes(bySize(tasks), renderer.lanes, async ({ run }) => {
+      const lines = await writePoints(store, await run())
       count(lines.length)
       return lines
     })
@@ -82,12 +80,8 @@ export function createRenderer(threads: number) {
   }
 }
 
-/** A piece of the work of the threads, the cells in it, and the folder that it has for itself. */
-type Task = {
-  readonly cells: number
-  readonly folder: string | null
-  readonly run: () => Promise<RenderedPoint[]>
-}
+/** A piece of the work of the threads, and the cells in it. */
+type Task = { readonly cells: number; readonly run: () => Promise<RenderedPoint[]> }
 
 /** A task for each point that is about the book. */
 export function bookTasks(
@@ -98,25 +92,23 @@ export function bookTasks(
     .filter(point => sidOf(point) === '')
     .map(({ cells, ...point }) => ({
       cells,
-      folder: null,
       run: () => renderer.book({ version: dataset.version, snapshot: bytes, point, effort }),
     }))
 }
 
-/** A task for each strategy. */
-function strategyTasks({ points, snapshot, bytes, effort }: RenderOrder, renderer: Renderer): Task[] {
+/** A task for each strategy. `placeIn` is the store that the threads write to. */
+function strategyTasks(
+  { points, snapshot, bytes, effort }: RenderOrder,
+  renderer: Renderer,
+  placeIn: string | null,
+): Task[] {
   const { version } = snapshot.dataset
   const cells = Map.groupBy(points, sidOf)
   return snapshot.strategies.map(({ id }, position) => ({
     cells: cells.get(id)!.reduce((sum, point) => sum + point.cells, 0),
-    folder: strategyFolder(version, id),
-    run: () => renderer.strategy({ version, snapshot: bytes, position, effort }),
+    run: () => renderer.strategy({ version, snapshot: bytes, position, effort, placeIn }),
   }))
 }
-
-/** The folder of all files of a strategy. */
-export const strategyFolder = (version: string, id: string): string =>
-  `${versionFolder(version)}/strategies/${id}`
 
 /** The largest first: threads that share the work end together if the last pieces are small. */
 const bySize = (tasks: readonly Task[]): Task[] => tasks.toSorted((a, b) => b.cells - a.cells)
@@ -173,14 +165,13 @@ export async function writePoints(
   store: ObjectStore,
   rendered: readonly RenderedPoint[],
 ): Promise<Artifact[]> {
+  const files = rendered.flatMap(point => point.files)
   const writes = await Promise.allSettled(
-    filesOf(rendered).map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
+    files.map(({ key, bytes, headers }) => writeOnce(store, key, bytes, headers)),
   )
   for (const write of writes) if (write.status === 'rejected') throw write.reason
   return linesOf(rendered)
 }
-
-const filesOf = (rendered: readonly RenderedPoint[]) => rendered.flatMap(point => point.files)
 
 /** The lines of the manifest for points. */
 export const linesOf = (rendered: readonly RenderedPoint[]): Artifact[] =>

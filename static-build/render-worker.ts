@@ -5,7 +5,8 @@ import { partOf } from '#core/dataset/part.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { decodeSnapshot } from '#core/dataset/snapshot-codec.ts'
 import type { SnapshotBytes } from '#core/dataset/snapshot-files.ts'
-import { publishedPoints, sidOf } from './published-points.ts'
+import { placeFolder } from '#storage/folder-batch.ts'
+import { publishedPoints, sidOf, strategyFolder } from './published-points.ts'
 import { type Point, type RenderedPoint, renderPoint } from './render-point.ts'
 
 export type PartTask = {
@@ -15,7 +16,7 @@ export type PartTask = {
 }
 
 /** Returns a `RenderedPoint` for each point of the strategy of a part. */
-export const renderPart = ({ part, effort }: PartTask) => renderOne(decodeSnapshot(part), effort)
+export const renderPart = ({ part, effort }: PartTask) => handOver(renderOne(decodeSnapshot(part), effort))
 
 type WholeTask = {
   readonly version: string
@@ -24,12 +25,21 @@ type WholeTask = {
   readonly effort: Effort
 }
 
-/** A strategy by its position in the snapshot. */
-export type StrategyTask = WholeTask & { readonly position: number }
+/** A strategy by its position in the snapshot, and the store that its folder is written to; null writes none. */
+export type StrategyTask = WholeTask & { readonly position: number; readonly placeIn: string | null }
 
-/** Returns a `RenderedPoint` for each point of a strategy, from the part that a worker of a fleet would get. */
-export const renderStrategy = ({ position, effort, ...whole }: StrategyTask) =>
-  renderOne(partOf(decode(whole), position), effort)
+/**
+ * Returns a `RenderedPoint` for each point of a strategy, from the part that a worker of a fleet would get: without files if they
+ * are written. A folder that exists is left to the caller, who compares it.
+ */
+export function renderStrategy({ position, effort, placeIn, ...whole }: StrategyTask) {
+  const part = partOf(decode(whole), position)
+  const rendered = renderOne(part, effort)
+  const folder = strategyFolder(part.dataset.version, part.strategies[0]!.id)
+  const files = rendered.flatMap(point => point.files)
+  if (placeIn === null || !placeFolder(placeIn, folder, files)) return handOver(rendered)
+  return rendered.map(({ artifact }): RenderedPoint => ({ artifact, files: [] }))
+}
 
 export type BookTask = WholeTask & { readonly point: Point }
 
@@ -45,10 +55,10 @@ function decode({ version, snapshot }: Pick<WholeTask, 'version' | 'snapshot'>):
   return decoded.snapshot
 }
 
-function renderOne(part: Snapshot, effort: Effort) {
-  const points = publishedPoints(part).filter(point => sidOf(point) !== '')
-  return handOver(points.map(point => renderPoint(part, point, effort)))
-}
+const renderOne = (part: Snapshot, effort: Effort): RenderedPoint[] =>
+  publishedPoints(part)
+    .filter(point => sidOf(point) !== '')
+    .map(point => renderPoint(part, point, effort))
 
 /** The bytes change hands: a copy of an export is seventy megabytes, and sending makes three. */
 const handOver = (rendered: RenderedPoint[]) => {

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { lstat, open, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { codeOf, ifThere, isMissing } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { beginBatch } from './folder-batch.ts'
 import { assertKey, type ObjectStore, StoreError } from './object-store.ts'
 import { isThere, placeNew, placeOver, UNFINISHED } from './placing.ts'
+import { withRemedy } from './remedies.ts'
 
 /**
  * An object store in a folder. An object is written to an unfinished file, flushed to the disk, and then
@@ -30,14 +34,10 @@ export function createFileStore(folder: string): ObjectStore {
       at('replace', key, path => placeOver({ root, path, bytes, timeMs: fileTimeMs(key) })),
     list: prefix => guard('list', prefix, () => listFiles(root, prefix)),
     remove: key => at('remove', key, path => removeWithFolders(root, path)),
+    digest: key => at('read', key, path => ifThere(digestOf(path), null)),
     beginBatch: async prefix => {
-      const batch = await at('write below', prefix, () => beginBatch(root, prefix))
-      return (
-        batch && {
-          place: (folder, objects) => at('create', folder, async () => batch.place(folder, objects)),
-          end: () => at('flush', prefix, batch.end),
-        }
-      )
+      const end = await at('write below', prefix, () => beginBatch(root, prefix))
+      return end && { url, end: () => at('flush', prefix, end) }
     },
   }
 }
@@ -56,6 +56,35 @@ async function readWhole(path: string): Promise<Uint8Array> {
     at += bytesRead
   }
   return bytes
+}
+
+/** Most files of a version fit in. */
+const SCRATCH = new Uint8Array(2 ** 20)
+
+/** Bytes that are read before other work of this thread has its turn: a few hundredths of a second. */
+const TURN_BYTES = 2 ** 24
+
+let readBytes = 0
+
+/** Blocks, which costs half of what the threads of Node cost, and reads into the same memory. */
+async function digestOf(path: string): Promise<{ bytes: number; sha256: string }> {
+  if (readBytes > TURN_BYTES) {
+    readBytes = 0
+    await setImmediate()
+  }
+  const file = openSync(path, 'r')
+  try {
+    const digest = createHash('sha256')
+    let bytes = 0
+    for (let read = -1; read !== 0; bytes += read) {
+      read = readSync(file, SCRATCH)
+      digest.update(SCRATCH.subarray(0, read))
+    }
+    readBytes += bytes
+    return { bytes, sha256: digest.digest('hex') }
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Runs an action on a key; what it throws becomes a StoreError with the remedy. */
@@ -84,31 +113,6 @@ async function listFiles(root: string, prefix: string): Promise<readonly string[
     )
     .filter(key => !key.startsWith(UNFINISHED))
     .sort()
-}
-
-const FULL = (url: string): string => `free space on the disk of ${url}, and run the command again`
-const FORBIDDEN = (url: string): string =>
-  `give the user that runs this the right to write in ${url}, and run the command again`
-
-/** What an operator can do about an error of the file system, as the end of a sentence. */
-const REMEDIES: Readonly<Record<string, (url: string) => string>> = {
-  ENOSPC: FULL,
-  EDQUOT: FULL,
-  EFBIG: url =>
-    `the file is larger than the limit of this process or of the disk of ${url}: raise it (see ulimit -f), and ` +
-    'run the command again',
-  EACCES: FORBIDDEN,
-  EPERM: FORBIDDEN,
-  EROFS: url => `the disk of ${url} is read-only: mount it for writing, or use another store`,
-  EMFILE: () =>
-    'too many files are open: raise the limit of this process (see ulimit -n), or use fewer --threads',
-}
-
-/** The error with its remedy, if one is known. */
-export function withRemedy(error: unknown, url: string): unknown {
-  const remedy = REMEDIES[String(codeOf(error))]
-  if (remedy === undefined || !(error instanceof Error)) return error
-  return new Error(`${error.message}; ${remedy(url)}`, { cause: error })
 }
 
 /** Removes a file, and the folders below the root that are empty without it. */

@@ -13,11 +13,13 @@ import {
 } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { codeOf, ifThere } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
-import type { BatchObject } from './object-store.ts'
+import { assertKey, StoreError } from './object-store.ts'
 import { flushFolder, makeFolder, newUnfinished, placeOver, UNFINISHED } from './placing.ts'
+import { withRemedy } from './remedies.ts'
 
 const runFile = promisify(execFile)
 
@@ -25,7 +27,7 @@ const runFile = promisify(execFile)
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 /**
- * Begins a batch below a prefix. A mark with the id of this boot lasts until all is flushed. If it is there with another id, the
+ * Begins a batch below a prefix, and returns what ends it. A mark with the id of this boot lasts until all is flushed. If it is there with another id, the
  * machine lost power in between: the files may be torn, and are removed. Null where boots have no id.
  */
 export async function beginBatch(root: string, prefix: string) {
@@ -37,20 +39,30 @@ export async function beginBatch(root: string, prefix: string) {
   if (before !== null && !before.equals(boot)) await rm(below, { recursive: true, force: true })
   await placeOver({ root, path: mark, bytes: boot, timeMs: null })
   await makeFolder(below)
-  return {
-    place: (folder: string, objects: readonly BatchObject[]) => place(root, folder, objects),
-    end: async (): Promise<void> => {
-      await flushBelow(below)
-      await rm(mark, { force: true })
-    },
+  return async (): Promise<void> => {
+    await flushBelow(below)
+    await rm(mark, { force: true })
   }
 }
 
+/** An object of a folder. */
+type FolderObject = { readonly key: string; readonly bytes: Uint8Array }
+
 /**
- * Writes a folder beside its place and moves it there, so that a process that is killed leaves none of it. Without the pool of
- * threads, which costs more than these calls: they wait for no disk.
+ * Writes a folder of the store at `url` within a batch, from any thread: beside its place, and moves it there, so that a process
+ * that is killed leaves none of it. False if the folder exists: then nothing was written. It blocks, which costs less than the
+ * threads of Node, because it waits for no disk.
  */
-function place(root: string, folder: string, objects: readonly BatchObject[]): boolean {
+export function placeFolder(url: string, folder: string, objects: readonly FolderObject[]): boolean {
+  for (const { key } of objects) assertKey(key)
+  try {
+    return place(fileURLToPath(url), folder, objects)
+  } catch (error) {
+    throw new StoreError('create', url, folder, withRemedy(error, url))
+  }
+}
+
+function place(root: string, folder: string, objects: readonly FolderObject[]): boolean {
   const path = join(root, ...folder.split('/'))
   if (existsSync(path)) return false
   const unfinished = newUnfinished(root)

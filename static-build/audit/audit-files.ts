@@ -2,10 +2,10 @@ import pMap from 'p-map'
 import { TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import type { Artifact, Manifest } from '#core/contract/manifest.ts'
 import type { Progress } from '#core/progress.ts'
-import { sha256Aside } from '#storage/digest.ts'
+import type { Described, StoreError } from '#storage/object-store.ts'
 import { absenceOf, type Check, type Fault, faultAt, toCheck } from './check.ts'
 import { filePlace } from './places.ts'
-import { type Found, type Place, type PublicReader, tryRead } from './reader.ts'
+import { type Place, type PublicReader, tryMeasure } from './reader.ts'
 
 /** Concurrent requests: enough to hide the latency of a distant service, few enough not to load it. */
 const READS_AT_ONCE = 16
@@ -14,10 +14,12 @@ const READS_AT_ONCE = 16
 const LARGE_BYTES = 2 ** 26
 
 /** An object, and what the manifest says of it. */
-type Promised = { readonly place: Place; readonly bytes: number; readonly sha256: string }
+type Promised = Described & { readonly place: Place }
+
+type Measured = Described | null | StoreError
 
 /** How an object is read: what cannot be read is an answer, or is thrown and ends the whole check. */
-type Read = (place: Place) => Promise<Found>
+type Measure = (place: Place) => Promise<Measured>
 
 /** Checks every file of a version against its length and digest, and its twins if they are objects too. */
 export async function auditFiles(
@@ -25,7 +27,7 @@ export async function auditFiles(
   manifest: Manifest,
   progress: Progress,
 ): Promise<Check> {
-  const faults = await fileFaults(reader, manifest, progress, place => tryRead(reader, place))
+  const faults = await fileFaults(reader, manifest, progress, place => tryMeasure(reader, place))
   const count = objectsOf(reader, manifest).length
   const sound = faults.length === 0 ? `${count} objects, all` : `${count - faults.length} of ${count} objects`
   return toCheck('files', manifest.version, `${sound} as published`, faults)
@@ -36,14 +38,14 @@ export async function fileFaults(
   reader: PublicReader,
   manifest: Manifest,
   progress: Progress,
-  read: Read,
+  measure: Measure,
 ): Promise<readonly Fault[]> {
   const promised = objectsOf(reader, manifest)
   let done = 0
   const count = () => progress({ step: 'verify', done: done++, total: promised.length, unit: 'objects' })
   count() // none yet
   const check = async (each: Promised): Promise<Fault | null> => {
-    const fault = await faultOf(reader, each, await read(each.place))
+    const fault = faultOf(reader, each, await measure(each.place))
     count()
     return fault
   }
@@ -71,21 +73,17 @@ function promisedBy({ hasTwins }: PublicReader, version: string, artifact: Artif
   return [plain, ...twins]
 }
 
-async function faultOf(
-  reader: PublicReader,
-  { place, bytes, sha256: digest }: Promised,
-  found: Found,
-): Promise<Fault | null> {
-  if (!(found instanceof Uint8Array)) return absenceOf(reader, place, found)
-  if (found.length !== bytes) {
+function faultOf(reader: PublicReader, { place, bytes, sha256 }: Promised, found: Measured): Fault | null {
+  if (found === null || found instanceof Error) return absenceOf(reader, place, found)
+  if (found.bytes !== bytes) {
     return faultAt(
       reader,
       place,
       'altered',
-      `is altered: it has ${found.length} bytes, ${bytes} were published`,
+      `is altered: it has ${found.bytes} bytes, ${bytes} were published`,
     )
   }
-  return (await sha256Aside(found)) === digest
+  return found.sha256 === sha256
     ? null
     : faultAt(reader, place, 'altered', 'is altered: its digest is not the one in the manifest')
 }

@@ -3,7 +3,7 @@ import { currentHint } from '#core/contract/pointer.ts'
 import { StoreError } from '#storage/object-store.ts'
 import { parseJson } from '#storage/parse-json.ts'
 import { currentPlace } from './places.ts'
-import type { Place, PublicReader } from './reader.ts'
+import { describe, type Place, type PublicReader } from './reader.ts'
 
 /** Three attempts outlast a restart or the swap of a balancer; a minute of silence is an outage. */
 const SUBSCRIBER_PATIENCE = {
@@ -37,6 +37,7 @@ export function createHttpReader(url: string, patience = SUBSCRIBER_PATIENCE): P
     url: base,
     nameOf: ({ path }) => path,
     read,
+    measure: async place => describe(await read(place)),
     leastEntries: async () => {
       const bytes = await read(currentPlace)
       if (bytes === null) return 0

@@ -1,5 +1,6 @@
 import { POINTER_PREFIX, seqOfKey } from '#core/contract/pointer.ts'
-import { type ObjectStore, StoreError } from '#storage/object-store.ts'
+import { sha256Aside } from '#storage/digest.ts'
+import { type Described, type ObjectStore, StoreError } from '#storage/object-store.ts'
 
 /** A published object: its key in a store, and its path in the service. */
 export type Place = {
@@ -17,6 +18,8 @@ export type PublicReader = {
   readonly nameOf: (place: Place) => string
   /** The bytes of an object, or null if it is missing. Rejects with a StoreError if the store fails. */
   readonly read: (place: Place) => Promise<Uint8Array | null>
+  /** Its length and digest alone, which may take less. */
+  readonly measure: (place: Place) => Promise<Described | null>
   /** The log has at least so many entries; 0 if nothing is known. Rejects with a StoreError. */
   readonly leastEntries: () => Promise<number>
   /** Whether the compressed twins of a file are objects of their own. */
@@ -28,17 +31,29 @@ export const createStoreReader = (store: ObjectStore): PublicReader => ({
   url: store.url,
   nameOf: ({ key }) => key,
   read: ({ key }) => store.read(key),
+  measure: async ({ key }) =>
+    store.digest === undefined ? describe(await store.read(key)) : store.digest(key),
   leastEntries: async () => Math.max(0, ...(await store.list(POINTER_PREFIX)).map(key => seqOfKey(key) ?? 0)),
   hasTwins: true,
 })
+
+/** Length and digest of what was read. */
+export const describe = async (bytes: Uint8Array | null): Promise<Described | null> =>
+  bytes && { bytes: bytes.length, sha256: await sha256Aside(bytes) }
 
 /** The result of reading an object: its bytes, null, or the error of the store. */
 export type Found = Uint8Array | null | StoreError
 
 /** Reads an object; an error of the store is returned, any other error is thrown. */
-export async function tryRead(reader: PublicReader, place: Place): Promise<Found> {
+export const tryRead = (reader: PublicReader, place: Place): Promise<Found> => attempt(reader.read(place))
+
+/** Measures an object in the same way. */
+export const tryMeasure = (reader: PublicReader, place: Place): Promise<Described | null | StoreError> =>
+  attempt(reader.measure(place))
+
+async function attempt<Result>(reading: Promise<Result>): Promise<Result | StoreError> {
   try {
-    return await reader.read(place)
+    return await reading
   } catch (error) {
     if (error instanceof StoreError) return error
     throw error

@@ -9,7 +9,7 @@ import { toJsonBytes } from '#storage/json-bytes.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { pack, unpack } from '#storage/pack.ts'
 import { parseJson } from '#storage/parse-json.ts'
-import { sidOf } from '../published-points.ts'
+import { sidOf, strategyFolder } from '../published-points.ts'
 import {
   bookTasks,
   createCount,
@@ -18,7 +18,6 @@ import {
   type Renderer,
   type RenderOrder,
   sortLines,
-  strategyFolder,
   writePoints,
 } from '../render-version.ts'
 import { byWorkers, createBackground, type Fleet, runPhase } from './coordinate.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withRemedy } from '#storage/file-store.ts'
+import { withRemedy } from '#storage/remedies.ts'
 
 const URL = 'file:///srv/store'
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
+import { placeFolder } from '#storage/folder-batch.ts'
 import type { Batch, ObjectStore } from '#storage/object-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
@@ -22,12 +23,13 @@ beforeEach(async () => {
 })
 
 const begin = async (): Promise<Batch> => (await store.beginBatch!(PREFIX))!
+const place = (objects: typeof OBJECTS) => placeFolder(store.url, FOLDER, objects)
 const unfinished = () => readdir(join(root, '.unfinished'))
 
 describe('a batch of folders', () => {
   test('writes each folder whole, with the times of its version, and leaves no mark after its end', async () => {
     const batch = await begin()
-    expect(await batch.place(FOLDER, OBJECTS)).toBe(true)
+    expect(place(OBJECTS)).toBe(true)
     expect(await unfinished()).toHaveLength(1)
     await batch.end()
     expect(await unfinished()).toEqual([])
@@ -40,7 +42,7 @@ describe('a batch of folders', () => {
   test('leaves a folder that exists as it is', async () => {
     await store.create(`${FOLDER}/curve.json`, new Uint8Array([1]), { content_type: 'application/json' })
     const batch = await begin()
-    expect(await batch.place(FOLDER, OBJECTS)).toBe(false)
+    expect(place(OBJECTS)).toBe(false)
     await batch.end()
     expect(await store.list('')).toEqual([`${FOLDER}/curve.json`])
     expect(await unfinished()).toEqual([])
@@ -49,24 +51,24 @@ describe('a batch of folders', () => {
   test('leaves none of a folder that cannot be written whole, and names it with the cause', async () => {
     const batch = await begin()
     const broken = [...OBJECTS, { key: `${FOLDER}/missing/curve.csv`, bytes: new Uint8Array(1) }]
-    await expect(batch.place(FOLDER, broken)).rejects.toThrow(
-      new RegExp(`^cannot create file://.*/${FOLDER}: ENOENT`),
-    )
+    expect(() => place(broken)).toThrow(new RegExp(`^cannot create file://.*/${FOLDER}: ENOENT`))
     await batch.end()
     expect(await store.list('')).toEqual([])
     expect(await unfinished()).toEqual([])
   })
 
   test('keeps what a process that was killed left, because the machine still has it', async () => {
-    await (await begin()).place(FOLDER, OBJECTS)
+    await begin()
+    place(OBJECTS)
     const batch = await begin()
-    expect(await batch.place(FOLDER, OBJECTS)).toBe(false)
+    expect(place(OBJECTS)).toBe(false)
     await batch.end()
     expect(await unfinished()).toEqual([])
   })
 
   test('removes what was left before the machine lost power, because it may be torn, and nothing else', async () => {
-    await (await begin()).place(FOLDER, OBJECTS)
+    await begin()
+    place(OBJECTS)
     const [mark] = await unfinished()
     await writeFile(join(root, '.unfinished', mark!), 'the id of another boot')
     await mkdir(join(root, 'v1/snapshots/20260630T001500Z'), { recursive: true })
@@ -74,7 +76,7 @@ describe('a batch of folders', () => {
     await writeFile(join(root, OBJECTS[0]!.key), '') // torn
     const batch = await begin()
     expect(await store.list('')).toEqual(['v1/snapshots/20260630T001500Z/stays'])
-    expect(await batch.place(FOLDER, OBJECTS)).toBe(true)
+    expect(place(OBJECTS)).toBe(true)
     await batch.end()
     expect(await readFile(join(root, OBJECTS[0]!.key), 'utf8')).toBe('the bytes of curve.json')
   })
@@ -84,7 +86,7 @@ describe('a batch of folders', () => {
     try {
       process.env.PATH = root
       const batch = await begin()
-      await batch.place(FOLDER, OBJECTS)
+      place(OBJECTS)
       await batch.end()
     } finally {
       process.env.PATH = PATH
@@ -95,5 +97,10 @@ describe('a batch of folders', () => {
 
   test('refuses a key that no store can hold', async () => {
     await expect(store.beginBatch!('../elsewhere')).rejects.toThrow('not a key of an object store')
+    await begin()
+    expect(() => place([{ key: `${FOLDER}/../x`, bytes: new Uint8Array(1) }])).toThrow(
+      'not a key of an object store',
+    )
+    expect(await store.list('')).toEqual([])
   })
 })

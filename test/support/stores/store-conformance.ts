@@ -1,5 +1,6 @@
 // What every object store does, wherever its bytes lie.
 import { describe, expect, test } from 'vitest'
+import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { writeOnce } from '#storage/write-once.ts'
 
@@ -18,6 +19,17 @@ export function describeConformance(name: string, open: () => ObjectStore | Prom
       expect(await store.create('a/b.json', bytes('one'), HEADERS)).toBe(true)
       expect(text(await store.read('a/b.json'))).toBe('one')
       expect(await store.read('a/c.json')).toBeNull()
+    })
+
+    test('describes an object as its bytes are, if it can', async () => {
+      const { digest, create } = await open()
+      if (digest === undefined) return
+      for (const size of [0, 1, 2 ** 20, 2 ** 20 + 1]) {
+        await create(`of/${size}`, new Uint8Array(size).fill(7), HEADERS)
+        const expected = { bytes: size, sha256: sha256(new Uint8Array(size).fill(7)) }
+        expect(await digest(`of/${size}`)).toEqual(expected)
+      }
+      expect(await digest('of/none')).toBeNull()
     })
 
     test('has what was created, whatever its bytes, until it is removed', async () => {

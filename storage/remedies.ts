@@ -1,0 +1,27 @@
+// What an operator can do about an error of a file system.
+import { codeOf } from './error-code.ts'
+
+const FULL = (url: string): string => `free space on the disk of ${url}, and run the command again`
+const FORBIDDEN = (url: string): string =>
+  `give the user that runs this the right to write in ${url}, and run the command again`
+
+/** What an operator can do about an error of the file system, as the end of a sentence. */
+const REMEDIES: Readonly<Record<string, (url: string) => string>> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EFBIG: url =>
+    `the file is larger than the limit of this process or of the disk of ${url}: raise it (see ulimit -f), and ` +
+    'run the command again',
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EROFS: url => `the disk of ${url} is read-only: mount it for writing, or use another store`,
+  EMFILE: () =>
+    'too many files are open: raise the limit of this process (see ulimit -n), or use fewer --threads',
+}
+
+/** The error with its remedy, if one is known. */
+export function withRemedy(error: unknown, url: string): unknown {
+  const remedy = REMEDIES[String(codeOf(error))]
+  if (remedy === undefined || !(error instanceof Error)) return error
+  return new Error(`${error.message}; ${remedy(url)}`, { cause: error })
+}
