@@ -132,7 +132,7 @@ async function build(book: string, folder: string, size: number, effort: Effort)
 
 /** Builds a book into a store in a folder, in a process of its own. */
 export async function runBuild(book: string, folder: string, size: number, effort: Effort): Promise<Built> {
-  const command = [join(ROOT, 'cli/highwater.ts'), 'build', '--json', '--book', book]
+  const command = [join(ROOT, 'cli/launcher.mjs'), 'build', '--json', '--book', book]
   const running = runFile(
     process.execPath,
     [

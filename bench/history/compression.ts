@@ -16,23 +16,36 @@ const STRATEGIES = 1_000
 const DAYS = 3_650
 const ROUNDS = 2
 
-/** The default is compressed harder, so that the rest is a smaller part of it. */
-const MOST_TIMES = { quick: 2, default: 1.5 }
+/** Of a build with `--effort quick`; the default compresses harder, so that the rest is a smaller part of it. */
+const MOST_TIMES = 2
+
+const EFFORTS = ['quick', 'default'] as const
+type Effort = (typeof EFFORTS)[number]
 
 export async function measureCompression({ folder }: Ground): Promise<Section> {
   const book = join(folder, 'reported')
   await writeReturnsBook(book, STRATEGIES, DAYS)
   const figures: Figure[] = []
-  for (const effort of ['quick', 'default'] as const) {
+  const stores: string[] = []
+  for (const effort of EFFORTS) {
     const rounds: Round[] = []
-    for (let i = 0; i < ROUNDS; i++) rounds.push(await measureRound(book, join(folder, 'store'), effort))
+    for (let i = 0; i < ROUNDS; i++) {
+      const store = join(folder, `store-${effort}-${i}`)
+      stores.push(store)
+      rounds.push(await measureRound(book, store, effort))
+    }
     const [best] = rounds.toSorted((a, b) => a.times - b.times)
     const { built, bare, times } = best!
+    const what = `${effort}: build to bare compression`
     figures.push(
       plain(`${effort}: processor time of the build`, built, 's'),
       plain(`${effort}: of the bare compression`, bare, 's'),
-      atMost(`${effort}: build to bare compression`, times, MOST_TIMES[effort], 'times'),
+      effort === 'quick' ? atMost(what, times, MOST_TIMES, 'times') : plain(what, times, 'times'),
     )
+  }
+  // Not before the end: for minutes, Linux makes no file where one was removed, and searches for another place at each.
+  for (const store of stores) {
+    for (const each of [store, `${store}.private`]) await rm(each, { recursive: true, force: true })
   }
   return {
     title: 'Builds beside bare compression',
@@ -46,18 +59,14 @@ export async function measureCompression({ folder }: Ground): Promise<Section> {
 
 type Round = { readonly built: number; readonly bare: number; readonly times: number }
 
-async function measureRound(book: string, store: string, effort: keyof typeof MOST_TIMES): Promise<Round> {
-  try {
-    const { processorSeconds: built } = await runBuild(book, store, STRATEGIES, effort)
-    const bare = await compressAgain(store, effort)
-    return { built, bare, times: built / bare }
-  } finally {
-    for (const each of [store, `${store}.private`]) await rm(each, { recursive: true, force: true })
-  }
+async function measureRound(book: string, store: string, effort: Effort): Promise<Round> {
+  const { processorSeconds: built } = await runBuild(book, store, STRATEGIES, effort)
+  const bare = await compressAgain(store, effort)
+  return { built, bare, times: built / bare }
 }
 
 /** Seconds of processor time that the twins of a version take. Throws if they are not those that were published. */
-async function compressAgain(folder: string, effort: keyof typeof MOST_TIMES): Promise<number> {
+async function compressAgain(folder: string, effort: Effort): Promise<number> {
   const store = await openStore(pathToFileURL(folder).href)
   const key = `${versionFolder(GENERATED_VERSION)}/manifest.json`
   const { artifacts } = manifest.parse(parseJson((await store.read(key))!))

@@ -353,11 +353,11 @@ function toArrow(columns: Readonly<Record<string, ColumnValues>>, dates: readonl
   return bytes
 }
 
-const toDateColumn = (days: ColumnValues) =>
-  columnFromArray(
-    Float64Array.from(days, day => day * DAY_MS),
-    dateDay(),
-  ) // the writer takes milliseconds
+function toDateColumn(days: ColumnValues) {
+  const ms = new Float64Array(days.length) // the writer takes milliseconds
+  for (let i = 0; i < days.length; i++) ms[i] = days[i]! * DAY_MS
+  return columnFromArray(ms, dateDay())
+}
 
 /** The writer takes the type of a column from its values, and must be given it if there are none. */
 const toColumn = (values: ColumnValues) =>

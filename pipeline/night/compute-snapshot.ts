@@ -109,17 +109,17 @@ async function computeStrategies(
   }
 }
 
-/** Rows of the matrix in blocks: more blocks than threads, so that none waits long for the last. */
-const BLOCKS = 16
+/** Rows of the matrix in blocks: more than threads, so that none waits long for the last; each standardises all series again. */
+const BLOCKS_PER_THREAD = 2
 
 async function correlate(
   threads: Threads,
   strategies: readonly StrategyData[],
   period: Period,
-  { progress }: NightOptions,
+  { progress, threads: count }: NightOptions,
 ): Promise<CorrelationMatrix> {
   const series = strategies.map(({ [period]: own }) => ({ ...own, values: toShared(own.values) }))
-  const blocks = rowBlocks(series.length, BLOCKS)
+  const blocks = rowBlocks(series.length, BLOCKS_PER_THREAD * count)
   let done = 0
   const report = () => progress({ step: `correlate ${period}`, done, total: blocks.length, unit: 'blocks' })
   report()

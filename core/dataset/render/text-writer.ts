@@ -3,7 +3,15 @@
 
 import type { EpochDay } from '#core/calendar.ts'
 import { toText } from '#core/contract/decimal.ts'
-import { toSignificant } from '#core/contract/rounding.ts'
+import {
+  DIGITS,
+  decimalPlaces,
+  isNearTie,
+  LARGEST,
+  POWER,
+  SMALLEST,
+  toSignificant,
+} from '#core/contract/rounding.ts'
 
 export type ByteWriter = {
   bytes: Uint8Array<ArrayBuffer>
@@ -107,23 +115,9 @@ export function* writeBlocks(
   if (out.length > 0) yield finish(out)
 }
 
-const DIGITS = 10
 const ZERO = 48
 const HYPHEN = 45
 const POINT = 46
-
-/** Powers of ten that a double holds exactly. */
-const POWER = Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
-
-/** The smallest and largest magnitudes of the fast path: beyond them scaling by an exact power is impossible. */
-const SMALLEST = 1e-12
-const LARGEST = 1e9
-
-/**
- * The scaled value carries an error of half a unit in its last place, under 1e-6 for numbers below 1e10. Closer than
- * this to a tie the fast path cannot know which way to round, and hands over to the exact one.
- */
-const TIE_MARGIN = 1e-5
 
 /** The longest text of the fast path: sign, `0.`, 11 zeros and 10 digits. */
 const LONGEST = 25
@@ -140,8 +134,7 @@ export function writeSignificant(writer: ByteWriter, value: number): void {
     const places = decimalPlaces(magnitude)
     const scaled = magnitude * POWER[places]!
     const digits = Math.round(scaled)
-    const isTie = Math.abs(scaled - Math.floor(scaled) - 0.5) < TIE_MARGIN
-    if (!isTie && digits < 1e10) {
+    if (!isNearTie(scaled) && digits < 1e10) {
       writeDigits(writer, value < 0, digits, places)
       return
     }
@@ -177,14 +170,6 @@ export function writeNumber(writer: ByteWriter, value: number): void {
   view.setUint32(point + 1, FOUR[high]!, true)
   view.setUint32(point + 5, FOUR[rest - high * 1e4]!, true)
   writer.length = trimmed(writer, point + 1 + SHORT_DECIMALS, point)
-}
-
-/** How many decimals leave ten significant digits: 9 for 1.5, 11 for 0.015. */
-function decimalPlaces(magnitude: number): number {
-  let places = DIGITS - 1
-  if (magnitude >= 1) while (magnitude >= POWER[DIGITS - places]!) places--
-  else while (magnitude * POWER[places - DIGITS + 1]! < 1) places++
-  return places
 }
 
 /** Writes `digits / 10^places`, `digits` having ten of them, without trailing zeros after the point. */

@@ -27,6 +27,23 @@ describe('rounding at the wire', () => {
     )
   })
 
+  test('of returns is that of toPrecision, for every magnitude, at ties and around powers of ten', () => {
+    const power = fc.integer({ min: -16, max: 14 }).map(exponent => Number(`1e${exponent}`))
+    const digits = fc.tuple(fc.double({ min: -10, max: 10, noNaN: true }), power).map(([n, by]) => n * by)
+    const off = fc.integer({ min: -3, max: 3 }).map(ulps => 1 + ulps * Number.EPSILON)
+    const tie = fc
+      .tuple(fc.integer({ min: 1e9, max: 1e10 - 1 }), power, off)
+      .map(([n, by, factor]) => (n + 0.5) * by * factor)
+    const edge = fc.tuple(power, off).map(([by, factor]) => by * factor)
+    fc.assert(
+      fc.property(fc.oneof(digits, tie, edge), fc.boolean(), (value, isNegative) => {
+        const signed = isNegative ? -value : value
+        expect(toSignificant(signed)).toBe(Number(signed.toPrecision(10)) + 0)
+      }),
+      { numRuns: 50_000 },
+    )
+  })
+
   test('moves a percent by half a millionth at the most, and is idempotent', () => {
     fc.assert(
       fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), value => {
