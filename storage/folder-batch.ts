@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { codeOf, ifThere } from './error-code.ts'
 import { fileTimeMs } from './file-time.ts'
 import { assertKey, StoreError } from './object-store.ts'
-import { flushFolder, makeFolder, newUnfinished, placeOver, UNFINISHED } from './placing.ts'
+import { flushFolder, makeFolder, markOf, newUnfinished, placeOver } from './placing.ts'
 import { withRemedy } from './remedies.ts'
 
 const runFile = promisify(execFile)
@@ -33,7 +33,7 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 export async function beginBatch(root: string, prefix: string) {
   const boot = await ifThere(readFile(BOOT_ID), null)
   if (boot === null) return null
-  const mark = join(root, UNFINISHED, `~batch~${prefix.replaceAll('/', '~')}`)
+  const mark = markOf(root, prefix)
   const below = join(root, ...prefix.split('/'))
   const before = await ifThere(readFile(mark), null)
   if (before !== null && !before.equals(boot)) await rm(below, { recursive: true, force: true })

@@ -71,15 +71,23 @@ async function withUnfinished<T>(
   }
 }
 
+/** The mark of a batch below a prefix: see `folder-batch.ts`. */
+export const markOf = (root: string, prefix: string): string =>
+  join(root, UNFINISHED, MARK + prefix.replaceAll('/', '~'))
+
+const MARK = '~batch~'
+
 /**
- * Removes what processes of this host that are gone left unfinished. Another host may share the folder, and
- * only it knows which of its processes live.
+ * Removes what processes of this host that are gone left unfinished, and marks of batches whose folder is gone. Another host may
+ * share the folder, and only it knows which of its processes live.
  */
 export async function removeUnfinished(root: string, isAlive: (pid: number) => boolean): Promise<void> {
   for (const name of await ifThere(readdir(join(root, UNFINISHED)), [])) {
     const [host, pid] = name.split('~')
-    if (host === hostname() && !isAlive(Number(pid)))
-      await rm(join(root, UNFINISHED, name), { recursive: true, force: true })
+    const isGone = name.startsWith(MARK)
+      ? !(await isThere(join(root, ...name.slice(MARK.length).split('~'))))
+      : host === hostname() && !isAlive(Number(pid))
+    if (isGone) await rm(join(root, UNFINISHED, name), { recursive: true, force: true })
   }
 }
 

@@ -29,7 +29,7 @@ export async function auditLog(reader: PublicReader, progress: Progress) {
   const summary =
     entries.length === 0
       ? 'no entry of a log'
-      : `${entries.length} entries without a gap, each with the digest of the one before`
+      : `${entries.length === 1 ? '1 entry' : `${entries.length} entries`} without a gap, each with the digest of the one before`
   const all = [...least.faults, ...faults, ...endFaults(reader, found.length, least.count)]
   return { entries, check: toCheck('log', null, summary, all, notesOn(entries)) }
 }

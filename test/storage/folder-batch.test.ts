@@ -1,10 +1,11 @@
 // Folders that a store on a disk writes without a flush for each file, and flushes together.
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFileStore } from '#storage/file-store.ts'
 import { placeFolder } from '#storage/folder-batch.ts'
 import type { Batch, ObjectStore } from '#storage/object-store.ts'
+import { removeUnfinished } from '#storage/placing.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const PREFIX = 'v1/snapshots/20260701T001500Z'
@@ -79,6 +80,15 @@ describe('a batch of folders', () => {
     expect(place(OBJECTS)).toBe(true)
     await batch.end()
     expect(await readFile(join(root, OBJECTS[0]!.key), 'utf8')).toBe('the bytes of curve.json')
+  })
+
+  test('whose version was removed leaves no mark', async () => {
+    await begin()
+    await removeUnfinished(root, () => false)
+    expect(await unfinished()).toHaveLength(1)
+    await rm(join(root, PREFIX), { recursive: true })
+    await removeUnfinished(root, () => false)
+    expect(await unfinished()).toEqual([])
   })
 
   test('flushes each file if there is no program that flushes the file system', async () => {

@@ -94,7 +94,7 @@ describe('the operator page in Chromium', () => {
   test('an operator logs in, sees a client in trouble, and replays what was given up', async () => {
     const { page, context, violations } = await logIn(1280)
     await page.getByRole('link', { name: 'north-ridge' }).first().click()
-    expect(await page.locator('main').innerText()).toContain('breaker open')
+    expect(await page.locator('main').innerText()).toContain('paused after failures')
     await page.getByRole('link', { name: 'Deliveries' }).click()
     await page.getByRole('combobox', { name: 'State' }).selectOption('given up')
     await page.getByRole('button', { name: 'Show' }).click()

@@ -137,10 +137,10 @@ function webhookPanel(
   webhook: WebhookState,
   address: WebhookAddress | null,
 ): Piece {
-  const { health, breaker } = webhook.condition
+  const { health } = webhook.condition
   const range = html`<input type="number" name="from" min="1" required placeholder="from signal" aria-label="first signal to send again"> <input type="number" name="to" min="1" placeholder="to newest" aria-label="last signal to send again">`
   return html`<div class="panel"><code>${address?.url ?? 'its address cannot be opened'}</code><br>
-${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}${webhook.enabled ? '' : `, breaker ${breaker.kind}`}, waiting: ${counted(webhook.owed, 'delivery')}${
+${webhookWord(webhook)}${webhook.lane === 'slow' ? ', answers slowly or fails' : ''}, waiting: ${counted(webhook.owed, 'delivery')}${
     health.failingSinceMs === null ? '' : html`, failing since ${moment(health.failingSinceMs)}`
   }${webhook.setter === null ? '' : html`, set ${moment(webhook.setter.atMs)} by ${webhook.setter.keyId === null ? 'the operator' : html`key <code>${webhook.setter.keyId}</code>`}`}${webhook.disabledWhy === null ? '' : html`<br><span class="bad">${webhook.disabledWhy}</span>`}
 <div class="actions">${action(session, `${base}/test`, 'Fire a test', 'quiet')}

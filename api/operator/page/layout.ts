@@ -287,7 +287,7 @@ export const signalLink = (seq: number): Piece => html`<a href="/ops/view/signal
 export function webhookWord(state: WebhookState | undefined): Piece {
   if (state === undefined) return html`<span class="dim">none</span>`
   if (!state.enabled) return html`<span class="bad">disabled</span>`
-  if (state.condition.breaker.kind === 'open') return html`<span class="bad">breaker open</span>`
+  if (state.condition.breaker.kind === 'open') return html`<span class="bad">paused after failures</span>`
   if (state.condition.health.failingSinceMs !== null) return html`<span class="warn">failing</span>`
   return html`<span class="good">healthy</span>`
 }

@@ -137,7 +137,7 @@ const ageOf = (day: string, nowMs: number): string => {
 const logCard = ({ seq, epoch }: Overview): Figure => [
   'Newest signal',
   seq,
-  html`epoch <code>${epoch.slice(0, 12)}</code>`,
+  html`in the log <code>${epoch.slice(0, 12)}</code>`,
 ]
 
 function redisCard({ redis }: Overview): Figure {

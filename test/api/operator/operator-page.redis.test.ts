@@ -560,11 +560,11 @@ test('a page says each thing once, and shows what is typed as such', async () =>
   const page = browser()
   await page.logIn()
   const failing = (await page.get('/ops/view/clients/north-ridge')).text
-  expect(failing.match(/breaker open/g)).toHaveLength(1)
+  expect(failing.match(/paused after failures/g)).toHaveLength(1)
   expect(failing).not.toContain('<a href="/ops/view/clients/north-ridge">')
   expect((await page.get('/ops/view/signals/3')).text).toContain('<a href="/ops/view/clients/north-ridge">')
-  expect((await page.get('/ops/view/clients/old-mill')).text).toContain('breaker closed')
-  expect((await page.get('/ops/view/clients/acme-capital')).text).not.toContain('breaker')
+  expect((await page.get('/ops/view/clients/old-mill')).text).toContain('>disabled</span>')
+  expect((await page.get('/ops/view/clients/acme-capital')).text).not.toContain('paused after failures')
   const fresh = (await page.get('/ops/view/clients/fresh')).text
   expect(fresh).toContain('None, so the client pulls.')
   await redis.flushall()
