@@ -1,17 +1,23 @@
 // Words that are nearly known ones: what a refusal suggests.
 import leven from 'leven'
 
-/** The known word with the fewest letters to change; null if more than half of the letters differ. */
+/** The known word with the fewest letters to change, two that are swapped as one; null if more than half of them differ. */
 export function nearestTo(word: string, known: readonly string[]): string | null {
   let nearest: string | null = null
   let fewest = Math.floor(word.length / 2) + 1
   for (const each of known) {
-    const letters = leven(word, each, { maxDistance: fewest })
+    const letters = isSwapped(word, each) ? 1 : leven(word, each, { maxDistance: fewest })
     if (letters >= fewest) continue
     nearest = each
     fewest = letters
   }
   return nearest
+}
+
+/** Whether two neighbouring letters are swapped, and no other differs. */
+function isSwapped(a: string, b: string): boolean {
+  const at = [...a].findIndex((letter, i) => letter !== b[i])
+  return at >= 0 && a.slice(0, at) + a.charAt(at + 1) + a.charAt(at) + a.slice(at + 2) === b
 }
 
 /**

@@ -1,7 +1,7 @@
 // Which unknown names of a query are taken for a mistake, and which are nobody's business.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { meantBy } from '#core/contract/near-miss.ts'
+import { meantBy, nearestTo } from '#core/contract/near-miss.ts'
 
 const ALL = ['period', 'risk_pct', 'from', 'to', 'ids', 'format', 'dataset_version', 'as_of']
 
@@ -114,4 +114,16 @@ test('a single wrong, missing or additional letter in a name of three letters or
       if (!ALL.includes(wrong)) expect(meantBy(wrong, ALL), wrong).not.toBeNull()
     }),
   )
+})
+
+test.each([
+  ['oka', 'oak'],
+  ['aok', 'oak'],
+  ['aldre', 'alder'],
+  ['brich', 'birch'],
+  ['oaks', 'oak'],
+  ['xyz', null],
+  ['', null],
+])('the word nearest to %j is %j', (word, nearest) => {
+  expect(nearestTo(word, ['alder', 'birch', 'oak'])).toBe(nearest)
 })
