@@ -27,8 +27,8 @@ const runFile = promisify(execFile)
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
 /**
- * Begins a batch below a prefix, and returns what ends it. A mark with the id of this boot lasts until all is flushed. If it is there with another id, the
- * machine lost power in between: the files may be torn, and are removed. Null where boots have no id.
+ * Begins a batch below a prefix, and returns what ends it. A mark with the id of this boot lasts until all is flushed. If it is
+ * there with another id, the machine lost power in between: the files may be torn, and are removed. Null where boots have no id.
  */
 export async function beginBatch(root: string, prefix: string) {
   const boot = await ifThere(readFile(BOOT_ID), null)
@@ -94,12 +94,11 @@ function writeNew(path: string, bytes: Uint8Array, timeMs: number | null): void 
   }
 }
 
-/** Flushes the file system, which no call of Node does, or each file if there is no program for it. */
+/** Flushes the file system, which no call of Node does, or each file if there is no program that can, or it fails. */
 async function flushBelow(folder: string): Promise<void> {
   try {
-    await runFile('sync', ['--file-system', folder])
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    await runFile('sync', ['-f', folder])
+  } catch {
     await flushEach(folder)
   }
 }
