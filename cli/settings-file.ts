@@ -56,7 +56,7 @@ export const mergeSettings = (env: NodeJS.ProcessEnv, values: SettingsFile['valu
 })
 
 function parseSettings(text: string, path: string): Record<string, string> {
-  const document = parseDocument(text)
+  const document = parseDocument(text, { schema: 'failsafe' }) // a secret of digits is no number
   const [error] = document.errors
   if (error !== undefined) throw new UsageError(`${path} is not valid YAML: ${firstLine(error.message)}`)
   const value: unknown = document.toJS()
@@ -82,9 +82,9 @@ function problemOf(name: string, given: string | null): string[] {
 /** As the variable has it: lists are separated by commas, true is yes. Null if it is none of these. */
 function toText(value: unknown): string | null {
   if (value === null) return ''
+  if (value === 'true') return 'yes'
+  if (value === 'false') return 'no'
   if (typeof value === 'string') return value
-  if (typeof value === 'number') return String(value)
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (!Array.isArray(value)) return null
   const parts = value.map(toText)
   return parts.includes(null) ? null : parts.join(',')

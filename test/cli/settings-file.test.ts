@@ -40,6 +40,11 @@ test('sets what no variable sets', async () => {
   expect(await settingOf('LOG_LEVEL')).toMatchObject({ value: 'info', source: 'default' })
 })
 
+test('takes digits as they are written, because a secret may consist of them', async () => {
+  await write('HOST: 00123\n')
+  expect(await settingOf('HOST')).toMatchObject({ value: '00123' })
+})
+
 test('is used by every command, and may have another name', async () => {
   const { url, privateUrl } = inject('tinyStore')
   await write(`STORE_URL: ${url}\nPRIVATE_STORE_URL: ${privateUrl}\n`, 'production.yaml')
