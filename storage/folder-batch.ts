@@ -55,29 +55,25 @@ type FolderObject = { readonly key: string; readonly bytes: Uint8Array }
  */
 export function placeFolder(url: string, folder: string, objects: readonly FolderObject[]): boolean {
   for (const { key } of objects) assertKey(key)
-  try {
-    return place(fileURLToPath(url), folder, objects)
-  } catch (error) {
-    throw new StoreError('create', url, folder, withRemedy(error, url))
-  }
-}
-
-function place(root: string, folder: string, objects: readonly FolderObject[]): boolean {
+  const root = fileURLToPath(url)
   const path = join(root, ...folder.split('/'))
   if (existsSync(path)) return false
   const unfinished = newUnfinished(root)
+  let writing = folder
   try {
     mkdirSync(unfinished, { recursive: true })
     for (const { key, bytes } of objects) {
+      writing = key
       writeNew(join(unfinished, key.slice(folder.length + 1)), bytes, fileTimeMs(key))
     }
+    writing = folder
     mkdirSync(dirname(path), { recursive: true })
     renameSync(unfinished, path)
     return true
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
     if (EXISTS.has(codeOf(error))) return false
-    throw error
+    throw new StoreError('create', url, writing, withRemedy(error, url))
   }
 }
 

@@ -52,7 +52,9 @@ describe('a batch of folders', () => {
   test('leaves none of a folder that cannot be written whole, and names it with the cause', async () => {
     const batch = await begin()
     const broken = [...OBJECTS, { key: `${FOLDER}/missing/curve.csv`, bytes: new Uint8Array(1) }]
-    expect(() => place(broken)).toThrow(new RegExp(`^cannot create file://.*/${FOLDER}: ENOENT`))
+    expect(() => place(broken)).toThrow(
+      new RegExp(`^cannot create file://.*/${FOLDER}/missing/curve.csv: ENOENT`),
+    )
     await batch.end()
     expect(await store.list('')).toEqual([])
     expect(await unfinished()).toEqual([])
