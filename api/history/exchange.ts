@@ -122,7 +122,6 @@ export function sendLive(
     ...answerHeaders(c, parts),
     'cache-control': caching,
     ...(etag === null ? {} : { etag }),
-    ...(table === undefined ? {} : { 'content-type': MEDIA_TYPES.csv }),
     ...more,
   }
   if (etag !== null && matchesEtag(c.req.header('if-none-match'), etag)) {
@@ -133,7 +132,7 @@ export function sendLive(
       ? renderJson({ data, meta: liveMeta(c, parts), links })
       : writeWhole(csvWriting(table))
   c.set('bytes', body.length)
-  return sendBytes(body, headers)
+  return sendBytes(body, table === undefined ? headers : { 'content-type': MEDIA_TYPES.csv, ...headers })
 }
 
 /** The answer to any error. Details of an error that the caller did not cause go to the operator only. */

@@ -64,9 +64,10 @@ test('a connection that was lost is not made again to a Redis that works in anot
   const redis = await openRedis({ redisUrl: null }, data)
   expect(await redis.ping()).toBe('PONG')
   await publishRedisUrl(data, other.url)
-  const refused = once(redis, 'error')
+  const errors: Error[] = [] // the first may be of the old address
+  redis.on('error', error => errors.push(error))
   await own.kill()
-  expect(await refused).toEqual([new ForeignPortError(Number(new URL(other.url).port))])
+  await expect.poll(() => errors.at(-1)).toEqual(new ForeignPortError(Number(new URL(other.url).port)))
   await expect(redis.ping()).rejects.toThrow()
   redis.disconnect()
   await own.stop()

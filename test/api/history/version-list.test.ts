@@ -62,7 +62,9 @@ describe('the list of versions', () => {
         (await row(FIRST_VERSION, false)),
     )
     const etag = response.headers.get('etag') ?? ''
-    expect((await app.request(`${LIST}?format=csv`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    const unchanged = await app.request(`${LIST}?format=csv`, { headers: { 'if-none-match': etag } })
+    expect(unchanged.status).toBe(304)
+    expect(unchanged.headers.get('content-type')).toBeNull() // it has no content
   })
 
   test('follows the pointer, and so does its validator', async () => {
