@@ -33,8 +33,8 @@ image: package ## build the container images with docker or podman, from Debian'
 	$$engine build -f deploy/docker/Dockerfile -t highwater dist && \
 	$$engine build -f deploy/docker/Dockerfile --target acme -t highwater-acme dist
 
-test: $(INSTALLED) ## the whole suite
-	@vitest run
+test: $(INSTALLED) ## the whole suite, or the files whose names contain a word (FILE=ratios)
+	@vitest run $(FILE)
 
 soak: $(INSTALLED) ## kill, switch and send arbitrary requests for as long as you like (KILLS=300 SEED=20261121 MINUTES=60 PART=live)
 	@KILLS=$(KILLS) SEED=$(SEED) MINUTES=$(MINUTES) vitest run --config test/soak/vitest.config.ts $(PART)

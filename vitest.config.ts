@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { LongestFirst } from '#test/support/runner/longest-first.ts'
 
 /** Files at a time: more than cores, because a test of processes and outages waits for much of its time. */
@@ -15,45 +15,43 @@ const WEDGED_MS = 300_000
 /** How long an assertion is tried again: it ends a test that can no longer pass, and a busy machine never reaches it. */
 const PATIENCE_MS = 60_000
 
-const TINY_STORE = './test/support/books/publish-tiny.ts'
-const S3_SERVER = './test/support/servers/s3-server.ts'
-const CHROMIUM = './test/support/browser/chromium.ts'
+/** What holds for every test, and for what the files of a run share. */
+const COMMON = {
+  pool: 'threads',
+  maxWorkers: WORKERS,
+  testTimeout: WEDGED_MS,
+  hookTimeout: WEDGED_MS,
+  expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
+  setupFiles: ['./test/support/runner/end-file.ts'],
+} satisfies TestProjectInlineConfiguration['test']
 
-const project = (
-  name: string,
-  test: { include: string[]; exclude?: string[]; isolate?: boolean; globalSetup: string[] },
-) => ({ extends: true as const, test: { name, ...test } })
+/** The modules under test keep no state, so one thread imports them once for many files: half the time. */
+const project = (name: string, include: string[], exclude: string[] = [], isolate = false) => ({
+  test: { ...COMMON, name, include, exclude, isolate },
+})
 
 export default defineConfig({
   test: {
-    pool: 'threads',
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
-    testTimeout: WEDGED_MS,
-    hookTimeout: WEDGED_MS,
-    expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
-    reporters: ['default', './test/support/runner/summary-reporter.ts'],
+    reporters: ['./test/support/runner/progress-reporter.ts'],
+    globalSetup: ['./test/support/runner/run.ts'],
     projects: [
-      // The modules under test keep no state, so one thread may import them once for many files: half the time.
-      project('fast', {
-        include: ['test/**/*.test.ts'],
-        exclude: ['test/{system,cli,deploy,pipeline/modules,pipeline/night}/**', 'test/**/*.redis.test.ts'],
-        isolate: false,
-        globalSetup: [TINY_STORE],
-      }),
+      project(
+        'fast',
+        ['test/**/*.test.ts'],
+        ['test/{system,cli,deploy,pipeline/modules,pipeline/night}/**', 'test/**/*.redis.test.ts'],
+      ),
       // Whole commands and nights in this process, what is deployed, and modules in processes of their own.
-      project('commands', {
-        include: ['test/{cli,deploy,pipeline/modules,pipeline/night}/**/*.test.ts'],
-        isolate: false,
-        globalSetup: [TINY_STORE],
-      }),
+      project(
+        'commands',
+        ['test/{cli,deploy,pipeline/modules,pipeline/night}/**/*.test.ts'],
+        ['test/**/*.redis.test.ts'],
+      ),
       // On a real Redis, many of them: too slow for a check after every change.
-      project('redis', { include: ['test/**/*.redis.test.ts'], isolate: false, globalSetup: [] }),
+      project('redis', ['test/**/*.redis.test.ts']),
       // Whole programs, real processes, real servers and whole builds.
-      project('system', {
-        include: ['test/system/**/*.test.ts'],
-        globalSetup: [TINY_STORE, S3_SERVER, CHROMIUM],
-      }),
+      project('system', ['test/system/**/*.test.ts'], [], true),
     ],
   },
 })

@@ -1,10 +1,11 @@
 // A Host that no address can have, sent to the services behind a key or a token.
 import { request } from 'node:http'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningServer } from '#api/http/http-server.ts'
 import { listenOperator } from '#api/operator/app.ts'
 import { listenSignals } from '#api/signals/app.ts'
+import { atEnd } from '../support/ends.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { addClient, seededBytes } from '../support/signals/signals.ts'
@@ -41,7 +42,7 @@ async function expectRefused(
   caller: Record<string, string>,
   statuses: readonly number[],
 ) {
-  onTestFinished(() => running.close())
+  atEnd(() => running.close())
   expect(await statusOf(running, path, caller)).toBe(200)
   for (const host of ['256.1.1.1', 'a.1', '99999999999'])
     expect([host, await statusOf(running, path, { ...caller, host })]).toEqual([host, 400])

@@ -8,10 +8,11 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, inject, test } from 'vitest'
 import { toCompactInstant } from '#core/calendar.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
+import { atEnd } from '../support/ends.ts'
 import { copyStores } from '../support/stores/stores.ts'
 import { run } from './made-up.ts'
 
@@ -48,7 +49,7 @@ const inStore = (path: string) => join(fileURLToPath(stores.url), path)
 async function listen(server: ReturnType<typeof createServer>): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => void server.close())
+  atEnd(() => void server.close())
   return String((server.address() as AddressInfo).port) // of TCP
 }
 

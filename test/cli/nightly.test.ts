@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { withStoreLock } from '#cli/guard-pointer.ts'
 import type { Runtime } from '#cli/runtime.ts'
@@ -21,6 +21,7 @@ import {
   ONE_TRADE,
 } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../support/ends.ts'
 import { madeUp, NOW_MS, run } from './made-up.ts'
 
 const BARS = dailyBars([100, 101, 99, 98, 97, 99, 103, 105, 106, 104, 101, 99, 98, 100])
@@ -266,7 +267,7 @@ async function startReceiver(status = 200) {
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -3,7 +3,7 @@ import { appendFile, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { runCommand } from '#cli/program.ts'
 import {
@@ -16,6 +16,7 @@ import {
   ONE_TRADE,
 } from '#test/pipeline/night/night-book.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../support/ends.ts'
 import { madeUp, run } from './made-up.ts'
 
 const BOOK = {
@@ -40,7 +41,7 @@ async function aPreview(...args: readonly string[]) {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const { runtime, out, err } = madeUp({ cwd, untilStopped: () => stopped })
   const ended = runCommand(['preview', ...where, ...args], runtime)
-  onTestFinished(async () => {
+  atEnd(async () => {
     stop()
     await ended
   })

@@ -6,9 +6,11 @@ import { test } from 'vitest'
 import { createRandom, type Random } from '#pipeline/sample/random.ts'
 import { writeFleetBook } from '../support/books/fleet-book.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { highwater, type Running, startHighwater } from '../support/history/highwater-process.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import type { Running } from '../support/processes.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
-import { buildArgs, faultsOf, lastingFolder, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 import { numberFrom } from './number-from.ts'
 
 const KILLS = numberFrom('KILLS', 300)

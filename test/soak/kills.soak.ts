@@ -3,7 +3,6 @@
 import { test } from 'vitest'
 import { createRandom, type Random } from '#pipeline/sample/random.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
-import type { Exit } from '../support/history/highwater-process.ts'
 import { whileReading } from '../support/history/reading-tier.ts'
 import { fileGround, type Ground, newKeyFile, s3Ground } from '../support/kills/grounds.ts'
 import type { Kill } from '../support/kills/kill-at.ts'
@@ -16,6 +15,7 @@ import {
   type Round,
   toRounds,
 } from '../support/kills/kill-rounds.ts'
+import type { Exit } from '../support/processes.ts'
 import { buildArgs, contentOf, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
 import { numberFrom } from './number-from.ts'
 

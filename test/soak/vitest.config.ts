@@ -9,7 +9,8 @@ export default defineConfig({
   test: {
     include: ['test/soak/*.soak.ts'],
     fileParallelism: false, // one progress on the terminal
-    globalSetup: ['./test/support/books/publish-tiny.ts', './test/support/servers/s3-server.ts'],
+    globalSetup: ['./test/support/runner/run.ts'],
+    setupFiles: ['./test/support/runner/end-file.ts'],
     testTimeout: 0, // MINUTES ends it
     disableConsoleIntercept: true, // its progress is for a terminal
     reporters: ['dot'],

@@ -5,14 +5,13 @@ import { createJobs, type Patience, serveJobs } from '#static-build/fleet/queue.
 import type { Worker } from '#static-build/fleet/worker.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { createMemoryStores } from '#test/support/books/publish-in-memory.ts'
-import type { TestRedis } from '#test/support/servers/redis.ts'
-import { useTestRedis } from '#test/support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '#test/support/servers/use-redis.ts'
 import { CODE, expectUnpublished, IDS, RUN, useFleet } from './fleet-scene.ts'
 
 const { coordinate, workerOf, altering, expectWhole } = useFleet()
 
 let redis: Redis
-let server: TestRedis
+let server: SharedRedis
 useTestRedis((connection, started) => {
   redis = connection
   server = started

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assertApart, cleanStore, isAlive, openStore, privateTwin } from '#storage/open-store.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../support/ends.ts'
 
 describe('a public and a private store', () => {
   test.each([
@@ -102,7 +103,7 @@ describe('a process lives', () => {
     const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
-    onTestFinished(() => void parent.kill())
+    atEnd(() => void parent.kill())
     const [line] = (await once(parent.stdout, 'data')) as [Buffer] // what `sh` prints
     const child = Number(line)
     const name = () => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')

@@ -1,16 +1,21 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { removeAtEnd, removeAtEndOfFile } from './ends.ts'
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'highwater-test-'))
 
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
-
-/** A new folder that is gone after the test that asked for it. */
+/** A new folder for the running test, or for the file if no test runs. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await newFolder()
-  onTestFinished(() => remove(folder))
+  removeAtEnd(folder)
+  return folder
+}
+
+/** A new folder for all tests of a file. */
+export async function lastingFolder(): Promise<string> {
+  const folder = await newFolder()
+  removeAtEndOfFile(folder)
   return folder
 }
 
@@ -25,7 +30,7 @@ export async function writeFiles(
   }
 }
 
-/** Hands over a folder with texts by path, which is gone afterwards. */
+/** Hands over a folder with texts by path, which is removed afterwards. */
 export async function withFiles<Result>(
   files: Readonly<Record<string, string>>,
   use: (folder: string) => Promise<Result>,
@@ -35,6 +40,6 @@ export async function withFiles<Result>(
     await writeFiles(folder, files)
     return await use(folder)
   } finally {
-    await remove(folder)
+    await rm(folder, { recursive: true, force: true })
   }
 }

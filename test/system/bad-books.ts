@@ -3,7 +3,7 @@ import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { TINY_BOOK } from '../support/books/publish-book.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 export const BARS = 'bars/BTCUSDT-PERP/1d.csv'
 export const LEDGER = 'ledgers/beech.csv'

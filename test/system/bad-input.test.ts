@@ -6,14 +6,8 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
 import { type ServingProcess, servedVersion, startServing } from '../support/history/history-process.ts'
-import {
-  buildArgs,
-  contentOf,
-  copyStores,
-  lastingFolder,
-  NEXT_VERSION,
-  pointerOf,
-} from '../support/stores/stores.ts'
+import { buildArgs, contentOf, copyStores, NEXT_VERSION, pointerOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 import { BAD_BOOKS, BARS, damagedBook, edit, editRow, LEDGER, MODULE } from './bad-books.ts'
 
 let stores: Stores

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { parseBuildSummary } from '../support/books/build-summary.ts'
 import { highwater } from '../support/history/highwater-process.ts'
-import { faultsOf, lastingFolder, newStores, pointerOf } from '../support/stores/stores.ts'
+import { faultsOf, newStores, pointerOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 test('the starter book of `highwater init` builds at once, with no option but its folder and a store', async () => {
   const stores = await newStores()

@@ -2,9 +2,10 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import { startServer } from '#api/http/http-server.ts'
 import type { Layer } from '../../deploy/layers.ts'
+import { atEndOfFile } from '../support/ends.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { type WatchedTier, watchTier } from '../support/history/watched-tier.ts'
-import { addressOf, ask, objectOf, startCdn, stopAtEnd } from '../support/servers/cdn.ts'
+import { addressOf, ask, objectOf, startCdn } from '../support/servers/cdn.ts'
 
 let tier: WatchedTier
 let edge: Layer
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const stores = inject('tinyStore')
   const { app } = await openHistoryApp(stores)
   const server = await startServer(() => app.fetch, '127.0.0.1', 0)
-  stopAtEnd(server.close)
+  atEndOfFile(server.close)
   own = server.url
   tier = await watchTier(addressOf(own))
   ;({ edge } = await startCdn(tier, stores.url))

@@ -7,9 +7,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { freePort } from '#cli/free-port.ts'
-import { highwater, type Running, startProcess } from '../support/history/highwater-process.ts'
+import { highwater, startProcess } from '../support/history/highwater-process.ts'
+import type { Running } from '../support/processes.ts'
 import { until } from '../support/signals/delivery.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const isRoot = process.getuid?.() === 0

@@ -11,7 +11,8 @@ import { newPrivateKeyPem } from '#storage/signature.ts'
 import { run } from '../cli/made-up.ts'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
 import { damage } from '../support/stores/store-doubles.ts'
-import { buildArgs, contentOf, copyStores, lastingFolder, NEXT_VERSION } from '../support/stores/stores.ts'
+import { buildArgs, contentOf, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const NOW_MS = Date.parse('2025-02-26T00:00:00Z')
 const LATER_VERSION = '2025-02-26T00:00:00Z'

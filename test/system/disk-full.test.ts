@@ -4,15 +4,8 @@ import { expect, inject, test } from 'vitest'
 import { DAY_MS, toIsoDate } from '#core/calendar.ts'
 import { TINY_BOOK, TINY_LAST_DAY, TINY_VERSION } from '../support/books/publish-book.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
-import {
-  buildArgs,
-  contentOf,
-  copyStores,
-  faultsOf,
-  lastingFolder,
-  pointerOf,
-} from '../support/stores/stores.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import { buildArgs, contentOf, copyStores, faultsOf, pointerOf } from '../support/stores/stores.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 /** The largest file that may be written, in blocks of 1024 bytes, and what it is too small for. */
 const LIMITS = [

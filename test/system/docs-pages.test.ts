@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { ROUTES } from '#api/history/routes.ts'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { GUIDES } from '#pages/guides/guides.ts'
-import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { PATIENCE_MS } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { openHistoryApp, SETTINGS } from '../support/history/history-app.ts'
 
 const SIZES = [
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const signalsBaseUrl = 'https://signals.example.org'
   const { app } = await openHistoryApp(inject('tinyStore'), { settings: { ...SETTINGS, signalsBaseUrl } })
   server = await startServer(() => app.fetch, '127.0.0.1', 0)
-  browser = await launchChromium()
+  browser = await openBrowser()
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 })
 afterAll(async () => {

@@ -7,14 +7,8 @@ import { openStore } from '#storage/open-store.ts'
 import { type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { fileGround, newKeyFile } from '../support/kills/grounds.ts'
-import {
-  buildArgs,
-  faultsOf,
-  lastingFolder,
-  newStores,
-  pointerOf,
-  versionContentOf,
-} from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores, pointerOf, versionContentOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const buildOn = (stores: Stores, run: string, book = TINY_BOOK): string[] => [
   ...buildArgs(stores, { book }),

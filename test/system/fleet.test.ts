@@ -6,11 +6,13 @@ import { listFleetProgress } from '#storage/fleet-progress.ts'
 import { openStore } from '#storage/open-store.ts'
 import { writeFleetBook } from '../support/books/fleet-book.ts'
 import type { Stores } from '../support/books/publish-book.ts'
-import { highwater, type Running, startHighwater } from '../support/history/highwater-process.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
 import { fileGround, newKeyFile } from '../support/kills/grounds.ts'
+import type { Running } from '../support/processes.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
 import { newS3Stores, s3Env } from '../support/stores/s3-stores.ts'
-import { buildArgs, faultsOf, lastingFolder, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores, versionContentOf } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const STRATEGIES = 16
 

@@ -15,8 +15,7 @@ import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
 import { push, SECRET, startPullService } from '../support/signals/receiver-kit.ts'
 import { fire } from '../support/signals/signals.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -16,7 +16,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import project from '../../package.json' with { type: 'json' }
-import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { PATIENCE_MS } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { pastedFrom } from '../support/page-blocks.ts'
 import { createPasting, type Running, startProgram } from '../support/pasting-shell.ts'
@@ -207,7 +208,7 @@ describe('docs/installing.md', () => {
   test('HTTPS', () => paste(at('openssl req')))
 
   test('a client, created on the page, whose key is shown once', async () => {
-    const browser = await launchChromium()
+    const browser = await openBrowser()
     const page = await browser.newPage()
     page.setDefaultTimeout(PATIENCE_MS)
     await page.goto(`http://127.0.0.1:${ports.get('8082')}/ops`)

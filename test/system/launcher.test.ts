@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { LAUNCHER, type Running, startProcess } from '../support/history/highwater-process.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import type { Running } from '../support/processes.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 /** As in `cli/pinned-node.mjs`, which is plain JavaScript and has no types. */
 const REQUIRED_MAJOR = 24

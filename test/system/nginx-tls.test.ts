@@ -8,10 +8,11 @@ import { connect } from 'node:tls'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { freePort } from '#cli/free-port.ts'
 import { startLocalServer } from '#cli/local-server.ts'
+import { atEndOfFile } from '../support/ends.ts'
 import { highwater } from '../support/history/highwater-process.ts'
 import { startServing } from '../support/history/history-process.ts'
-import { addressOf, startOrigin, stopAtEnd } from '../support/servers/cdn.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
+import { addressOf, startOrigin } from '../support/servers/cdn.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const [DATA, SIGNALS] = ['data.example.org', 'signals.example.org']
@@ -66,7 +67,7 @@ beforeAll(async () => {
     String(ports.https),
     store,
   ])
-  stopAtEnd(server.stop)
+  atEndOfFile(server.stop)
 })
 
 type Answer = { readonly status: number; readonly text: string; readonly headers: Record<string, unknown> }

@@ -9,7 +9,8 @@ import { listenOperator } from '#api/operator/app.ts'
 import { activateClient, findClient, suspendClient } from '#signals/clients/clients.ts'
 import { readDelivery } from '#signals/delivery/outbox.ts'
 import { halt, resume } from '#signals/live/control.ts'
-import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { PATIENCE_MS } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import { operatorParts, TOKEN } from '../support/signals/operator.ts'
 import { playScene } from '../support/signals/operator-scene.ts'
@@ -66,7 +67,7 @@ describe('the operator page in Chromium', () => {
       ],
     })
     operator = await listenOperator(parts, '127.0.0.1', 0)
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()

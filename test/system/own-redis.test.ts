@@ -10,12 +10,12 @@ import { z } from 'zod'
 import { readAfter } from '#signals/log/read-log.ts'
 import { connectRedis } from '#signals/redis/connect.ts'
 import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import { processesOf } from '../support/processes.ts'
 import { until } from '../support/signals/delivery.ts'
 import { cursorOf, expectAll, type LiveBook, liveBook } from '../support/signals/live-kills.ts'
 import {
   entryOf,
   environmentOf,
-  processesOf,
   publishedDataFolder,
   redisOf,
   type SignalsProcess,

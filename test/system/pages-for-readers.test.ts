@@ -7,8 +7,8 @@ import { parseIsoDate } from '#core/calendar.ts'
 import type { Snapshot } from '#core/dataset/snapshot.ts'
 import { aNight } from '../support/books/a-night.ts'
 import { type HandStrategy, handSnapshot } from '../support/books/hand-snapshot.ts'
-import { launchChromium } from '../support/browser/chromium.ts'
 import { openRendered, pagesOf } from '../support/browser/rendered-pages.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
@@ -83,7 +83,7 @@ const WORST = [
 describe('for every reader', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(() => browser?.close())
 

@@ -9,8 +9,9 @@ import { readChoice } from '#pages/explore/choice.ts'
 import { exploreFacts, exploreModel } from '#pages/explore/model.ts'
 import { riskSteps } from '#pages/risk-steps.ts'
 import { keyOf } from '#test/static-build/signed-store.ts'
-import { complaintsOf, launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { complaintsOf, PATIENCE_MS } from '../support/browser/chromium.ts'
 import { PAGES_BOOK, PAGES_ROOT, servePages } from '../support/browser/served-pages.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -27,7 +28,7 @@ describe('the pages in Chromium', () => {
   let browser: Browser
   beforeAll(async () => {
     served = await servePages()
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()

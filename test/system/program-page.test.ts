@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type RunningServer, startServer } from '#api/http/http-server.ts'
 import { createSignalsApp } from '#api/signals/app.ts'
 import type { ServedProgram } from '#storage/published-program.ts'
-import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { PATIENCE_MS } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { servedProgram } from '../support/signals/served-program.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
@@ -39,7 +40,7 @@ describe('/program in Chromium', () => {
   beforeAll(async () => {
     const { parts } = signalsParts(redis, { program: () => served })
     server = await startServer(() => createSignalsApp(parts).fetch, '127.0.0.1', 0)
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()

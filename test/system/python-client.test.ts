@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
 import { createWebhookSecret, signedHeaders } from '#signals/delivery/sign.ts'
 import { readSignal } from '#signals/log/read-log.ts'
@@ -11,15 +11,18 @@ import { refreshPointer } from '#static-build/move-pointer.ts'
 import { openStore } from '#storage/open-store.ts'
 import { newSigner } from '#test/static-build/signed-store.ts'
 import { publishBook, type Stores, TINY_BOOK } from '../support/books/publish-book.ts'
-import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { atEnd } from '../support/ends.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 import { servedVersion, serveForTest } from '../support/history/history-process.ts'
 import { publishSigned } from '../support/history/signed-service.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pipEnv } from '../support/pandas.ts'
+import type { Exit } from '../support/processes.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
 import { startPullService } from '../support/signals/receiver-kit.ts'
 import { fire, seededBytes } from '../support/signals/signals.ts'
-import { lastingFolder, newStores } from '../support/stores/stores.ts'
+import { newStores } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const CLIENT = join(import.meta.dirname, '../../clients/python')
 const TESTS = join(import.meta.dirname, '../clients/python')
@@ -169,7 +172,7 @@ async function signalsService() {
   const server = await startTestRedis()
   const redis = await server.connect()
   const service = await startPullService(redis)
-  onTestFinished(async () => {
+  atEnd(async () => {
     await service.close()
     await server.stop()
   })

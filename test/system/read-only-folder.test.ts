@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
 import { type Stores, TINY_VERSION } from '../support/books/publish-book.ts'
-import { type Exit, LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
+import type { Exit } from '../support/processes.ts'
 import { buildArgs, contentOf, copyStores, NEXT_VERSION } from '../support/stores/stores.ts'
 
 /** Root writes past the modes of files, so that the folder is mounted read-only, in a namespace of its own. */

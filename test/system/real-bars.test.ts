@@ -13,7 +13,8 @@ import type { Stores } from '../support/books/publish-book.ts'
 import { highwater } from '../support/history/highwater-process.ts'
 import { type ServingProcess, startServing } from '../support/history/history-process.ts'
 import { sharedData } from '../support/shared-data.ts'
-import { buildArgs, faultsOf, lastingFolder, newStores } from '../support/stores/stores.ts'
+import { buildArgs, faultsOf, newStores } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** The six modules of the sample book, in the order of the catalogue; they trade the perpetual. */
 const REFERENCE_IDS = ['alder', 'birch', 'cedar', 'hazel', 'larch', 'maple'] as const

@@ -16,12 +16,13 @@ import {
   TINY_LAST_DAY,
   TINY_VERSION,
 } from '../support/books/publish-book.ts'
-import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
 import { serveForTest } from '../support/history/history-process.ts'
 import { listenForTest } from '../support/http/listen-for-test.ts'
 import { DEBIAN_PYTHON, pandasEnv } from '../support/pandas.ts'
-import { lastingFolder, newStores } from '../support/stores/stores.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import type { Exit } from '../support/processes.ts'
+import { newStores } from '../support/stores/stores.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../examples/python/recompute.py')
 

@@ -11,7 +11,8 @@ import { FILE_ROUTES } from '#core/contract/file-routes.ts'
 import { pinnedTemplate } from '#core/contract/pins.ts'
 import { DATASET_ROUTES } from '#core/dataset/resources/routes.ts'
 import { TINY_VERSION } from '../support/books/publish-book.ts'
-import { launchChromium, PATIENCE_MS } from '../support/browser/chromium.ts'
+import { PATIENCE_MS } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
 import { openHistoryApp } from '../support/history/history-app.ts'
 import { signalsParts } from '../support/signals/signals-app.ts'
 
@@ -42,7 +43,7 @@ describe('the reference in Chromium', () => {
     const { parts } = signalsParts(redis)
     history = await serve(request => app.fetch(request))
     signals = await serve(createSignalsApp(parts).fetch)
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(async () => {
     await browser?.close()

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { TINY_BOOK } from '../support/books/publish-book.ts'
 import { LAUNCHER, startProcess } from '../support/history/highwater-process.ts'
-import { type BuildArgs, buildArgs, contentOf, copyStores, lastingFolder } from '../support/stores/stores.ts'
+import { type BuildArgs, buildArgs, contentOf, copyStores } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Where, how and from what a build is made. */
 type Setting = {

@@ -7,10 +7,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { highwater } from '../support/history/highwater-process.ts'
 import { addressIn } from '../support/history/history-process.ts'
+import { processesOf } from '../support/processes.ts'
 import { until } from '../support/signals/delivery.ts'
 import {
   fire,
-  processesOf,
   publishedDataFolder,
   redisOf,
   type SignalsProcess,

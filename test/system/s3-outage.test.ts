@@ -35,7 +35,7 @@ async function newSetting(fault: Fault | null = null): Promise<Setting> {
     proxy.access,
     fault !== null && isSilent(fault) ? { ...PATIENCE, silenceMs: SILENCE_MS } : PATIENCE,
   )
-  return { proxy, url, store, direct: createS3Store(url, s3Server()) }
+  return { proxy, url, store, direct: createS3Store(url, await s3Server()) }
 }
 
 describe('a create whose answer was lost', () => {
@@ -145,8 +145,8 @@ describe.each(WRITE_FAULTS)('a service with %j', (fault, message) => {
 const RIGHTS =
   /the service refuses \(\w+\): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they have the right/
 
-const withKey = (change: Partial<NonNullable<S3Access['credentials']>>): S3Access => {
-  const server = s3Server()
+const withKey = async (change: Partial<NonNullable<S3Access['credentials']>>): Promise<S3Access> => {
+  const server = await s3Server()
   return { ...server, credentials: { ...server.credentials, ...change } }
 }
 
@@ -160,16 +160,16 @@ const everyMethod = (store: ObjectStore): readonly (() => Promise<unknown>)[] =>
 ]
 
 describe('every method reports', () => {
-  test.each<[string, () => S3Access, RegExp]>([
+  test.each<[string, () => Promise<S3Access>, RegExp]>([
     ['a wrong secret', () => withKey({ secretAccessKey: 'HIDDEN' }), RIGHTS],
     ['an unknown key', () => withKey({ accessKeyId: 'stranger' }), RIGHTS],
     [
       'an address without a listener',
-      () => ({ ...s3Server(), endpoint: 'http://127.0.0.1:1' }),
+      async () => ({ ...(await s3Server()), endpoint: 'http://127.0.0.1:1' }),
       /the service cannot be reached \(ECONNREFUSED\) in 3 tries: check AWS_ENDPOINT_URL_S3 and the network/,
     ],
   ])('%s', async (_what, access, expected) => {
-    const store = createS3Store(`s3://${await newBucket()}/store`, access(), PATIENCE)
+    const store = createS3Store(`s3://${await newBucket()}/store`, await access(), PATIENCE)
     for (const run of everyMethod(store)) {
       const error = await run().catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(StoreError)
@@ -179,7 +179,7 @@ describe('every method reports', () => {
   })
 
   test('a bucket that is not there', async () => {
-    const store = createS3Store('s3://not-there/store', s3Server(), PATIENCE)
+    const store = createS3Store('s3://not-there/store', await s3Server(), PATIENCE)
     for (const run of everyMethod(store)) {
       await expect(run()).rejects.toThrow(
         /there is no bucket 'not-there': create it, or correct the name in the URL/,
@@ -189,7 +189,7 @@ describe('every method reports', () => {
 
   test('a bucket that may only be read, which is read all the same', async () => {
     const bucket = await newBucket()
-    const store = createS3Store(`s3://${bucket}/store`, s3Server(), PATIENCE)
+    const store = createS3Store(`s3://${bucket}/store`, await s3Server(), PATIENCE)
     await store.create('k', bytes('x'), HEADERS)
     await forbidWriting(bucket)
     expect(await store.read('k')).toEqual(bytes('x'))

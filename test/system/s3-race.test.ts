@@ -40,7 +40,7 @@ test('of many publishers that saw the same head one appends, also if answers are
     expires: '2026-01-03T00:15:00Z',
     history_restated: false,
   })
-  const head = await appendEntry(createS3Store(url, s3Server()), null, entry(0), null)
+  const head = await appendEntry(createS3Store(url, await s3Server()), null, entry(0), null)
   let count = 0
   proxy.meddle(
     atFirst(RACERS, ({ method }) => {
@@ -57,5 +57,5 @@ test('of many publishers that saw the same head one appends, also if answers are
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(LostRaceError)
   }
-  expect(await readLog(createS3Store(url, s3Server()))).toEqual([head, won[0]])
+  expect(await readLog(createS3Store(url, await s3Server()))).toEqual([head, won[0]])
 })

@@ -26,8 +26,8 @@ function expectRefusal(exit: Awaited<ReturnType<typeof run>>, reason: RegExp): v
 
 describe('a build is refused with', () => {
   test('a wrong secret, which is never printed', async () => {
-    const { credentials } = s3Server()
-    const wrong = { ...s3Server(), credentials: { ...credentials, secretAccessKey: 'HIDDEN' } }
+    const server = await s3Server()
+    const wrong = { ...server, credentials: { ...server.credentials, secretAccessKey: 'HIDDEN' } }
     const stores = await tinyS3Stores()
     const before = await contentOf(stores)
     const exit = await buildInto(stores, wrong)
@@ -42,18 +42,18 @@ describe('a build is refused with', () => {
   test('a bucket that is not there', async () => {
     const stores = { url: 's3://not-there/store', privateUrl: 's3://not-there/store.private' }
     const reason = /there is no bucket 'not-there': create it, or correct the name in the URL/
-    expectRefusal(await buildInto(stores, s3Server()), reason)
+    expectRefusal(await buildInto(stores, await s3Server()), reason)
   })
 
   test('a private bucket that is not there, before anything public is written', async () => {
     const stores = { ...(await newS3Stores()), privateUrl: 's3://not-there/private' }
-    expectRefusal(await buildInto(stores, s3Server()), /there is no bucket 'not-there'/)
+    expectRefusal(await buildInto(stores, await s3Server()), /there is no bucket 'not-there'/)
     expect(await versionContentOf(stores)).toEqual({})
   })
 
   test('a private store inside of the public one', async () => {
     const { url } = await newS3Stores()
-    expectRefusal(await buildInto({ url, privateUrl: `${url}/private` }, s3Server()), /overlap/)
+    expectRefusal(await buildInto({ url, privateUrl: `${url}/private` }, await s3Server()), /overlap/)
   })
 
   test('a bucket that may only be read', async () => {
@@ -61,7 +61,7 @@ describe('a build is refused with', () => {
     const before = await contentOf(stores)
     await forbidWriting(new URL(stores.url).hostname)
     const reason = /cannot create s3:\S+\/lock\/build\/\d+: the service refuses \(AccessDenied\): check AWS_/
-    expectRefusal(await buildInto(stores, s3Server()), reason)
+    expectRefusal(await buildInto(stores, await s3Server()), reason)
     expect(await contentOf(stores)).toEqual(before)
   })
 })

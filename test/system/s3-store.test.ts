@@ -13,20 +13,20 @@ const HEADERS = { content_type: 'text/plain' }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const openNew = async (): Promise<ObjectStore> =>
-  createS3Store(`s3://${await newBucket()}/some/prefix`, s3Server())
+  createS3Store(`s3://${await newBucket()}/some/prefix`, await s3Server())
 
 describeConformance('S3', openNew)
 
 describe('the S3 store', () => {
   test('stores the media type that an HTTP origin needs, and the digest of the object', async () => {
     const Bucket = await newBucket()
-    const store = createS3Store(`s3://${Bucket}/some/prefix`, s3Server())
+    const store = createS3Store(`s3://${Bucket}/some/prefix`, await s3Server())
     const content_type = 'application/json; charset=utf-8'
     const cache_control = 'max-age=31536000, immutable'
     await store.create('a.json.br', bytes('{}'), { content_type, content_encoding: 'br', cache_control })
     await store.replace('b.json', bytes('[]'), { content_type })
-    const head = (key: string) =>
-      s3Client().send(new HeadObjectCommand({ Bucket, Key: `some/prefix/${key}` }))
+    const client = await s3Client()
+    const head = (key: string) => client.send(new HeadObjectCommand({ Bucket, Key: `some/prefix/${key}` }))
     expect(await head('a.json.br')).toMatchObject({
       ContentType: content_type,
       ContentEncoding: 'br',
@@ -48,9 +48,9 @@ describe('the S3 store', () => {
   })
 
   test('of two prefixes in one bucket sees its own, also where one name begins the other', async () => {
-    const bucket = await newBucket()
+    const [bucket, server] = [await newBucket(), await s3Server()]
     const [open, hidden, whole] = ['/store', '/store.private', ''].map(path =>
-      createS3Store(`s3://${bucket}${path}`, s3Server()),
+      createS3Store(`s3://${bucket}${path}`, server),
     )
     await open!.create('k', bytes('open'), HEADERS)
     await hidden!.create('k', bytes('hidden'), HEADERS)

@@ -8,7 +8,8 @@ import { highwater, startHighwater } from '../support/history/highwater-process.
 import { servedVersion, startServing } from '../support/history/history-process.ts'
 import { pointAt } from '../support/history/point-to.ts'
 import { openExchange } from '../support/http/raw-exchange.ts'
-import { buildArgs, copyStores, lastingFolder, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+import { buildArgs, copyStores, NEXT_VERSION, newStores } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Preloaded into a process: at its end, writes the addresses of all modules that it loaded to the file MODULES names. */
 const RECORD_MODULES = `

@@ -16,7 +16,7 @@ import { publishVersion } from '#static-build/publish-version.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { readLog } from '#storage/pointer-log.ts'
 import { run } from '../cli/made-up.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 /** Text files by their path in the book. */
 type Texts = Readonly<Record<string, string>>

@@ -20,7 +20,8 @@ import {
 } from '#signals/delivery/policy.ts'
 import { MOST_REGISTRATIONS } from '#signals/delivery/register-webhook.ts'
 import { signedHeaders } from '#signals/delivery/sign.ts'
-import { type Exit, startProcess } from '../support/history/highwater-process.ts'
+import { startProcess } from '../support/history/highwater-process.ts'
+import type { Exit } from '../support/processes.ts'
 import { startTestRedis, type TestRedis } from '../support/servers/redis.ts'
 import {
   copyKit,

@@ -1,11 +1,12 @@
 // The built client in Chromium, in a page of another origin than the service's.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { signedHeaders } from '#signals/delivery/sign.ts'
 import { watchedService } from '../clients/typescript/watched-service.ts'
 import { FIRST_VERSION } from '../support/books/small-book.ts'
-import { launchChromium } from '../support/browser/chromium.ts'
+import { openBrowser } from '../support/browser/shared-browser.ts'
+import { atEnd } from '../support/ends.ts'
 import { startProcess } from '../support/history/highwater-process.ts'
 import { SETTINGS } from '../support/history/history-app.ts'
 import { start } from '../support/http/raw-server.ts'
@@ -51,8 +52,8 @@ test('a page of an allowed origin reads a pinned book, learns why it is refused,
     newRequestId: () => '0123456789abcdef',
   })
   history = url
-  const browser = await launchChromium()
-  onTestFinished(() => browser.close())
+  const browser = await openBrowser()
+  atEnd(() => browser.close())
   const page = await browser.newPage()
   await page.goto(pages.url)
   const body = JSON.stringify({ seq: 1, ...signalContent('a1') })

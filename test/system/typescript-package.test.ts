@@ -12,8 +12,7 @@ import { startServing } from '../support/history/history-process.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
 import { SECRET, startPullService } from '../support/signals/receiver-kit.ts'
 import { fire } from '../support/signals/signals.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
-import { writeFiles } from '../support/temporary-folder.ts'
+import { lastingFolder, writeFiles } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLIENT = join(ROOT, 'clients/typescript')

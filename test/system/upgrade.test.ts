@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { highwater, type Running, startHighwater } from '../support/history/highwater-process.ts'
+import { highwater, startHighwater } from '../support/history/highwater-process.ts'
+import type { Running } from '../support/processes.ts'
 import { startTestRedis } from '../support/servers/redis.ts'
-import { lastingFolder } from '../support/stores/stores.ts'
+import { lastingFolder } from '../support/temporary-folder.ts'
 
 const FIXTURE = join(import.meta.dirname, '../fixtures/release-0.1.0')
 const VERSION = '2024-03-01T00:15:00Z'

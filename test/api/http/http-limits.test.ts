@@ -2,7 +2,8 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { atEnd } from '../../support/ends.ts'
 import { CLOSING, open, REQUEST, start, statusesIn, tellPath } from '../../support/http/raw-server.ts'
 
 /** Limits in which a test need not wait. */
@@ -34,7 +35,7 @@ describe('a connection that is held for nothing is closed:', () => {
     const server = await start(async request => new Response(await request.text()), SHORT)
     const socket = open(server, first)
     const dripping = setInterval(() => socket.write(more), 20)
-    onTestFinished(() => clearInterval(dripping))
+    atEnd(() => clearInterval(dripping))
     expect(statusesIn(await answerOn(socket))).toEqual(expected)
   })
 

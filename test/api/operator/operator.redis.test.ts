@@ -9,7 +9,7 @@ import { commit } from '#signals/log/commit.ts'
 import { readAfter } from '#signals/log/read-log.ts'
 import { WEBHOOKS } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import {
   addClient,
@@ -22,7 +22,7 @@ import {
 
 let server: TestRedis
 let redis: Redis
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

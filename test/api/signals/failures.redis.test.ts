@@ -8,7 +8,7 @@ import { guardLog, LogGoneError } from '#signals/log/guard.ts'
 import { DamagedLogError } from '#signals/log/read-log.ts'
 import { apiKeyKey, EPOCH, HEAD, LATEST, LOG } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { addClient, commitMany, fire, seededBytes, signalContent } from '../../support/signals/signals.ts'
 import { createTestSignals, requestOf, signalsParts, withKey } from '../../support/signals/signals-app.ts'
 import { refusalOf, rowsOf, seqsOf } from './keyed-answers.ts'
@@ -18,7 +18,7 @@ let redis: Redis
 
 const random = seededBytes('failures')
 
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

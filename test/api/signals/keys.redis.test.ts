@@ -6,11 +6,10 @@ import { createClient } from '#signals/clients/clients.ts'
 import { createToken, digestOf } from '#signals/clients/token.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { apiKeyKey } from '#signals/redis/keys.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, seededBytes } from '../../support/signals/signals.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected

@@ -16,11 +16,11 @@ import {
 import { connectRedis } from '#signals/redis/connect.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 
 let server: TestRedis
 let redis: Redis
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

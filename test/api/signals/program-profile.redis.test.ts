@@ -7,13 +7,13 @@ import { createPreviewLimits } from '#signals/program/preview-limits.ts'
 import { readProfile, saveProfile } from '#signals/program/profile.ts'
 import { PREVIEW_LIMIT_PREFIX } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { testRing } from '../../support/signals/operator.ts'
 import { NOW_MS } from '../../support/signals/signals.ts'
 
 let server: TestRedis
 let redis: Redis
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

@@ -9,7 +9,7 @@ import { runCases } from '#signals/delivery/self-test/run-cases.ts'
 import { commit } from '#signals/log/commit.ts'
 import { EPOCH, HEAD } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { rawAnswer, startRawReceiver } from '../../support/signals/raw-receiver.ts'
 import {
   copyKit,
@@ -32,7 +32,7 @@ let server: TestRedis
 let redis: Redis
 let service: PullService
 
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

@@ -1,6 +1,6 @@
 // Strategy modules in the processes of the live runner: what one does wrong is reported, and harms no other.
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { barAt } from '#core/replay/bars.ts'
 import { decisionHash } from '#core/replay/held.ts'
@@ -9,6 +9,7 @@ import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
 import { STALL_MS } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../../support/ends.ts'
 import { aModule, catalogue, dailyBars, FIRST_DAY, moduleText } from '../night/night-book.ts'
 
 const CLOSES = [100, 101, 102, 103, 104, 105]
@@ -27,7 +28,7 @@ async function bookOf(modules: Readonly<Record<string, string>>): Promise<Book> 
 /** The clock of the watchdog stands still if a test does not move it: a busy machine ends no module. */
 function stepperOf(book: Book, elapsedMs = () => 0) {
   const stepper = createStepper(book, { threads: 1, elapsedMs })
-  onTestFinished(() => stepper.close())
+  atEnd(() => stepper.close())
   return stepper
 }
 

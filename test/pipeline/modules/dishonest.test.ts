@@ -1,10 +1,11 @@
 // Strategy modules that cheat, each in one way. They are refused with a sentence, or what they tried changes nothing.
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../../support/ends.ts'
 import { aModule, catalogue, dailyBars, moduleText, nightOf, problemsOfNight } from '../night/night-book.ts'
 
 /** A price that goes up and down, so that knowing the next close is worth everything. */
@@ -66,7 +67,7 @@ describe('a dishonest module', () => {
     await symlink(join(folder, 'bars/future.ts'), join(folder, 'strategies/link.ts'))
     const book = await readBook(folder)
     const stepper = createStepper(book, { threads: 1, elapsedMs: () => 0 })
-    onTestFinished(stepper.close)
+    atEnd(stepper.close)
     const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
     await expect(stepper.version({ entry: book.strategies[0]!, funding: null, bars })).rejects.toThrow(
       outsideOf('./link.ts'),

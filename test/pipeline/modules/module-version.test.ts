@@ -1,8 +1,9 @@
 // The version that a module states, which is published.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { createStepper } from '#pipeline/live/stepper.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../../support/ends.ts'
 import { aModule, catalogue, dailyBars, moduleText, nightOf, problemsOfNight } from '../night/night-book.ts'
 
 const bookOf = (version: string) => ({
@@ -46,7 +47,7 @@ describe('the version of a module', () => {
     await writeFiles(folder, bookOf('7'))
     const book = await readBook(folder)
     const stepper = createStepper(book, { threads: 1, elapsedMs: () => 0 })
-    onTestFinished(stepper.close)
+    atEnd(stepper.close)
     const { bars } = book.bars.get('BTCUSDT-PERP/1d')!
     await expect(stepper.version({ entry: book.strategies[0]!, funding: null, bars })).rejects.toThrow(
       REFUSED,

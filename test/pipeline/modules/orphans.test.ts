@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../../support/ends.ts'
 import { aModule, catalogue, dailyBars, moduleText } from '../night/night-book.ts'
 
 const COMMAND = join(import.meta.dirname, '../../../cli/highwater.ts')
@@ -27,7 +28,7 @@ test.skipIf(!hasProc).each(Object.entries(LOOPS))(
     const parent = spawn(process.execPath, [COMMAND, 'check', '--book', book, '--allow-stale'], {
       stdio: 'ignore',
     })
-    onTestFinished(() => {
+    atEnd(() => {
       for (const pid of runningIn(book)) process.kill(pid, 'SIGKILL')
     })
     const own = () => runningIn(join(book, 'strategies'))

@@ -2,10 +2,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY_MS } from '#core/calendar.ts'
 import { createProcesses, processArguments } from '#pipeline/modules/processes.ts'
 import { temporaryFolder, writeFiles } from '#test/support/temporary-folder.ts'
+import { atEnd } from '../../support/ends.ts'
 import { FIRST_DAY, moduleText } from '../night/night-book.ts'
 
 /** Tries each, and answers what was denied. */
@@ -57,7 +58,7 @@ test('a process ends before the contexts of many modules fill its memory', async
     'oak.ts': moduleText('oak', { head, body: 'init: () => ({ length: large.length }),' }),
   })
   const processes = createProcesses(strategies, { threads: 1, elapsedMs: () => performance.now() })
-  onTestFinished(() => processes.close())
+  atEnd(() => processes.close())
   const input = {
     path: join(strategies, 'oak.ts'),
     id: 'oak',

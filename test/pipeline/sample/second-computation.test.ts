@@ -13,7 +13,7 @@ import { replay } from '#core/replay/replay.ts'
 import type { Book, StrategyEntry } from '#pipeline/book/book.ts'
 import { readBook } from '#pipeline/book/read-book.ts'
 import { SAMPLE_COSTS, SAMPLE_VERSION, writeSampleBook } from '#pipeline/sample/write-sample-book.ts'
-import { lastingFolder } from '../../support/stores/stores.ts'
+import { lastingFolder } from '../../support/temporary-folder.ts'
 import { computeNight } from '../night/night-book.ts'
 
 const DAY_MS = 86_400_000

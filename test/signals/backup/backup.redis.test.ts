@@ -26,13 +26,12 @@ import {
   RELAY_LEASE,
   webhookKey,
 } from '#signals/redis/keys.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { offlineOrders, testBox, testRing } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, fire, NOW_MS, seededBytes, signalContent } from '../../support/signals/signals.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected

@@ -11,11 +11,10 @@ import {
 } from '#signals/clients/clients.ts'
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { clientKey } from '#signals/redis/keys.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, PROGRAM_ALIAS } from '../../support/signals/signals.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected

@@ -17,7 +17,7 @@ import { RedisDownError } from '#signals/redis/connect.ts'
 import { liveKey } from '#signals/redis/keys.ts'
 import { type Overview, readOverview } from '#signals/views/overview.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { operatorClient, operatorParts, TOKEN } from '../../support/signals/operator.ts'
 import { playScene } from '../../support/signals/operator-scene.ts'
 import { addClient, NOW_MS, seededBytes } from '../../support/signals/signals.ts'
@@ -25,7 +25,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 let server: TestRedis
 let redis: Redis
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

@@ -11,12 +11,11 @@ import { currentVersionOf } from '#static-build/publish-version.ts'
 import { openStore } from '#storage/open-store.ts'
 import { run } from '../../cli/made-up.ts'
 import { aModule, catalogue, csv, dailyBars, moduleText } from '../../pipeline/night/night-book.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { temporaryFolder, writeFiles } from '../../support/temporary-folder.ts'
 import { logged } from './live-kit.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected

@@ -3,12 +3,13 @@ import { appendFile, rename, truncate, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Bar } from '#core/replay/strategy.ts'
 import { createBarReader } from '#pipeline/book/read-bars.ts'
 import type { Feed } from '#signals/live/feeds/feed.ts'
 import { fileFeed, streamFeed } from '#signals/live/feeds/file-feed.ts'
 import { pollFeed, toTable } from '#signals/live/feeds/poll-feed.ts'
+import { atEnd } from '../../support/ends.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const newReader = () => createBarReader('4h')
@@ -123,7 +124,7 @@ describe('a poll', () => {
       answer(request, response)
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => {
+    atEnd(() => {
       server.closeAllConnections()
       server.close()
     })

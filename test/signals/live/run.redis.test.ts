@@ -15,8 +15,7 @@ import { HEAD, liveKey } from '#signals/redis/keys.ts'
 import { FREE, handBars, type Ohlc, scripted, still, TIMEFRAME_MS } from '../../core/replay/hand.ts'
 import { REFERENCE } from '../../core/replay/strategies.ts'
 import { syntheticBars } from '../../core/replay/synthetic-bars.ts'
-import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { type SharedRedis, useTestRedis } from '../../support/servers/use-redis.ts'
 import { beforeScripts } from '../../support/signals/signals.ts'
 import {
   barsFrom,
@@ -29,7 +28,7 @@ import {
   testWorld,
 } from './live-kit.ts'
 
-let server: TestRedis
+let server: SharedRedis
 let redis: Redis
 useTestRedis((connected, started) => {
   redis = connected

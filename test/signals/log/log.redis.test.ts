@@ -9,7 +9,7 @@ import { assertDurable, durabilityProblems } from '#signals/redis/boot-checks.ts
 import { RedisDownError } from '#signals/redis/connect.ts'
 import { HEAD, LOG, liveKey } from '#signals/redis/keys.ts'
 import type { TestRedis } from '../../support/servers/redis.ts'
-import { useTestRedis } from '../../support/servers/use-redis.ts'
+import { useOwnRedis } from '../../support/servers/use-redis.ts'
 import { NOW_MS, signalContent } from '../../support/signals/signals.ts'
 
 const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | null = null): NewSignal => ({
@@ -19,7 +19,7 @@ const fire = (id: string, more: Partial<SignalContent> = {}, onlyFor: string | n
 
 let server: TestRedis
 let redis: Redis
-useTestRedis((connected, started) => {
+useOwnRedis((connected, started) => {
   redis = connected
   server = started
 })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { appendFile, cp, open, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { lastingFolder } from '../stores/stores.ts'
+import { lastingFolder } from '../temporary-folder.ts'
 import { TINY_BOOK } from './publish-book.ts'
 
 /** The tiny book with a module that waits to be let go, so that a build lasts as long as a test needs it to. */

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { machine } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Browser, chromium, type LaunchOptions, type Page } from 'playwright-core'
+import { type Browser, type BrowserServer, chromium, type LaunchOptions, type Page } from 'playwright-core'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const SCRIPT = join(ROOT, 'deploy/servers/unpack-packages.sh')
@@ -28,15 +28,29 @@ export const PATIENCE_MS = 120_000
  * no letters: without a font no page is ever too wide.
  */
 export async function launchChromium(): Promise<Browser> {
-  await bringChromium()
-  const browser = await chromium.launch({
-    timeout: PATIENCE_MS,
-    ...(INSTALLED === undefined ? unpacked() : { executablePath: INSTALLED }),
-    args: ARGUMENTS,
-  })
+  const browser = await chromium.launch(await launchOptions())
   if (await drawsLetters(browser)) return browser
   await browser.close()
-  throw new Error('Chromium finds no font and draws no letters; install the package fonts-dejavu-core')
+  throw new Error(NO_LETTERS)
+}
+
+/** The same, for others to connect to. */
+export async function serveChromium(): Promise<BrowserServer> {
+  const server = await chromium.launchServer(await launchOptions())
+  const browser = await chromium.connect(server.wsEndpoint())
+  const draws = await drawsLetters(browser)
+  await browser.close()
+  if (draws) return server
+  await server.close()
+  throw new Error(NO_LETTERS)
+}
+
+const NO_LETTERS = 'Chromium finds no font and draws no letters; install the package fonts-dejavu-core'
+
+async function launchOptions(): Promise<LaunchOptions> {
+  await bringChromium()
+  const found = INSTALLED === undefined ? unpacked() : { executablePath: INSTALLED }
+  return { timeout: PATIENCE_MS, ...found, args: ARGUMENTS }
 }
 
 /** Unpacks Chromium if this machine has none, once for all callers. */
@@ -83,10 +97,4 @@ export function complaintsOf(page: Page): string[] {
   })
   page.on('pageerror', error => complaints.push(error.message))
   return complaints
-}
-
-/** Begins to bring the browser while the first tests run. A test that needs it reports if it did not come. */
-export function setup(): () => Promise<unknown> {
-  const brought = Promise.allSettled([bringChromium()])
-  return () => brought
 }

@@ -1,9 +1,10 @@
 // The history service as a process, asked over HTTP.
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { Stores } from '../books/publish-book.ts'
+import { atEnd } from '../ends.ts'
+import type { Running } from '../processes.ts'
 import { s3Env } from '../stores/s3-stores.ts'
-import { type Running, type StartOptions, startHighwater } from './highwater-process.ts'
+import { type StartOptions, startHighwater } from './highwater-process.ts'
 
 export type ServingProcess = Running & { readonly url: string }
 
@@ -33,7 +34,7 @@ export async function startServing(
 /** The address of a service of these stores that is stopped at the end of the running test. */
 export async function serveForTest(stores: Stores): Promise<string> {
   const service = await startServing(stores)
-  onTestFinished(async () => {
+  atEnd(async () => {
     service.kill('SIGTERM')
     await service.ended
   })

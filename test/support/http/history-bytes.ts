@@ -7,8 +7,9 @@ import fc from 'fast-check'
 import { expect, vi } from 'vitest'
 import { z } from 'zod'
 import type { Stores } from '../books/publish-book.ts'
-import { type Running, type StartOptions, startProcess } from '../history/highwater-process.ts'
+import { type StartOptions, startProcess } from '../history/highwater-process.ts'
 import { addressIn } from '../history/history-process.ts'
+import type { Running } from '../processes.ts'
 import { anyBytes, type Sent } from './any-bytes.ts'
 
 /** Connections at a time. */

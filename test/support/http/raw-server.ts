@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import {
   type Fetch,
   HTTP_LIMITS,
@@ -11,18 +10,19 @@ import {
   startServer,
 } from '#api/http/http-server.ts'
 import { ERROR_ENVELOPE } from '../../api/history/specification.ts'
+import { atEnd } from '../ends.ts'
 
 /** A server for these answers, closed when the test ends. */
 export async function start(fetch: Fetch, changes: Partial<HttpLimits> = {}): Promise<RunningServer> {
   const server = await startServer(() => fetch, '127.0.0.1', 0, { ...HTTP_LIMITS, ...changes })
-  onTestFinished(() => server.close())
+  atEnd(() => server.close())
   return server
 }
 
 /** A connection to it, on which these bytes are sent. */
 export function open({ url }: RunningServer, bytes = ''): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  onTestFinished(() => {
+  atEnd(() => {
     socket.destroy()
   })
   socket.write(bytes)

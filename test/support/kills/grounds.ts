@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { newPrivateKeyPem } from '#storage/signature.ts'
 import type { Stores } from '../books/publish-book.ts'
-import { type Exit, type Running, startHighwater } from '../history/highwater-process.ts'
+import { startHighwater } from '../history/highwater-process.ts'
+import type { Exit, Running } from '../processes.ts'
 import { type Asked, startS3Proxy } from '../servers/s3-proxy.ts'
 import { s3Env, s3Server, tinyS3Stores } from '../stores/s3-stores.ts'
-import { copyStores, lastingFolder } from '../stores/stores.ts'
+import { copyStores } from '../stores/stores.ts'
+import { lastingFolder } from '../temporary-folder.ts'
 import type { Kill } from './kill-at.ts'
 
 export type Ground = {
@@ -52,11 +54,12 @@ export async function fileGround(keyFile: string): Promise<Ground> {
 /** Buckets: operations are the requests as they come to a proxy. One command at a time, a ground of its own each. */
 export async function s3Ground(keyFile: string): Promise<Ground> {
   const proxy = await startS3Proxy()
+  const server = await s3Server()
   const keys = { SIGNING_KEY_FILE: keyFile }
   const env = { ...keys, ...s3Env(proxy.access) }
   return {
     open: tinyS3Stores,
-    start: args => startHighwater(args, { env: { ...keys, ...s3Env(s3Server()) } }),
+    start: args => startHighwater(args, { env: { ...keys, ...s3Env(server) } }),
     count: async args => {
       proxy.meddle(() => null)
       const exit = await startHighwater(args, { env }).ended

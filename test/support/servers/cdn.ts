@@ -5,26 +5,16 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, request }
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import { type Address, EXAMPLE_SITE, type Site } from '#cli/edge/site.ts'
 import { freePort } from '#cli/free-port.ts'
 import { type Layer, startNginx, startVarnish } from '../../../deploy/layers.ts'
-import { lastingFolder } from '../stores/stores.ts'
+import { atEndOfFile } from '../ends.ts'
+import { lastingFolder } from '../temporary-folder.ts'
 import { whenFree } from './when-free.ts'
 
 const LOOPBACK = '127.0.0.1'
 
 export const ALLOWED_ORIGIN = 'https://www.example.org'
-
-const stops: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const stop of stops.toReversed()) await stop()
-})
-
-/** Runs at the end of the test file, after what was begun later. */
-export const stopAtEnd = (stop: () => Promise<void>): void => {
-  stops.push(stop)
-}
 
 /** The address in `http://127.0.0.1:8080`. */
 export const addressOf = (url: string): Address => ({ host: LOOPBACK, port: Number(new URL(url).port) })
@@ -52,7 +42,7 @@ export async function startOrigin(answer: RequestListener): Promise<Origin> {
     server = createServer(answer)
     await whenFree(() => listen(server, port))
   }
-  stopAtEnd(leave)
+  atEndOfFile(leave)
   return { host: LOOPBACK, port, leave, comeBack }
 }
 
@@ -68,14 +58,14 @@ export const siteOf = async (tier: Address, changes: Partial<Site> = {}): Promis
 /** nginx for a site; ends with the test file. */
 export async function startFiles(site: Site): Promise<Layer> {
   const layer = await startNginx(await folderFor('nginx'), site)
-  stopAtEnd(layer.stop)
+  atEndOfFile(layer.stop)
   return layer
 }
 
 /** Varnish for a site; ends with the test file. */
 export async function startEdge(site: Site): Promise<Layer> {
   const layer = await startVarnish(await folderFor('varnish'), site, await freePort())
-  stopAtEnd(layer.stop)
+  atEndOfFile(layer.stop)
   return layer
 }
 

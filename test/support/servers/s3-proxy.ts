@@ -1,7 +1,7 @@
 // A service on a bad day: a proxy in front of the real one that does to requests what networks and machines do.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { atEnd } from '../ends.ts'
 import { s3Server } from '../stores/s3-stores.ts'
 import { damage } from '../stores/store-doubles.ts'
 import type { ServerAccess } from './s3-server.ts'
@@ -58,13 +58,14 @@ export async function startS3Proxy(): Promise<S3Proxy> {
     passing.add(passed)
     passed.finally(() => passing.delete(passed))
   })
+  const access = await s3Server()
   const endpoint = await listen(server)
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })
   return {
-    access: { ...s3Server(), endpoint },
+    access: { ...access, endpoint },
     meddle: next => {
       rule = next
       asked = []
@@ -115,12 +116,12 @@ async function pass(
 }
 
 /** The headers go as they came, because they are signed, the host among them. */
-function forward(
+async function forward(
   incoming: IncomingMessage,
   sent: Buffer,
 ): Promise<{ answer: IncomingMessage; body: Buffer }> {
   const { method, url: path, rawHeaders: headers } = incoming
-  const { hostname, port } = new URL(s3Server().endpoint)
+  const { hostname, port } = new URL((await s3Server()).endpoint)
   return new Promise((resolve, reject) => {
     const outward = request({ hostname, port, method, path, headers, setHost: false }, answer => {
       buffer(answer).then(body => resolve({ answer, body }), reject)

@@ -1,7 +1,6 @@
 // A real S3 server on a port of its own, which ends with the process that started it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestProject } from 'vitest/node'
 import { freePort } from '#cli/free-port.ts'
 import { startLocalServer } from '#cli/local-server.ts'
 import type { S3Access } from '#storage/s3-access.ts'
@@ -36,25 +35,6 @@ export async function startS3Server(): Promise<S3Server> {
       await stop()
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** How the S3 server of this run is reached, or why it did not start. Each test makes buckets of its own. */
-    s3: ServerAccess | { readonly failure: string }
-  }
-}
-
-/** Starts the server once for all tests of a run. If it does not start, the tests that use it fail, and no others. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  try {
-    const { access, stop } = await startS3Server()
-    project.provide('s3', access)
-    return stop
-  } catch (error) {
-    project.provide('s3', { failure: `the S3 server of this run did not start: ${error}` })
-    return async () => {}
   }
 }
 

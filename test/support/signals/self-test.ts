@@ -2,10 +2,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { Command } from 'commander'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { addSelfTest } from '#cli/commands/ops/self-test.ts'
 import { madeUp } from '../../cli/made-up.ts'
+import { atEnd } from '../ends.ts'
 import { NOW_MS } from './signals.ts'
 
 /** `ops self-test ...args`: what it printed, and the error that it ended with. */
@@ -56,7 +56,7 @@ export async function startFlawedReceiver(secrets: readonly string[], flaw: Flaw
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

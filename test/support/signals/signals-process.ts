@@ -1,10 +1,12 @@
 // `highwater serve signals` and `highwater run` as processes on a data folder of their own, and the processes that work in one.
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, inject } from 'vitest'
 import { z } from 'zod'
-import { type Exit, highwater, type Running, startHighwater } from '../history/highwater-process.ts'
+import { highwater, startHighwater } from '../history/highwater-process.ts'
+import type { Exit, Running } from '../processes.ts'
+import { processesOf } from '../processes.ts'
 import { copyStores } from '../stores/stores.ts'
 
 /** A data folder in which the tiny book is published. */
@@ -43,26 +45,6 @@ export async function startSignalsProcess(
   const ops = (...asked: readonly string[]): Promise<Exit> =>
     highwater(['ops', ...asked], { env: { ...env, OPERATOR_URL: url } })
   return { ...running, signalsUrl: z.url().parse(signalsUrl), operatorUrl: url, ops }
-}
-
-type LeftProcess = { readonly pid: number; readonly command: string }
-
-/** Processes that work in a folder: it is below their own, or stands in their command line or in their environment. */
-export async function processesOf(folder: string): Promise<readonly LeftProcess[]> {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  const found = await Promise.all(pids.map(pid => lookAt(pid, folder)))
-  return found.flatMap(one => (one === null ? [] : [one]))
-}
-
-async function lookAt(pid: number, folder: string): Promise<LeftProcess | null> {
-  const orEnded = (text: Promise<string>): Promise<string> => text.catch(() => '') // ended meanwhile, or is not ours
-  const [command, environ, cwd] = await Promise.all([
-    orEnded(readFile(`/proc/${pid}/cmdline`, 'utf8')),
-    orEnded(readFile(`/proc/${pid}/environ`, 'utf8')),
-    orEnded(readlink(`/proc/${pid}/cwd`)), // a Redis writes over the other two
-  ])
-  if (![command, environ, cwd].some(text => text.includes(folder))) return null
-  return { pid, command: command.replaceAll('\0', ' ').trim() }
 }
 
 type LocalRedis = { readonly pid: number; readonly port: string }

@@ -7,35 +7,32 @@ import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore } from '#storage/open-store.ts'
 import { createS3Client, type S3Access } from '#storage/s3-access.ts'
 import type { Stores } from '../books/publish-book.ts'
+import { atEnd } from '../ends.ts'
+import { shared } from '../runner/shared.ts'
 import type { ServerAccess } from '../servers/s3-server.ts'
 import { bytesOf } from './stored-bytes.ts'
 
-/** The server of this run. Throws if it did not start. */
-export function s3Server(): ServerAccess {
-  const server = inject('s3')
-  if ('failure' in server) throw new Error(server.failure)
-  return server
-}
-
-let client: S3Client | null = null
+/** The server of this run. Rejects if it does not start. */
+export const s3Server = (): Promise<ServerAccess> => shared('s3')
 
 /** A client of the tests' own, past the store. */
-export function s3Client(): S3Client {
-  client ??= createS3Client(s3Server())
+export async function s3Client(): Promise<S3Client> {
+  const client = createS3Client(await s3Server())
+  atEnd(() => client.destroy())
   return client
 }
 
 /** A new bucket, empty; it goes with the server. */
 export async function newBucket(): Promise<string> {
   const Bucket = `test-${randomUUID()}`
-  await s3Client().send(new CreateBucketCommand({ Bucket }))
+  await (await s3Client()).send(new CreateBucketCommand({ Bucket }))
   return Bucket
 }
 
 /** Two stores in a bucket of their own that nothing was published in. */
 export async function newS3Stores(): Promise<Required<Stores>> {
   const bucket = await newBucket()
-  return { url: `s3://${bucket}/store`, privateUrl: `s3://${bucket}/store.private`, s3: s3Server() }
+  return { url: `s3://${bucket}/store`, privateUrl: `s3://${bucket}/store.private`, s3: await s3Server() }
 }
 
 /** Two stores in a bucket with the version that every test run publishes. */
@@ -63,7 +60,7 @@ export async function forbidWriting(bucket: string): Promise<void> {
     Resource: `arn:aws:s3:::${bucket}/*`,
   }
   const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
-  await s3Client().send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
+  await (await s3Client()).send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }))
 }
 
 /** The environment of a process that reaches a server. */

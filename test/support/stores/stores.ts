@@ -1,9 +1,8 @@
 // Stores of a test: made in a temporary folder, filled by the command, and looked at file by file.
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { privateKey, TWIN_CODINGS, TWIN_ENDINGS } from '#core/contract/artifacts.ts'
 import { manifest } from '#core/contract/manifest.ts'
 import { currentVersionOf } from '#static-build/publish-version.ts'
@@ -11,18 +10,7 @@ import { sha256 } from '#storage/digest.ts'
 import type { ObjectStore } from '#storage/object-store.ts'
 import { openStore, privateTwin } from '#storage/open-store.ts'
 import { type Stores, TINY_BOOK, TINY_LAST_DAY } from '../books/publish-book.ts'
-
-const made: string[] = []
-afterAll(async () => {
-  for (const folder of made) await rm(folder, { recursive: true, force: true })
-})
-
-/** A new folder for all tests of a file, and gone after them. */
-export async function lastingFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'highwater-system-'))
-  made.push(folder)
-  return folder
-}
+import { lastingFolder } from '../temporary-folder.ts'
 
 /** Two stores that nothing was published in. */
 export async function newStores(): Promise<Stores> {

@@ -1,0 +1,112 @@
+// Processes of tests: started in a group of their own, read, signalled, ended as a group, and found by the folder they use.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdir, readFile, readlink } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Exit = {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Running = {
+  readonly pid: number
+  /** What it printed so far on both streams. */
+  readonly printed: () => string
+  /** The first match of a pattern in what it prints. Rejects if the process ends without it. */
+  readonly prints: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly kill: (signal: NodeJS.Signals) => void
+  readonly ended: Promise<Exit>
+}
+
+export type ProcessOrder = {
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+  /** After so long it has hung: it is ended, and its test fails because it has no exit code. */
+  readonly hungMs: number
+}
+
+/** Starts a program in a process group of its own. `end` ends the whole group, and resolves when it is gone. */
+export function spawnProcess(
+  program: string,
+  args: readonly string[],
+  { env, cwd, hungMs }: ProcessOrder,
+): Running & { readonly end: () => Promise<void> } {
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const hung = setTimeout(() => signalGroup(child, 'SIGKILL'), hungMs)
+  const ended = new Promise<Exit>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      clearTimeout(hung)
+      resolve({ code, signal, stdout, stderr })
+    })
+  })
+  const printed = (): string => stdout + stderr
+  return {
+    pid: child.pid!, // undefined only if the program cannot be started: then `ended` rejects
+    printed,
+    prints: pattern => firstMatch(child, printed, pattern),
+    kill: signal => child.kill(signal),
+    ended,
+    async end() {
+      while (signalGroup(child, 'SIGKILL')) await sleep(POLL_MS)
+      await ended.catch(() => {}) // one that could not be started has nothing to end
+    },
+  }
+}
+
+const POLL_MS = 5
+
+function firstMatch(child: ChildProcess, printed: () => string, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const match = pattern.exec(printed())
+      if (match !== null) resolve(match)
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', look)
+    child.once('close', () => {
+      look()
+      reject(new Error(`the process ended without printing ${pattern}:\n${printed()}`))
+    })
+    look()
+  })
+}
+
+/** Whether there was a process in the group to signal. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+    throw error
+  }
+}
+
+export type FoundProcess = { readonly pid: number; readonly command: string }
+
+/** Processes that use a folder: their own folder is in it, or their command line or environment names it. */
+export async function processesOf(folder: string): Promise<readonly FoundProcess[]> {
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
+  const found = await Promise.all(pids.map(pid => lookAt(pid, folder)))
+  return found.flatMap(one => (one === null ? [] : [one]))
+}
+
+async function lookAt(pid: number, folder: string): Promise<FoundProcess | null> {
+  const orEnded = (text: Promise<string>): Promise<string> => text.catch(() => '') // ended meanwhile, or is not ours
+  const [command, environment, own] = await Promise.all([
+    orEnded(readFile(`/proc/${pid}/cmdline`, 'utf8')),
+    orEnded(readFile(`/proc/${pid}/environ`, 'utf8')),
+    orEnded(readlink(`/proc/${pid}/cwd`)), // a Redis writes over the other two
+  ])
+  const isIn = [command, environment, own].some(text => text.includes(folder))
+  return isIn && pid !== process.pid ? { pid, command: command.replaceAll('\0', ' ').trim() } : null
+}

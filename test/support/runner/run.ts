@@ -1,0 +1,122 @@
+/**
+ * What the files of a run share. The tiny book is published before the first; servers and the browser start when a file asks
+ * for them, and end with the run. It works in the main process, outside the threads of the tests.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { TestProject } from 'vitest/node'
+import { publishBook, TINY_BOOK } from '../books/publish-book.ts'
+import { serveChromium } from '../browser/chromium.ts'
+import { spawnProcess } from '../processes.ts'
+import { startTestRedis } from '../servers/redis.ts'
+import { type ServerAccess, startS3Server } from '../servers/s3-server.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where `shared` asks. */
+    run: string
+    /** A store with one published version of the tiny book, and its private twin. Tests read it and never write. */
+    tinyStore: { readonly url: string; readonly privateUrl: string }
+  }
+}
+
+type Started<Value> = { readonly value: Value; readonly stop: () => Promise<unknown> }
+
+export type Shared = {
+  /** How the S3 server is reached. Each test makes buckets of its own. */
+  readonly s3: ServerAccess
+  /** A browser for `connect`; pages are in contexts of the tests' own. */
+  readonly chromium: { readonly url: string }
+  /** `highwater serve history` of the tiny store. */
+  readonly history: { readonly url: string }
+} & {
+  /** The Redis of a thread. */
+  readonly [redis: `redis/${string}`]: { readonly url: string }
+}
+
+type Stores = { readonly url: string; readonly privateUrl: string }
+
+const STARTS: readonly [RegExp, (stores: Stores) => Promise<Started<object>>][] = [
+  [/^s3$/, startS3],
+  [/^chromium$/, startBrowser],
+  [/^history$/, startHistory],
+  [/^redis\/\w+$/, startRedis],
+]
+
+async function startS3(): Promise<Started<ServerAccess>> {
+  const { access, stop } = await startS3Server()
+  return { value: access, stop }
+}
+
+async function startBrowser(): Promise<Started<{ url: string }>> {
+  const browser = await serveChromium()
+  return { value: { url: browser.wsEndpoint() }, stop: () => browser.close() }
+}
+
+async function startRedis(): Promise<Started<{ url: string }>> {
+  const { url, stop } = await startTestRedis()
+  return { value: { url }, stop }
+}
+
+const ADDRESS = /^history service on (http:\/\/\S+)$/m
+
+/** Longer than any run. */
+const HUNG_MS = 24 * 3_600_000
+
+async function startHistory({ url: STORE_URL, privateUrl }: Stores): Promise<Started<{ url: string }>> {
+  const env = { PATH: process.env.PATH, STORE_URL, PRIVATE_STORE_URL: privateUrl, HISTORY_PORT: '0' }
+  const args = [join(ROOT, 'cli/launcher.mjs'), 'serve', 'history']
+  const { prints, end } = spawnProcess(process.execPath, args, { env, cwd: ROOT, hungMs: HUNG_MS })
+  const [, url = ''] = await prints(ADDRESS)
+  return { value: { url }, stop: end }
+}
+
+/** Starts each thing once, however many ask for it. */
+function createShelf(stores: Stores) {
+  const started = new Map<string, Promise<Started<object>>>()
+  const get = async (name: string): Promise<object> => {
+    let one = started.get(name)
+    if (one === undefined) {
+      const [, start] = STARTS.find(([pattern]) => pattern.test(name)) ?? []
+      if (start === undefined) throw new Error(`there is no ${name} to share`)
+      one = start(stores)
+      started.set(name, one)
+    }
+    return (await one).value
+  }
+  const stop = async (): Promise<void> => {
+    const all = await Promise.allSettled(started.values())
+    await Promise.all(all.map(one => (one.status === 'fulfilled' ? one.value.stop() : null)))
+  }
+  return { get, stop }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'highwater-tiny-'))
+  const url = pathToFileURL(join(folder, 'store')).href
+  const stores = { url, privateUrl: `${url}.private` }
+  await publishBook(TINY_BOOK, stores)
+  const shelf = createShelf(stores)
+  const server = createServer((request, response) => {
+    shelf.get((request.url ?? '').slice(1)).then(
+      value => response.end(JSON.stringify(value)),
+      error => response.writeHead(500).end(String(error)),
+    )
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  project.provide('run', `http://127.0.0.1:${port}`)
+  project.provide('tinyStore', stores)
+  return async () => {
+    server.closeAllConnections()
+    server.close()
+    await shelf.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
